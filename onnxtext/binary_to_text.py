@@ -34,7 +34,7 @@ def print_binary(
     weights: Weights = "section",
     inline_limit: int = 32,
     metadata: Metadata = "auto",
-    place: str | None = None,
+    location: str | None = None,
     embed_from: Path | None = None,
     stats: bool = False,
     name: str = "<bytes>",
@@ -49,8 +49,8 @@ def print_binary(
         inline_limit: maximum number of elements that are always written inline, as in
             `onnxtext.dump`.
         metadata: where to write metadata, as in `onnxtext.from_binary`.
-        place: the name of the weight store or safetensors file; None to derive it from the text's
-            name.
+        location: the name of the weight store or safetensors file; None to derive it from the
+            text's name.
         embed_from: the directory of the model's file, to embed its external data; None to keep
             references.
         stats: whether to add comments with statistics of each blob.
@@ -86,7 +86,7 @@ def print_binary(
             if target is not None and digests:
                 from onnxtext.weights.write_resources import move_resources
 
-                weight_files = move_resources(model, digests, weights, target, place)
+                weight_files = move_resources(model, digests, weights, target, location)
             text = print_model(model)
             if comments:
                 before, _, section = text.rpartition("\nresources ")

@@ -40,9 +40,9 @@ def _left_out(
     source: Source, part: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
 ) -> Diagnostic:
     """Create the error for a text in which `metadata none` or `resources none` is a statement."""
-    at = source.text.rfind(f"\n{statement}") + 1
+    offset = source.text.rfind(f"\n{statement}") + 1
     message = f"this text was printed without its {part} and cannot be converted to a model"
-    labels = (Label(Span(at, at + len(statement))),)
+    labels = (Label(Span(offset, offset + len(statement))),)
     return Diagnostic(
         f"{part}-left-out", message, source=source, labels=labels, notes=notes, help=help
     )
@@ -60,18 +60,18 @@ def check_declared_size(model: Model | Fragment, source: Source) -> None:
     """
     from onnxtext.weights.declared_sizes import declared_size
 
-    total, at = declared_size(model)
-    check_encoded_size(total, "weights of this model take", source, at)
+    total, offset = declared_size(model)
+    check_encoded_size(total, "weights of this model take", source, offset)
 
 
-def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> None:
+def check_encoded_size(size: int, subject: str, source: Source, offset: int = 0) -> None:
     """Check that a size fits into a protobuf message.
 
     Args:
         size: the size in bytes.
         subject: subject and verb of the error message, such as "model would take".
         source: the text.
-        at: offset of the largest statement, which the error refers to.
+        offset: offset of the largest statement, which the error refers to.
 
     Raises:
         OnnxTextError: the size is too large.
@@ -83,7 +83,7 @@ def check_encoded_size(size: int, subject: str, source: Source, at: int = 0) -> 
                 f"the {subject} {size:,} bytes, but protobuf cannot read or write messages "
                 f"of more than {MOST_BYTES:,}",
                 source=source,
-                labels=(Label(Span(at, min(at + 1, len(source.text)))),),
+                labels=(Label(Span(offset, min(offset + 1, len(source.text)))),),
                 help="`onnxtext to-binary --externalize` writes weights to a file of external data",
             )
         )
@@ -95,7 +95,7 @@ def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
 
 
 def lowering_errors(
-    root: Model | Fragment, first: LowerError, source: Source, elsewhere: BlobSource | None = None
+    root: Model | Fragment, first: LowerError, source: Source, blob_source: BlobSource | None = None
 ) -> list[Diagnostic]:
     """Find all statements that cannot be lowered to protobuf, and all missing blobs.
 
@@ -103,7 +103,7 @@ def lowering_errors(
         root: the syntax tree of the text.
         first: the error that lowering the tree raised; used if no errors are found.
         source: the text.
-        elsewhere: finds blobs that are not in the text.
+        blob_source: finds blobs that are not in the text.
 
     Returns:
         A diagnostic for each distinct error, with labels at its statements.
@@ -111,7 +111,7 @@ def lowering_errors(
     from onnxtext.proto.encode.collect_errors import find_errors
 
     same: dict[tuple[str, str], list[LowerError]] = {}
-    for error in find_errors(root, elsewhere) or [first]:
+    for error in find_errors(root, blob_source) or [first]:
         same.setdefault((error.code, error.mark or error.message), []).append(error)
     return [combined_diagnostic(errors, source) for errors in same.values()]
 
@@ -138,13 +138,13 @@ def _error_span(error: LowerError, source: Source) -> Span:
     """Return the span of the marked text; without a mark, of the first token of the statement."""
     from onnxtext.syntax.grammar.lexer import load_lexer
 
-    text, at = source.text, max(error.at, 0)
-    marked = text.find(f'"{error.mark}', at) if error.mark else -1
+    text, offset = source.text, max(error.at, 0)
+    marked = text.find(f'"{error.mark}', offset) if error.mark else -1
     if marked >= 0:
         return Span(marked + 1, marked + 1 + len(error.mark))
-    token = load_lexer().token(text, at)
-    end = at + 1 if token is None else token.at + len(token)
-    return Span(min(at if token is None else token.at, len(text)), min(end, len(text)))
+    token = load_lexer().token(text, offset)
+    end = offset + 1 if token is None else token.at + len(token)
+    return Span(min(offset if token is None else token.at, len(text)), min(end, len(text)))
 
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
@@ -172,10 +172,10 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
         warnings.warn(message, OnnxTextWarning, stacklevel=3)
 
 
-def other_message_error(actual: str, wanted: str, source: Source) -> OnnxTextError:
+def other_message_error(actual: str, expected: str, source: Source) -> OnnxTextError:
     """Create the error for the text of a message of another type than the caller wants."""
     labels = (Label(Span(0, len(source.text))),)
-    message = f"this text is a {actual}, not a {wanted}"
+    message = f"this text is a {actual}, not a {expected}"
     return OnnxTextError(Diagnostic("not-a-message", message, source=source, labels=labels))
 
 

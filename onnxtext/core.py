@@ -29,10 +29,10 @@ def core() -> Core:
     Raises:
         CoreError: `ONNXTEXT_CORE` is invalid, or the compiled core is missing.
     """
-    wanted = os.environ.get("ONNXTEXT_CORE", "")
-    if wanted not in ("", "native", "python"):
-        raise CoreError(f"ONNXTEXT_CORE must be `native` or `python`, not `{wanted}`")
-    if wanted == "python":
+    choice = os.environ.get("ONNXTEXT_CORE", "")
+    if choice not in ("", "native", "python"):
+        raise CoreError(f"ONNXTEXT_CORE must be `native` or `python`, not `{choice}`")
+    if choice == "python":
         return "python"
     # The compiled core writes little-endian only.
     missing = "is not installed" if sys.byteorder == "little" else "is for little-endian machines"
@@ -41,7 +41,7 @@ def core() -> Core:
         if _is_current(Path(spec.origin).parent):
             return "native"
         missing = "is older than its sources: install onnxtext again"
-    if wanted == "native":
+    if choice == "native":
         raise CoreError(f"ONNXTEXT_CORE is `native`, and the native core {missing}")
     return "python"
 

@@ -94,13 +94,13 @@ def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
 def _tokens(text: str) -> Iterator[Token]:
     from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
-    for kind, token, at in load_lexer().read(text, 0):
+    for kind, token, offset in load_lexer().read(text, 0):
         if token == '"':
             # An unclosed string extends to the end: searching strings in it would take quadratic
             # time.
-            yield Token(text[at:], at, "BAD")
+            yield Token(text[offset:], offset, "BAD")
             return
-        yield token if isinstance(token, Token) else Token(token, at, kind)
+        yield token if isinstance(token, Token) else Token(token, offset, kind)
 
 
 def _classified(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:

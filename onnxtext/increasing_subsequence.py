@@ -18,19 +18,19 @@ def longest_increasing_subsequence(numbers: Sequence[int]) -> list[bool]:
     tops: list[int] = []  # the top number of each pile
     indices: list[int] = []  # the index of each top in `numbers`
     previous = [-1] * len(numbers)  # for each number, the index of the one before it, or -1
-    for at, number in enumerate(numbers):
+    for index, number in enumerate(numbers):
         pile = bisect_left(tops, number)
         if pile:
-            previous[at] = indices[pile - 1]
+            previous[index] = indices[pile - 1]
         if pile == len(tops):
             tops.append(number)
-            indices.append(at)
+            indices.append(index)
         else:
             tops[pile] = number
-            indices[pile] = at
+            indices[pile] = index
     kept = [False] * len(numbers)
-    at = indices[-1] if indices else -1
-    while at >= 0:
-        kept[at] = True
-        at = previous[at]
+    index = indices[-1] if indices else -1
+    while index >= 0:
+        kept[index] = True
+        index = previous[index]
     return kept

@@ -36,5 +36,5 @@ class OnnxTextLexer(Lexer):
         Yields:
             (offset, type, text)
         """
-        for at, kind, piece in classify(text):
-            yield at, string_to_tokentype(kind), piece
+        for offset, kind, piece in classify(text):
+            yield offset, string_to_tokentype(kind), piece

@@ -58,10 +58,10 @@ class Source:
         if not self._line_starts:
             starts = [0]
             find = self.text.find
-            at = find("\n")
-            while at >= 0:
-                starts.append(at + 1)
-                at = find("\n", at + 1)
+            offset = find("\n")
+            while offset >= 0:
+                starts.append(offset + 1)
+                offset = find("\n", offset + 1)
             self._line_starts = starts
         return self._line_starts
 
@@ -99,16 +99,16 @@ class Source:
         return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def find_by_quote(text: str, wanted: str, start: int = 0) -> int:
-    """Return `text.find(wanted, start)`; `wanted` must contain a `"`.
+def find_by_quote(text: str, quotes: str, start: int = 0) -> int:
+    """Return `text.find(wanted, start)`; `quotes` must contain a `"`.
 
     This function searches for the quote first. Quotes are rare in texts of many megabytes, so it is
     several times as fast as `str.find`.
     """
-    before = wanted.index('"')
-    at = start + before - 1
+    before = quotes.index('"')
+    offset = start + before - 1
     for _ in range(1000):
-        at = text.find('"', at + 1)
-        if at < 0 or text.startswith(wanted, at - before):
-            return max(at - before, -1)
-    return text.find(wanted, at + 1 - before)
+        offset = text.find('"', offset + 1)
+        if offset < 0 or text.startswith(quotes, offset - before):
+            return max(offset - before, -1)
+    return text.find(quotes, offset + 1 - before)

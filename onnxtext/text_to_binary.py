@@ -59,7 +59,7 @@ def encode_text(
     reuse_memory(len(text))
     with paused_collector():
         model = parse_model(source)
-        pieces = encode(model, source, elsewhere=FilesBeside(model, base_dir))
+        pieces = encode(model, source, blob_source=FilesBeside(model, base_dir))
         del model  # before the garbage collector traverses the tree
     return pieces
 
@@ -68,7 +68,7 @@ def encode(
     model: Model,
     source: Source,
     *,
-    elsewhere: BlobSource | None = None,
+    blob_source: BlobSource | None = None,
     external: ExternalFile | None = None,
 ) -> list[Piece]:
     """Return the encoded bytes of a model that was parsed from a text, in pieces.
@@ -76,7 +76,7 @@ def encode(
     Args:
         model: the model.
         source: its text.
-        elsewhere: finds the data that is not in the text; None if there is none.
+        blob_source: finds the data that is not in the text; None if there is none.
         external: the file to move tensor data to, as external data; None to keep it in the model.
 
     Raises:
@@ -86,20 +86,20 @@ def encode(
     if missing:
         raise OnnxTextError(*missing)
     if external is not None:
-        _move_to_external_file(model, source, elsewhere, external)
+        _move_to_external_file(model, source, blob_source, external)
     try:
-        pieces = lower_checked(model, source, elsewhere)
+        pieces = lower_checked(model, source, blob_source)
     except LowerError as error:
         check_declared_size(model, source)  # report an oversized model like `check` does
         raise lowering_error(error, source) from None
     if model.encoding is not None:
         return [
-            _restore_encoding(model, model.encoding, join_pieces(pieces), source.name, elsewhere)
+            _restore_encoding(model, model.encoding, join_pieces(pieces), source.name, blob_source)
         ]
     return pieces
 
 
-def lower_checked(model: Model, source: Source, elsewhere: BlobSource | None) -> list[Piece]:
+def lower_checked(model: Model, source: Source, blob_source: BlobSource | None) -> list[Piece]:
     """Lower a model to bytes, in pieces, and check that protobuf can read them.
 
     Raises:
@@ -107,7 +107,7 @@ def lower_checked(model: Model, source: Source, elsewhere: BlobSource | None) ->
         OnnxTextError: the model is too large, or nested too deep.
     """
     pieces, depth = lower_guarded(
-        model, elsewhere, guard=lambda: check_declared_size(model, source)
+        model, blob_source, guard=lambda: check_declared_size(model, source)
     )
     check_encoded_size(sum(map(len, pieces)), "model would take", source)
     if depth > _DEEP:
@@ -180,7 +180,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 
 
 def _move_to_external_file(
-    model: Model, source: Source, elsewhere: BlobSource | None, external: ExternalFile
+    model: Model, source: Source, blob_source: BlobSource | None, external: ExternalFile
 ) -> None:
     from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external_data import externalize
@@ -188,7 +188,7 @@ def _move_to_external_file(
 
     model.encoding = None  # the patch is only valid for the unchanged model
     try:
-        externalize(model, external, elsewhere or BlobReader(None, ()))
+        externalize(model, external, blob_source or BlobReader(None, ()))
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
 
@@ -198,7 +198,7 @@ _DEEP = 75
 
 
 def _restore_encoding(
-    model: Model, encoding: EncodingPatch, data: bytes, name: str, elsewhere: BlobSource | None
+    model: Model, encoding: EncodingPatch, data: bytes, name: str, blob_source: BlobSource | None
 ) -> bytes:
     """Return `data` with the encoding patch applied; warn and return `data` if it does not fit."""
     import hashlib
@@ -212,7 +212,7 @@ def _restore_encoding(
         except WireError:
             pass
         else:
-            if _same_model(restored, model, elsewhere):
+            if _same_model(restored, model, blob_source):
                 return restored
     warnings.warn(
         f"{name}: the encoding section does not fit the model (was the text edited?), so the model "
@@ -223,12 +223,12 @@ def _restore_encoding(
     return data
 
 
-def _same_model(data: bytes, model: Model, elsewhere: BlobSource | None) -> bool:
+def _same_model(data: bytes, model: Model, blob_source: BlobSource | None) -> bool:
     """Whether bytes encode a model, canonically or not."""
     from onnxtext.proto.decode.lift import LiftError, canonical_encoding
 
     try:
-        canonical = lower_model(replace(model, encoding_habits=()), elsewhere)
+        canonical = lower_model(replace(model, encoding_habits=()), blob_source)
         return canonical_encoding(data) == canonical
     except LiftError:
         return False

@@ -119,7 +119,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         return Verdict("binary", (_unreadable("L1", error), _unreadable("L3", error)))
     violations: list[LawViolation] = []
     try:
-        pieces = encode(model, Source(text, printed), elsewhere=FilesBeside(model, None))
+        pieces = encode(model, Source(text, printed), blob_source=FilesBeside(model, None))
         violations += _compare_bytes(data, pieces)
         del pieces
     except OnnxTextError as error:
@@ -144,7 +144,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     from onnxtext.text_to_binary import FilesBeside, encode, encode_text, join_pieces
 
     model = parse(text, name=name)
-    data = join_pieces(encode(model, Source(text, name), elsewhere=FilesBeside(model, base_dir)))
+    data = join_pieces(encode(model, Source(text, name), blob_source=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     violations: list[LawViolation] = []
     if not _is_printed(text, model):  # otherwise both texts are equal
@@ -174,7 +174,7 @@ def _compare_with_printed(
         result += _compare_trees(model, again)
         result += _compare_printed(text, again)
         # The pieces are not joined, to avoid a copy of large weights.
-        pieces = encode(again, Source(text, name), elsewhere=FilesBeside(again, base_dir))
+        pieces = encode(again, Source(text, name), blob_source=FilesBeside(again, base_dir))
         if not pieces_equal(pieces, data):
             result.append(LawViolation("L3", "the printed text is encoded differently"))
     except OnnxTextError as error:
@@ -201,10 +201,10 @@ def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, st
             parts = [(f".{name}", getattr(left, name), getattr(right, name)) for name in names]
         elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
             pairs = enumerate(zip(left, right, strict=False))
-            parts = [(f"[{at}]", one, other) for at, (one, other) in pairs]
-    for step, one, other in parts:
-        if one != other:
-            return _first_unequal(one, other, (path + step).removeprefix("."))
+            parts = [(f"[{index}]", first, second) for index, (first, second) in pairs]
+    for step, first, second in parts:
+        if first != second:
+            return _first_unequal(first, second, (path + step).removeprefix("."))
     return path, _short(left), _short(right)
 
 
@@ -237,12 +237,12 @@ def _is_printed(text: str, model: Model) -> bool:
     """
     from onnxtext.printer.models import model_parts
 
-    at = 0
+    offset = 0
     for part in model_parts(model):
-        if not text.startswith(part, at):
+        if not text.startswith(part, offset):
             return False
-        at += len(part)
-    return at == len(text)
+        offset += len(part)
+    return offset == len(text)
 
 
 def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
@@ -255,13 +255,13 @@ def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     from onnxtext.proto.path_at_offset import path_at
 
     new = join_pieces(pieces)
-    at = first_difference(old, new)
-    path = path_at(old, at) or None
-    left, right = [data[at : at + _SHOWN].hex(" ") or "nothing" for data in (old, new)]
-    place = f"byte {at:#x}" + (f" ({path})" if path else "")
+    offset = first_difference(old, new)
+    path = path_at(old, offset) or None
+    left, right = [data[offset : offset + _SHOWN].hex(" ") or "nothing" for data in (old, new)]
+    location = f"byte {offset:#x}" + (f" ({path})" if path else "")
     sizes = "" if len(old) == len(new) else f"; {len(old):,} bytes became {len(new):,}"
-    message = f"the bytes differ from {place} on: {left} became {right}{sizes}"
-    return [LawViolation("L1", message, offset=at, path=path)]
+    message = f"the bytes differ from {location} on: {left} became {right}{sizes}"
+    return [LawViolation("L1", message, offset=offset, path=path)]
 
 
 def first_difference(left: bytes, right: bytes) -> int:

@@ -140,17 +140,17 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
     if core() == "native":
         result: list[Named] = core_module("section_paths").described_nodes(nodes, prefix, tied)
         return result
-    wanted = [
+    described = [
         node
         for node in nodes
         if node.metadata or node.decorators or any(attribute_graphs(node.attributes))
     ]
-    if not wanted:
+    if not described:
         return []
     counts = Counter(map(first_output, nodes))
     labels = Counter([node.name for node in nodes])
     named = []
-    for node in wanted:
+    for node in described:
         if node.name and labels[node.name] == 1:
             step, is_tied = PathStep(node.name, None, True), tied
         else:

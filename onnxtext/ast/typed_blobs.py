@@ -84,10 +84,11 @@ def data_of_blob(
         held = StringData(_strings(blob, data))
     else:
         held = TypedData(_entries(element.field, blob, data))
-    count, wanted = entry_count(type, held), required_entries(type)
-    if count != wanted:
+    count, required = entry_count(type, held), required_entries(type)
+    if count != required:
         raise BlobError(
-            f"the blob {blob.digest} has {count} entries, but a tensor of this type needs {wanted}",
+            f"the blob {blob.digest} has {count} entries, but a tensor of this type needs "
+            f"{required}",
             SIZE,
         )
     return held

@@ -82,7 +82,7 @@ def plan_jobs(
 
 
 def files_below(
-    directory: Path, suffixes: tuple[str, ...], wanted: Callable[[Path], bool] = lambda path: True
+    directory: Path, suffixes: tuple[str, ...], is_text: Callable[[Path], bool] = lambda path: True
 ) -> list[Path]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
@@ -91,7 +91,7 @@ def files_below(
     Args:
         directory: a directory from the command line.
         suffixes: suffixes of the files.
-        wanted: returns False for the files and directories that the user has excluded.
+        is_text: returns False for the files and directories that the user has excluded.
 
     Raises:
         CommandError: a directory cannot be read.
@@ -104,7 +104,7 @@ def files_below(
         return path.name.lower().endswith(suffixes)
 
     try:
-        return sorted(walk_files(directory, has_suffix, wanted, warn_skipped))
+        return sorted(walk_files(directory, has_suffix, is_text, warn_skipped))
     except OSError as error:
         raise read_error(error, directory) from None
 

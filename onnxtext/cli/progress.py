@@ -46,10 +46,10 @@ class Progress:
 
     def track(self, jobs: list[ConversionJob]) -> Iterator[ConversionJob]:
         """Yield the jobs, updating the bar between them."""
-        wanted = len(jobs) > 1 and is_terminal(sys.stderr)
+        shows_progress = len(jobs) > 1 and is_terminal(sys.stderr)
         start = time.monotonic()
         for done, job in enumerate(jobs):
-            if wanted and time.monotonic() - start > _DELAY:
+            if shows_progress and time.monotonic() - start > _DELAY:
                 self._show(job, done, len(jobs))
             yield job
 

@@ -107,15 +107,15 @@ def _rows(title: str, differences: list[ValueDifference]) -> list[str]:
     ]
 
 
-def _row(one: ValueDifference) -> str:
-    if not one.differs:
+def _row(difference: ValueDifference) -> str:
+    if not difference.differs:
         return "equal"
-    if one.note is not None:
-        return one.note
-    text = f"{one.changed:,} of {one.elements:,} elements differ"
-    if one.largest is None:
+    if difference.note is not None:
+        return difference.note
+    text = f"{difference.changed:,} of {difference.elements:,} elements differ"
+    if difference.largest is None:
         return text
-    return f"{text}, by up to {one.largest:.3g}, relative {one.relative:.3g}"
+    return f"{text}, by up to {difference.largest:.3g}, relative {difference.relative:.3g}"
 
 
 def differences_as_json(differences: list[ValueDifference]) -> str:

@@ -90,11 +90,11 @@ def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
     """Return the removed and added lines from the first to the last difference of two texts."""
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
-    above = _common(old, new)
-    old, new = old[above:], new[above:]
+    common_lines = _common(old, new)
+    old, new = old[common_lines:], new[common_lines:]
     below = _common(old[::-1], new[::-1])
     old, new = old[: len(old) - below], new[: len(new) - below]
-    first_line = first + above
+    first_line = first + common_lines
     column = _common(old[0], new[0]) if old and new else 0
     return [
         *(FixLine(False, first_line + index, line, column) for index, line in enumerate(old)),
@@ -102,6 +102,8 @@ def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
     ]
 
 
-def _common(one: str | list[str], other: str | list[str]) -> int:
+def _common(left: str | list[str], right: str | list[str]) -> int:
     """Return the length of the common prefix of two sequences."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    )

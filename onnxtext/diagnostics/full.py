@@ -53,9 +53,9 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     numbers = [*(item.number for item in snippets), *(item.number for item in changed[:MOST])]
     digits = len(str(max(numbers, default=0)))
     rows = [_headline(diagnostic, paint)]
-    place = _place(diagnostic)
-    if place:
-        rows.append(" " * digits + paint("--> ", "gutter") + escape_controls(place))
+    location = _place(diagnostic)
+    if location:
+        rows.append(" " * digits + paint("--> ", "gutter") + escape_controls(location))
     bar = " " * digits + paint(" |", "gutter")
     previous = 0
     for snippet in snippets:
@@ -151,12 +151,12 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
         return
     marks: dict[int, list[_Mark]] = {}
     for index, label in enumerate(diagnostic.labels):
-        at = source.position(label.span.start)
-        start = at.column - 1
+        position = source.position(label.span.start)
+        start = position.column - 1
         # A multi-line label underlines its first line to the end.
-        end = min(start + label.span.end - label.span.start, len(source.line(at.line)))
+        end = min(start + label.span.end - label.span.start, len(source.line(position.line)))
         mark = _Mark(start, end, escape_controls(label.message), index == 0)
-        marks.setdefault(at.line, []).append(mark)
+        marks.setdefault(position.line, []).append(mark)
     for line_number in sorted(_with_context(source, marks, diagnostic.labels[0].span.start)):
         yield _Snippet(line_number, source.line(line_number), tuple(marks.get(line_number, ())))
 
@@ -170,11 +170,11 @@ def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[in
         primary: the offset of the first label.
     """
     shown = set(marked)
-    at = source.position(primary)
-    if not source.line(at.line)[: at.column - 1].strip():
+    position = source.position(primary)
+    if not source.line(position.line)[: position.column - 1].strip():
         # The cause of an error at the start of a line, or at the end of the text, is usually above.
-        above = range(at.line - 1, max(at.line - 1 - _FARTHEST, 0), -1)
-        shown.update([line for line in above if source.line(line).strip()][:1])
+        earlier_lines = range(position.line - 1, max(position.line - 1 - _FARTHEST, 0), -1)
+        shown.update([line for line in earlier_lines if source.line(line).strip()][:1])
     return shown | {line + 1 for line in shown if line + 2 in shown}
 
 
@@ -233,11 +233,11 @@ class _Window:
         return self.ends[max(0, min(character - self.first, len(self.ends) - 1))]
 
 
-def _window(line: str, at: int, room: int) -> _Window:
-    """Return the part of a line around the character `at` that fits into `room` columns."""
+def _window(line: str, offset: int, room: int) -> _Window:
+    """Return the part of a line around the character `offset` that fits into `room` columns."""
     first, last = 0, len(line)
     if last > room or terminal_width("".join(map(visible_char, line))) > room:
-        first, last = _around(line, at, room - 2)
+        first, last = _around(line, offset, room - 2)
     # The byte order mark is invisible.
     cells = ["" if character == _BOM else visible_char(character) for character in line[first:last]]
     before = "…" if first else ""
@@ -248,12 +248,12 @@ def _window(line: str, at: int, room: int) -> _Window:
     return _Window(before + "".join(cells) + after, first, tuple(ends))
 
 
-def _around(line: str, at: int, room: int) -> tuple[int, int]:
+def _around(line: str, offset: int, room: int) -> tuple[int, int]:
     """Return (start, end) of the characters that fit into `room` columns.
 
-    About a third of the columns are before `at`, more if the line ends soon.
+    About a third of the columns are before `offset`, more if the line ends soon.
     """
-    first = last = at
+    first = last = offset
     used = 0
 
     def fits(index: int, limit: int) -> bool:
@@ -289,8 +289,8 @@ def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_
     waiting = [mark for mark in ordered if mark.message]
     if last.message and last.end == max(mark.end for mark in marks):
         waiting.pop()
-        behind = max(window.column(last.end), window.column(last.start) + 1)
-        row.put(behind + 1, last.message, _role(last, severity))
+        end_column = max(window.column(last.end), window.column(last.start) + 1)
+        row.put(end_column + 1, last.message, _role(last, severity))
     yield row
     if waiting:
         yield _connectors(window, waiting, severity)

@@ -118,16 +118,19 @@ class Diagnostic:
         """
         parts = []
         if self.source is not None:
-            at = self.position
-            parts.append(self.source.name + ("" if at is None else f":{at.line}:{at.column}"))
+            position = self.position
+            parts.append(
+                self.source.name
+                + ("" if position is None else f":{position.line}:{position.column}")
+            )
         if self.path:
             parts.append(self.path)
         if self.offset is not None:
             parts.append(f"byte {self.offset:#x}")
-        place = " at ".join(parts)
+        location = " at ".join(parts)
         if self.source is not None or self.file is None:
-            return place
-        return f"{self.file}: {place}" if place else self.file
+            return location
+        return f"{self.file}: {location}" if location else self.file
 
     def remarks(self) -> list[tuple[str, str]]:
         """Return the notes and the help as (label, text); the label is "rule", "note" or "help"."""

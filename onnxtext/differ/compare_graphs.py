@@ -116,14 +116,14 @@ class GraphComparer:
         """
         values = self.values
         if len(old) == len(new) == len(pairs) and all(
-            one == other and values.same_declaration(old[one], new[other])
+            left == right and values.same_declaration(old[left], new[right])
             and (kind == "value_info"
-                 or old[one].name == new[other].name == match.names.get(old[one].name))
-            for one, other in pairs
+                 or old[left].name == new[right].name == match.names.get(old[left].name))
+            for left, right in pairs
         ):  # fmt: skip
             return
-        for one, other, was_moved in self._matched(match, kind, old, new, pairs):
-            before, after = old[one], new[other]
+        for left, right, was_moved in self._matched(match, kind, old, new, pairs):
+            before, after = old[left], new[right]
             self._record_rename(match, kind, before, after)
             positions = self._positions(match, kind, before, after)
             self.out.record_changed(
@@ -160,17 +160,23 @@ class GraphComparer:
 
         Collect the removed and added entries. The arguments are as for `_declarations`.
         """
-        for one, other, was_moved in walk_pairs(len(old), len(new), pairs):
-            if one is not None and other is not None:
-                yield one, other, was_moved
-            elif one is not None:
-                position = self._old.position(_path(match.old, kind, old[one].name), old[one].at)
-                self.out.record_removed(kind, old[one].name, position, value_statement(old[one]))
-            elif other is not None:
-                position = self._new.position(
-                    _path(match.new, kind, new[other].name), new[other].at
+        for old_index, new_index, was_moved in walk_pairs(len(old), len(new), pairs):
+            if old_index is not None and new_index is not None:
+                yield old_index, new_index, was_moved
+            elif old_index is not None:
+                position = self._old.position(
+                    _path(match.old, kind, old[old_index].name), old[old_index].at
                 )
-                self.out.record_added(kind, new[other].name, position, value_statement(new[other]))
+                self.out.record_removed(
+                    kind, old[old_index].name, position, value_statement(old[old_index])
+                )
+            elif new_index is not None:
+                position = self._new.position(
+                    _path(match.new, kind, new[new_index].name), new[new_index].at
+                )
+                self.out.record_added(
+                    kind, new[new_index].name, position, value_statement(new[new_index])
+                )
 
     def _positions(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> Positions:
         return (
@@ -181,8 +187,8 @@ class GraphComparer:
     def _initializers(self, match: GraphMatch) -> None:
         old, new = match.old, match.new
 
-        def differences(one: int, other: int) -> list[FieldChange]:
-            before, after = old.initializers[one], new.initializers[other]
+        def differences(old_index: int, new_index: int) -> list[FieldChange]:
+            before, after = old.initializers[old_index], new.initializers[new_index]
             defaults = id(before) in old.defaults, id(after) in new.defaults
             return self.values.initializer(before, after, defaults)
 
@@ -198,14 +204,14 @@ class GraphComparer:
         get = match.names.get
         pairs = match_keys([get(value.name) for value in old], [value.name for value in new])
 
-        def differences(one: int, other: int) -> list[FieldChange]:
-            before, after = old[one].data, new[other].data
+        def differences(old_index: int, new_index: int) -> list[FieldChange]:
+            before, after = old[old_index].data, new[new_index].data
             assert isinstance(before, SparseTensor)
             assert isinstance(after, SparseTensor)
             changes = self.values.sparse(before, after)
             parts = [
                 b"".join(side.encoder.initializer(value))
-                for side, value in ((self._old, old[one]), (self._new, new[other]))
+                for side, value in ((self._old, old[old_index]), (self._new, new[new_index]))
             ]
             rest = [
                 item
@@ -226,14 +232,14 @@ class GraphComparer:
     ) -> None:
         """Compare lists of initializers; `differences(i, j)` compares `old[i]` with `new[j]`."""
         old, new = lists
-        for one, other, was_moved in self._matched(match, kind, old, new, pairs):
-            before, after = old[one], new[other]
+        for old_index, new_index, was_moved in self._matched(match, kind, old, new, pairs):
+            before, after = old[old_index], new[new_index]
             if before.name != after.name:
                 rename = Rename("initializer", match.new.path, before.name, after.name)
                 self.out.record_renamed(rename)
-            changes = differences(one, other)
+            changes = differences(old_index, new_index)
             if was_moved:
-                texts = f"at position {one}", f"at position {other}"
+                texts = f"at position {old_index}", f"at position {new_index}"
                 changes.append(FieldChange("", "order", *texts))
             if changes:
                 headlines = value_headline(before), value_headline(after)
@@ -247,9 +253,12 @@ class GraphComparer:
         reported = set()  # (old, new) names of graph outputs, which `_record_rename` records
         if match.new.path == "graph":
             olds, news = match.old.outputs, match.new.outputs
-            reported = {(olds[one].name, news[other].name) for one, other in match.outputs}
-        for one, other in match.nodes:
-            before, after = match.old.nodes[one].outputs, match.new.nodes[other].outputs
+            reported = {
+                (olds[old_index].name, news[new_index].name)
+                for old_index, new_index in match.outputs
+            }
+        for old_index, new_index in match.nodes:
+            before, after = match.old.nodes[old_index].outputs, match.new.nodes[new_index].outputs
             for name, named in zip(before, after, strict=False):
                 if name != named and name and named and (name, named) not in reported:
                     self.out.record_renamed(Rename("value", match.new.path, name, named))
@@ -261,21 +270,23 @@ class GraphComparer:
         def position(side: ModelSide, body: GraphLists, index: int) -> ItemPosition:
             return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
 
-        for one, other, was_moved in walk_pairs(len(old.nodes), len(new.nodes), match.nodes):
-            if other is None:
-                assert one is not None
-                node, place = old.nodes[one], position(self._old, old, one)
+        for old_index, new_index, was_moved in walk_pairs(
+            len(old.nodes), len(new.nodes), match.nodes
+        ):
+            if new_index is None:
+                assert old_index is not None
+                node, place = old.nodes[old_index], position(self._old, old, old_index)
                 self.out.record_removed("node", node_title(node), place, node_statement(node))
-            elif one is None:
-                node, place = new.nodes[other], position(self._new, new, other)
+            elif old_index is None:
+                node, place = new.nodes[new_index], position(self._new, new, new_index)
                 self.out.record_added("node", node_title(node), place, node_statement(node))
             elif (
                 was_moved
-                or old_statements[one] != new_statements[other]
-                or (names.has_renames and not _keeps_names(new.nodes[other], names))
+                or old_statements[old_index] != new_statements[new_index]
+                or (names.has_renames and not _keeps_names(new.nodes[new_index], names))
             ):
-                nodes = old.nodes[one], new.nodes[other]
-                positions = position(self._old, old, one), position(self._new, new, other)
+                nodes = old.nodes[old_index], new.nodes[new_index]
+                positions = position(self._old, old, old_index), position(self._new, new, new_index)
                 self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
 
 

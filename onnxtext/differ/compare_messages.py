@@ -99,14 +99,16 @@ def message_differences(
         if before == after:
             continue
         field = spec.by_name.get(key) if isinstance(key, str) else None
-        place = f"{path}.{key}" if path else str(key)
+        item_path = f"{path}.{key}" if path else str(key)
         item_category = category
         if isinstance(key, str) and category == "model":
             item_category = _CATEGORIES.get(key, category)
         if field is None:
-            yield FieldDifference(place, item_category, _values_text(before), _values_text(after))
+            yield FieldDifference(
+                item_path, item_category, _values_text(before), _values_text(after)
+            )
         else:
-            yield from _field(spec, field, before, after, place, item_category)
+            yield from _field(spec, field, before, after, item_path, item_category)
 
 
 def _field(
@@ -165,28 +167,28 @@ def _list(
     removed, added = unmatched_indices(pairs, len(old), len(new))
     for index in removed:
         yield FieldDifference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
-    for one, other in pairs:
-        before, after = old[one], new[other]
+    for old_item, new_item in pairs:
+        before, after = old[old_item], new[new_item]
         if before == after or not (isinstance(before, Record) and isinstance(after, Record)):
             continue
-        place = f"{path}[{names[1][other]}]"
+        place = f"{path}[{names[1][new_item]}]"
         yield from message_differences(field.message, before, after, path=place, category=category)
     for index in added:
         yield FieldDifference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
-    for position in sorted(moved_entries([one for one, _ in pairs])):
-        one, other = pairs[position]
+    for position in sorted(moved_entries([old_item for old_item, _ in pairs])):
+        old_item, new_item = pairs[position]
         item_category: Category = "order" if category == "model" else category
-        texts = f"at position {one}", f"at position {other}"
-        yield FieldDifference(f"{path}[{names[1][other]}]", item_category, *texts)
+        texts = f"at position {old_item}", f"at position {new_item}"
+        yield FieldDifference(f"{path}[{names[1][new_item]}]", item_category, *texts)
 
 
-def _key(item: FieldValue, key: str | None, place: int) -> str:
+def _key(item: FieldValue, key: str | None, index: int) -> str:
     if key is not None and isinstance(item, Record):
         for field in item.fields:
             if field.key == key and isinstance(field.value, bytes):
                 return quote_string(field.value.decode("utf-8", "surrogateescape"))
         return '""'
-    return str(place)
+    return str(index)
 
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:

@@ -139,27 +139,33 @@ class Comparer:
         self.out.record_changed("model", "", *positions, changes)
 
     def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
-        for index, (one, other) in enumerate(zip_longest(old, new)):
+        for index, (old_item, new_item) in enumerate(zip_longest(old, new)):
             path = f"training_info[{index}]"
-            if other is None:
+            if new_item is None:
                 position = self._old.position(path)
-                self.out.record_removed("training_info", str(index), position, _training_text(one))
-            elif one is None:
+                self.out.record_removed(
+                    "training_info", str(index), position, _training_text(old_item)
+                )
+            elif old_item is None:
                 position = self._new.position(path)
-                self.out.record_added("training_info", str(index), position, _training_text(other))
+                self.out.record_added(
+                    "training_info", str(index), position, _training_text(new_item)
+                )
             else:
-                self._training(one, other, path, names)
+                self._training(old_item, new_item, path, names)
 
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
         positions = self._old.position(path), self._new.position(path)
         changes: list[FieldChange] = []
         for step in ("initialization", "algorithm"):
-            one, other = getattr(old, step), getattr(new, step)
+            old_item, new_item = getattr(old, step), getattr(new, step)
             graph_path = f"{path}.{step}"
-            if one is not None and other is not None:
-                names = self._graphs.graphs(one, other, graph_path, graph_path, names)
-            elif one is not other:
-                before, after = (None if g is None else graph_statement(g) for g in (one, other))
+            if old_item is not None and new_item is not None:
+                names = self._graphs.graphs(old_item, new_item, graph_path, graph_path, names)
+            elif old_item is not new_item:
+                before, after = (
+                    None if g is None else graph_statement(g) for g in (old_item, new_item)
+                )
                 changes.append(FieldChange(step, "model", before, after))
         parts = []
         for side, training, get in ((self._old, old, names.get), (self._new, new, str)):
@@ -183,25 +189,30 @@ class Comparer:
                     [content(old[i], self._old) for i in left],
                     [content(new[i], self._new) for i in right],
                 )
-                pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
+                pairs = by_new_index(
+                    [
+                        *pairs,
+                        *[(left[old_index], right[new_index]) for old_index, new_index in same],
+                    ]
+                )
                 left, right = unmatched_indices(pairs, len(old), len(new))
-        for one, other, was_moved in walk_pairs(len(old), len(new), pairs):
+        for old_index, new_index, was_moved in walk_pairs(len(old), len(new), pairs):
             paths = [
                 "" if index is None else f"functions[{quote_string(keys[side][index])}]"
-                for side, index in enumerate((one, other))
+                for side, index in enumerate((old_index, new_index))
             ]
-            if other is None:
-                assert one is not None
-                position = self._old.position(paths[0], old[one].at)
+            if new_index is None:
+                assert old_index is not None
+                position = self._old.position(paths[0], old[old_index].at)
                 self.out.record_removed(
-                    "function", keys[0][one], position, function_statement(old[one])
+                    "function", keys[0][old_index], position, function_statement(old[old_index])
                 )
-            elif one is None:
-                position = self._new.position(paths[1], new[other].at)
-                text = function_statement(new[other])
-                self.out.record_added("function", keys[1][other], position, text)
+            elif old_index is None:
+                position = self._new.position(paths[1], new[new_index].at)
+                text = function_statement(new[new_index])
+                self.out.record_added("function", keys[1][new_index], position, text)
             else:
-                self._function(old[one], new[other], paths, moved=was_moved)
+                self._function(old[old_index], new[new_index], paths, moved=was_moved)
 
     def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
         bodies = GraphLists.of(old, paths[0]), GraphLists.of(new, paths[1])
@@ -241,8 +252,8 @@ class Comparer:
         for kind in (str, Attribute):
             names = [[n for n in side if isinstance(side[n], kind)] for side in (before, after)]
             pairs = match_keys(*names)
-            for at in moved_entries([one for one, _ in pairs]):
-                places = pairs[at]
+            for index in moved_entries([one for one, _ in pairs]):
+                places = pairs[index]
                 texts = f"at position {places[0]}", f"at position {places[1]}"
                 path = attribute_path(names[1][places[1]])
                 changes.append(FieldChange(path, "order", *texts))

@@ -62,8 +62,8 @@ class NodeComparer:
         self._out.record_changed(
             "node", node_title(new), *positions, changes, texts=texts, moved=moved
         )
-        for one, other, old_path, new_path in nested:
-            self._graphs(one, other, old_path, new_path, names)
+        for old_item, new_item, old_path, new_path in nested:
+            self._graphs(old_item, new_item, old_path, new_path, names)
 
     def _head(
         self, old: EncodedNode, new: EncodedNode, names: NameMap, graph_path: str
@@ -115,13 +115,13 @@ class NodeComparer:
             item = old.attributes[index]
             text = attribute_statement(item)
             changes.append(FieldChange(attribute_path(item.name), "model", text, None))
-        for one, other in pairs:
+        for old_item, new_item in pairs:
             changes += self._attribute(
-                old.attributes[one], new.attributes[other], positions, nested
+                old.attributes[old_item], new.attributes[new_item], positions, nested
             )
-            if other in moved:
-                path = attribute_path(new.attributes[other].name)
-                texts = f"at position {one}", f"at position {other}"
+            if new_item in moved:
+                path = attribute_path(new.attributes[new_item].name)
+                texts = f"at position {old_item}", f"at position {new_item}"
                 changes.append(FieldChange(path, "order", *texts))
         for index in added:
             item = new.attributes[index]
@@ -144,10 +144,10 @@ class NodeComparer:
         if len(olds) != len(news) or isinstance(old.value, tuple) != isinstance(new.value, tuple):
             texts = attribute_statement(old), attribute_statement(new)
             return [FieldChange(path, "model", *texts)]
-        for index, (one, other) in enumerate(zip(olds, news, strict=True)):
+        for index, (old_item, new_item) in enumerate(zip(olds, news, strict=True)):
             step = f"graphs[{index}]" if isinstance(new.value, tuple) else "g"
             nested.append(
-                (one, other, *[f"{position.path}.{path}.{step}" for position in positions])  # type: ignore[arg-type]
+                (old_item, new_item, *[f"{position.path}.{path}.{step}" for position in positions])  # type: ignore[arg-type]
             )
         parts = [
             side.encoder.attribute(replace(item, value=None))
@@ -168,11 +168,13 @@ def _values(
     if old == new and not names.has_renames:
         return []
     changes = []
-    for index, (one, other) in enumerate(zip_longest(old, new)):
-        if one is not None and names.get(one) == other:
+    for index, (old_item, new_item) in enumerate(zip_longest(old, new)):
+        if old_item is not None and names.get(old_item) == new_item:
             continue
-        before, after = (None if name is None else value_name(name) for name in (one, other))
-        note = None if one is None or one != other else names.reuse_note(one)
+        before, after = (
+            None if name is None else value_name(name) for name in (old_item, new_item)
+        )
+        note = None if old_item is None or old_item != new_item else names.reuse_note(old_item)
         changes.append(FieldChange(f"{field}[{index}]", "model", before, after, note=note))
     return changes
 

@@ -73,9 +73,9 @@ class ValueComparer:
         """Return the changes between two declarations, except those of the name."""
         if self.same_declaration(old, new):
             return []
-        one = self.old.encoder.value_info(old)
+        old_bytes = self.old.encoder.value_info(old)
         other = self.new.encoder.value_info(new)
-        differences = _unnamed(compare_messages("ValueInfoProto", one, other))
+        differences = _unnamed(compare_messages("ValueInfoProto", old_bytes, other))
         texts = type_statement(old.type), type_statement(new.type)
         return _as_one_change(field_changes(differences), "type", *texts)
 
@@ -97,8 +97,10 @@ class ValueComparer:
         assert new.data is not None
         same = self.same_declaration(old, new)
         if same and isinstance(old.data, ast.RawData) and isinstance(new.data, ast.RawData):
-            one, other = old.data.data, new.data.data
-            if one is other or (len(one) == len(other) < _SMALL and bytes(one) == bytes(other)):
+            old_data, new_data = old.data.data, new.data.data
+            if old_data is new_data or (
+                len(old_data) == len(new_data) < _SMALL and bytes(old_data) == bytes(new_data)
+            ):
                 return []
         changes: list[FieldChange] = []
         if not same or _is_external(old) or _is_external(new):
@@ -218,12 +220,12 @@ class ValueComparer:
             items: Any = zip(old.value, new.value, strict=True)
             pairs = [(*pair, f"{path}[{index}]") for index, pair in enumerate(items)]
         changes: list[FieldChange] = []
-        for one, other, place in pairs:
-            match one, other:
+        for old_index, new_index, place in pairs:
+            match old_index, new_index:
                 case ast.Tensor(), ast.Tensor():
-                    changes += self.tensor(one, other, f"{place}.t")
+                    changes += self.tensor(old_index, new_index, f"{place}.t")
                 case ast.SparseTensor(), ast.SparseTensor():
-                    changes += self.sparse(one, other, f"{place}.sparse_tensor")
+                    changes += self.sparse(old_index, new_index, f"{place}.sparse_tensor")
                 case _:
                     return None
         return changes

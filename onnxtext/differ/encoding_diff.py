@@ -20,9 +20,9 @@ def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector)
     compared, to prove that the diff missed nothing. If the bytes differ, a change of the kind
     `model` is added. This check is skipped if a text was printed without its weights or metadata.
     """
-    one, other = _encoding(old.model), _encoding(new.model)
-    if one != other:
-        out.count_encoding_change("model", one, other, "model")
+    old_encoding, new_encoding = _encoding(old.model), _encoding(new.model)
+    if old_encoding != new_encoding:
+        out.count_encoding_change("model", old_encoding, new_encoding, "model")
     elif old.model.encoding is not None and old.model.encoding != new.model.encoding:
         out.count_encoding_change("model", "one order of fields", "another", "model")
     if not out.is_empty or old.reader.left_out or new.reader.left_out:

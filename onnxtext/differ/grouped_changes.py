@@ -162,8 +162,8 @@ def _connected(
             key = parents[key]
         return key
 
-    for one, other in pairs:
-        parents[root(other)] = root(one)
+    for left, right in pairs:
+        parents[root(right)] = root(left)
     neighbours: dict[ItemKey, list[ItemKey]] = {}
     for key in keys:
         neighbours.setdefault(root(key), []).append(key)

@@ -33,12 +33,12 @@ class StatementEncoder(Lowering):
         super().__init__(PresenceDefaults(presence))
 
     def tensor_data(
-        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+        self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
         """Replace a blob or file by its name, and large raw data by a digest."""
         match data:
             case ast.Blob():
-                return ast.FieldData((("raw_data", bytes(self.blob(data, at))),))
+                return ast.FieldData((("raw_data", bytes(self.blob(data, offset))),))
             case ast.TypedBlob():
                 return ast.FieldData((("raw_data", _name_of(data)),))
             case ast.DataFile(path, entry):
@@ -49,7 +49,7 @@ class StatementEncoder(Lowering):
                 return ast.FieldData((("raw_data", b"onnxtext data " + digest),))
         return data
 
-    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
+    def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
         """Return bytes that name a blob by its digest, instead of its data."""
         return f"onnxtext blob {blob.digest}".encode()
 

@@ -208,11 +208,11 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
 
 def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
     """Compare strings, and data that does not fit its type."""
-    one, other = (item.reader.resolved(item.type, item.data) for item in (old, new))
-    if one == other:
+    old_data, new_data = (item.reader.resolved(item.type, item.data) for item in (old, new))
+    if old_data == new_data:
         return None
-    if isinstance(one, ast.StringData) and isinstance(other, ast.StringData):
-        before, after = one.values, other.values
+    if isinstance(old_data, ast.StringData) and isinstance(new_data, ast.StringData):
+        before, after = old_data.values, new_data.values
         changed = sum(map(ne, before, after)) + abs(len(before) - len(after))
         return WeightChange(max(len(before), len(after)), changed)
     return WeightChange(count, note="the data does not fit the type of the tensor")
@@ -226,11 +226,11 @@ def _equal(old: Data, new: Data) -> bool:
         return old == new
     if len(old) < BLOCK:
         return bytes(old) == bytes(new)
-    one, other = np.frombuffer(old, np.uint8), np.frombuffer(new, np.uint8)
+    old_data, new_data = np.frombuffer(old, np.uint8), np.frombuffer(new, np.uint8)
     step = BLOCK * 8
     return all(
-        np.array_equal(one[index : index + step], other[index : index + step])
-        for index in range(0, len(one), step)
+        np.array_equal(old_data[index : index + step], new_data[index : index + step])
+        for index in range(0, len(old_data), step)
     )
 
 
@@ -250,13 +250,13 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
         return compare_types(old, new, before, after)
     if left.bits < 8:
         return _measure_packed(left, before, after, count)
-    one = np.frombuffer(before, dtype_of(left.name) or f"<c{left.bits // 8}")
-    other = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
-    if is_transposed(one, other, old.type.integer_dims, new.type.integer_dims):
+    old_data = np.frombuffer(before, dtype_of(left.name) or f"<c{left.bits // 8}")
+    new_data = np.frombuffer(after, dtype_of(right.name) or f"<c{right.bits // 8}")
+    if is_transposed(old_data, new_data, old.type.integer_dims, new.type.integer_dims):
         return WeightChange(count, how="transposed")
     blocks = (
-        (one[index : index + BLOCK], other[index : index + BLOCK])
-        for index in range(0, len(one), BLOCK)
+        (old_data[index : index + BLOCK], new_data[index : index + BLOCK])
+        for index in range(0, len(old_data), BLOCK)
     )
     return _accumulate(blocks, count, count_nans=left.kind in ("float", "complex"))
 
@@ -296,16 +296,16 @@ def _accumulate(
     nans = [0, 0]
     largest, total = 0.0, 0.0
     with np.errstate(all="ignore"):
-        for one, other in blocks:
-            itemsize = one.dtype.itemsize
+        for old_data, new_data in blocks:
+            itemsize = old_data.dtype.itemsize
             width = min(itemsize, 8)
-            differ = one.view(f"u{width}") != other.view(f"u{width}")
+            differ = old_data.view(f"u{width}") != new_data.view(f"u{width}")
             if itemsize > width:
                 differ = differ.reshape(-1, itemsize // width).any(axis=1)
             changed += int(differ.sum())
             wide = [
                 part.astype(np.complex128 if part.dtype.kind == "c" else np.float64)
-                for part in (one, other)
+                for part in (old_data, new_data)
             ]
             missing = [np.isnan(part) for part in wide]
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]

@@ -116,8 +116,8 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
 def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
     """Map each symbolic dimension of `old` that changes to its name or size in `new`."""
     result: dict[str, int | str] = {}
-    for one, other in zip(old or (), new or (), strict=False):
-        before, after = plain_dim(one), plain_dim(other)
+    for old_dim, new_dim in zip(old or (), new or (), strict=False):
+        before, after = plain_dim(old_dim), plain_dim(new_dim)
         if isinstance(before, str) and before and after not in (before, None):
             result[before] = after
     return result
@@ -167,7 +167,7 @@ def _following(type: TensorType, before: Shape | None, after: Shape | None) -> T
     if len(after) != len(before):
         return _with_shape(type, after)
     changed = [
-        with_value(dim, plain_dim(other)) if plain_dim(dim) == one != other else dim
-        for dim, one, other in zip(type.shape, before, after, strict=True)
+        with_value(dim, plain_dim(new_dim)) if plain_dim(dim) == old_dim != new_dim else dim
+        for dim, old_dim, new_dim in zip(type.shape, before, after, strict=True)
     ]
     return _with_shape(type, tuple(changed))

@@ -48,10 +48,10 @@ def make_symbolic(
         put_shape(model, name, shape)
     names = set(shapes)
     notes: list[str] = []
-    now = infer_shapes(model, answers=answers)
-    follow_inference(model, before, now, names)
+    inferred = infer_shapes(model, answers=answers)
+    follow_inference(model, before, inferred, names)
     for _ in range(_MOST_FIXES if fix and old is not None else 0):
-        change = fix_one(model, now, symbol, old or 0, answers)
+        change = fix_one(model, inferred, symbol, old or 0, answers)
         if change is None:
             break
         with_old_size = infer_shapes(model, {symbol: old or 0}, answers)
@@ -59,10 +59,10 @@ def make_symbolic(
             change.undo()
             break
         notes.append(change.title)
-        before_change, now = now, infer_shapes(model, answers=answers)
-        follow_inference(model, before_change, now, names)
+        before_change, inferred = inferred, infer_shapes(model, answers=answers)
+        follow_inference(model, before_change, inferred, names)
     if old is not None:
-        notes += size_obstacles(model, now, symbol, old, names, answers)
+        notes += size_obstacles(model, inferred, symbol, old, names, answers)
     return notes
 
 

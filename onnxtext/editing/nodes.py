@@ -104,7 +104,7 @@ def insert(
         )
     for node in item:
         node.at = -1
-    scope, at = _place(model, item, after or instead_of, before)
+    scope, index = _place(model, item, after or instead_of, before)
     outputs = [name for node in item for name in node.outputs if name]
     for other in graphs_to_search(model, list(walk_graphs(model)), scope):
         taken = set(defined_names(other)).intersection(outputs)
@@ -116,8 +116,8 @@ def insert(
                 f"the last new node has no output that could replace `{instead_of}`"
             )
         _reroute(scope, instead_of, item[-1].outputs[0])
-    scope.nodes[at:at] = item
-    _check_order(scope, at, at + len(item))
+    scope.nodes[index:index] = item
+    _check_order(scope, index, index + len(item))
 
 
 def _place(
@@ -215,7 +215,7 @@ def remove(model: Model, node: str) -> None:
     rest = [other for other in scope.nodes if other is not target]
     needed = {name for other in rest for name in used_values(other)}
     needed |= {value.name for value in scope.outputs}
-    wanted = [name for name in target.outputs if name in needed]
+    kept = [name for name in target.outputs if name in needed]
     source = next(filter(None, target.inputs), None)
     if scope is model.graph:
         # An input gets the name of a graph output; otherwise the names of the outputs disappear.
@@ -223,13 +223,13 @@ def remove(model: Model, node: str) -> None:
         trained = _used_in_training(model).intersection([source] if renamed else target.outputs)
         if trained:
             raise refused_edit_error(f"cannot remove this node: the training uses `{min(trained)}`")
-    if wanted:
-        if wanted != [target.outputs[0]] or source is None:
-            names = ", ".join([f"`{name}`" for name in wanted])
+    if kept:
+        if kept != [target.outputs[0]] or source is None:
+            names = ", ".join([f"`{name}`" for name in kept])
             raise refused_edit_error(
                 f"cannot remove this node: other nodes or graph outputs use {names}"
             )
-        _bypass(scope, rest, wanted[0], source)
+        _bypass(scope, rest, kept[0], source)
     scope.nodes = rest
     gone = set(target.outputs).difference(defined_names(scope))
     scope.values = [

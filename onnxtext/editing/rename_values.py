@@ -85,9 +85,9 @@ def graphs_to_search(model: Model, scopes: Iterable[Scope], owner: Scope) -> Ite
     yield from [scope for scope in walk_graphs(owner) if scope is not owner]
     for training in model.training:
         pair = [model.graph, training.algorithm]
-        for one, other in (pair, pair[::-1]):
-            if one is not None and other is not None and _contains(one, owner):
-                yield from walk_graphs(other) if one is owner else [other]
+        for left, right in (pair, pair[::-1]):
+            if left is not None and right is not None and _contains(left, owner):
+                yield from walk_graphs(right) if left is owner else [right]
 
 
 def _contains(scope: Scope, owner: Scope) -> bool:

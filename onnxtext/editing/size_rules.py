@@ -72,13 +72,13 @@ def _into(one: Sizes | None, target: Sizes) -> bool:
 def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether the input of a `Reshape` has as many elements as the constant shape requires."""
     shape = _at(shapes, 0)
-    wanted = values[1].numbers() if len(values) > 1 and values[1] is not None else None
-    if shape is None or wanted is None:
+    target = values[1].numbers() if len(values) > 1 and values[1] is not None else None
+    if shape is None or target is None:
         return True
     copies = not _integer(node, "allowzero", 0)
     sizes = [
         shape[index] if size == 0 and copies and index < len(shape) else size
-        for index, size in enumerate(wanted)
+        for index, size in enumerate(target)
     ]
     rest = prod([size for size in sizes if size != -1])
     total = prod(shape)
@@ -102,13 +102,13 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> b
     if shape is None or weights is None or len(shape) < 3 or len(weights) != len(shape):
         return True
     groups = _integer(node, "group", 1)
-    wanted = weights[0] if transposed else weights[1] * groups
+    expected = weights[0] if transposed else weights[1] * groups
     channels = weights[1] * groups if transposed else weights[0]
     bias = _at(shapes, 8 if quantized else 2) if node.op_type != "ConvInteger" else None
     kernel = attribute_value(node.attributes, "kernel_shape")
     return (
         kernel in (None, weights[2:])
-        and shape[1] == wanted
+        and shape[1] == expected
         and channels % groups == 0
         and bias in (None, (channels,))
     )
@@ -126,7 +126,7 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None])
         return True
     batch = shape[0 if first else 1]
     state = (batch, count, hidden) if first else (count, batch, hidden)
-    wanted = [
+    expected = [
         (weights, (count, gates * hidden, shape[2])),
         (repeated, (count, gates * hidden, hidden)),
         (_at(shapes, 3), (count, 2 * gates * hidden)),
@@ -135,7 +135,7 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None])
         (_at(shapes, 6), state),
         (_at(shapes, 7), (count, 3 * hidden)),
     ]
-    return all(one is None or one == right for one, right in wanted)
+    return all(one is None or one == right for one, right in expected)
 
 
 def _channels(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
@@ -183,8 +183,8 @@ def _blocks(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) ->
 
 
 def _same_batch(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    one, other = _at(shapes, 0), _at(shapes, 1)
-    return not one or not other or one[0] == other[0]
+    left, right = _at(shapes, 0), _at(shapes, 1)
+    return not left or not right or left[0] == right[0]
 
 
 def _scatter(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:

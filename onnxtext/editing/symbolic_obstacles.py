@@ -53,13 +53,13 @@ class ShapeElementChange:
 
 
 def fix_one(
-    model: Model, now: InferredShapes, symbol: str, old: int, answers: Answers
+    model: Model, inferred: InferredShapes, symbol: str, old: int, answers: Answers
 ) -> ShapeElementChange | None:
     """Change one element of a constant shape that allows only the old size of a dimension.
 
     Args:
         model: the edited model; changed in place.
-        now: the shapes inferred for the model.
+        inferred: the shapes inferred for the model.
         symbol: the name of the dimension that was made symbolic.
         old: the old size of the dimension.
         answers: a cache of results of onnx's inference; new results are added.
@@ -67,28 +67,30 @@ def fix_one(
     Returns:
         The change. None if no element needs to be changed, or if none can be changed.
     """
-    for finding in dimension_conflicts.check(now.subject):
+    for finding in dimension_conflicts.check(inferred.subject):
         if not finding.message.startswith(f"the dimension {quote(symbol)} "):
             continue
         repair = finding.repair
         place = finding.places[-1]
         if repair is not None and repair.kind == "respell" and place.part[-2:-1] == ("element",):
-            fixed = _set(now, repair.item, int(place.part[-1]), int(repair.argument[1]), finding)
+            fixed = _set(
+                inferred, repair.item, int(place.part[-1]), int(repair.argument[1]), finding
+            )
             if fixed is not None:
                 return fixed
-    if any(_restrictions(now, symbol)) or any(_trial_failures(model, symbol, old, answers)):
-        return _fix_reshape(now, symbol, old)
+    if any(_restrictions(inferred, symbol)) or any(_trial_failures(model, symbol, old, answers)):
+        return _fix_reshape(inferred, symbol, old)
     return None
 
 
-def _fix_reshape(now: InferredShapes, symbol: str, old: int) -> ShapeElementChange | None:
+def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElementChange | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
     Only one `Reshape` is changed: the first one whose input has the symbolic dimension at the same
     index.
     """
-    main = now.subject.main
-    views = now.inference.visits.get(id(main), ())
+    main = inferred.subject.main
+    views = inferred.inference.visits.get(id(main), ())
     if main is None or not views:
         return None
     for node in main.nodes:
@@ -96,31 +98,31 @@ def _fix_reshape(now: InferredShapes, symbol: str, old: int) -> ShapeElementChan
             continue
         if any(attribute.name == "allowzero" and attribute.value for attribute in node.attributes):
             continue  # with `allowzero`, 0 is a size
-        shape = now.shapes.get((0, node.inputs[0]))
+        shape = inferred.shapes.get((0, node.inputs[0]))
         value = views[0].value(node.inputs[1])
-        wanted = value.numbers() if value is not None else None
-        for index, size in enumerate(wanted or ()):
+        target = value.numbers() if value is not None else None
+        for index, size in enumerate(target or ()):
             if size == old and shape is not None and shape[index : index + 1] == (symbol,):
                 stored = _stored(main, node.inputs[1])
-                return None if stored is None else _set(now, stored, index, 0, node)
+                return None if stored is None else _set(inferred, stored, index, 0, node)
     return None
 
 
 def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
-    at = main.position.get(name)
-    if at is None:
+    position = main.position.get(name)
+    if position is None:
         return None
-    return main.given[name] if at < 0 else main.nodes[at]
+    return main.given[name] if position < 0 else main.nodes[position]
 
 
 def _set(
-    now: InferredShapes, item: Any, index: int, number: int, finding_or_node: Finding | Node
+    inferred: InferredShapes, item: Any, index: int, number: int, finding_or_node: Finding | Node
 ) -> ShapeElementChange | None:
     """Set an element of a constant shape.
 
     Args:
-        now: the shapes inferred for the model.
-        item: the initializer or `Constant` node with the shape, in the model of `now`.
+        inferred: the shapes inferred for the model.
+        item: the initializer or `Constant` node with the shape, in the model of `inferred`.
         index: the index of the element.
         number: the new element.
         finding_or_node: the node that uses the shape, or a finding about this node.
@@ -128,7 +130,7 @@ def _set(
     Returns:
         The change; None if the shape is not stored as a list of int64 elements.
     """
-    original = now.original(item)
+    original = inferred.original(item)
     user = (
         finding_or_node.places[0].item if isinstance(finding_or_node, Finding) else finding_or_node
     )
@@ -184,7 +186,7 @@ def _with_element(stored: bytes, index: int, size: int) -> bytes:
 
 
 def size_obstacles(
-    model: Model, now: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
+    model: Model, inferred: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
@@ -194,13 +196,13 @@ def size_obstacles(
 
     Args:
         model: the edited model.
-        now: the shapes inferred for the model.
+        inferred: the shapes inferred for the model.
         symbol: the name of the dimension that was made symbolic.
         old: the old size of the dimension.
         names: the names of the inputs that have the dimension.
         answers: a cache of results of onnx's inference; new results are added.
     """
-    obstacles = list(_restrictions(now, symbol))
+    obstacles = list(_restrictions(inferred, symbol))
     failing: dict[str, str] = {}
     for node, message in _trial_failures(model, symbol, old, answers):
         failing.setdefault(node, message)
@@ -208,19 +210,19 @@ def size_obstacles(
         if not any(f"({node})" in other for other in obstacles):
             obstacles.append(message)
     if not obstacles:
-        obstacles = list(_unverified(now, names))
+        obstacles = list(_unverified(inferred, names))
     hidden = len(obstacles) - _MOST_SHOWN
     shown: list[str] = [Obstacle(item) for item in obstacles[:_MOST_SHOWN]]
     return [*shown, Obstacle(f"and {hidden} more")] if hidden > 0 else shown
 
 
-def _restrictions(now: InferredShapes, symbol: str) -> Iterator[str]:
+def _restrictions(inferred: InferredShapes, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
-    for finding in dimension_conflicts.check(now.subject):
+    for finding in dimension_conflicts.check(inferred.subject):
         if quote(symbol) in finding.message:
             item = finding.places[0].item
-            at = f" ({_named(item)})" if isinstance(item, Node) else ""
-            yield f"{finding.message}{at}; {finding.help}"
+            location = f" ({_named(item)})" if isinstance(item, Node) else ""
+            yield f"{finding.message}{location}; {finding.help}"
 
 
 def _trial_failures(
@@ -279,14 +281,14 @@ def _numbers(view: ShapeEnvironment, name: str) -> tuple[int, ...] | None:
     return tuple(shape)
 
 
-def _unverified(now: InferredShapes, names: set[str]) -> Iterator[str]:
+def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     These are the first nodes on each path with outputs of unknown sizes, and nodes whose operators
     have unknown requirements.
     """
-    for scope in now.subject.scopes:
-        reached = set(names) if scope is now.subject.main else None
+    for scope in inferred.subject.scopes:
+        reached = set(names) if scope is inferred.subject.main else None
         unknown: set[str] = set()
         for index, node in enumerate(scope.nodes):
             used = set(node.inputs)
@@ -296,7 +298,7 @@ def _unverified(now: InferredShapes, names: set[str]) -> Iterator[str]:
                 if reached.isdisjoint(used):
                     continue
                 reached.update(filter(None, node.outputs))
-            new = [name for name in node.outputs if name and not now.is_known(scope, name)]
+            new = [name for name in node.outputs if name and not inferred.is_known(scope, name)]
             if new and unknown.isdisjoint(used):
                 problem = f"the sizes after {_named(node)} are unknown"
                 yield f"{problem}, so later nodes may need the old size"

@@ -142,44 +142,48 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value
     _check_shape(name, value.shape, type)
-    wanted = _dtype(type.tensor_type.elem_type)
-    if value.dtype == wanted:
+    expected = _dtype(type.tensor_type.elem_type)
+    if value.dtype == expected:
         return value
     if value.dtype.kind == "V":  # .npy files store the types of ml_dtypes as voids
-        if value.dtype.names or wanted.isbuiltin == 1 or value.dtype.itemsize != wanted.itemsize:
-            raise _wrong_type(name, wanted, value)
-        return value.view(wanted)
-    if wanted == np.dtype(object):
+        if (
+            value.dtype.names
+            or expected.isbuiltin == 1
+            or value.dtype.itemsize != expected.itemsize
+        ):
+            raise _wrong_type(name, expected, value)
+        return value.view(expected)
+    if expected == np.dtype(object):
         return value.astype(str).astype(object)
     try:
         with np.errstate(all="ignore"):
-            result = value.astype(wanted)
+            result = value.astype(expected)
             back = result.astype(value.dtype)
     except (TypeError, ValueError, OverflowError):
-        raise _wrong_type(name, wanted, value) from None
+        raise _wrong_type(name, expected, value) from None
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
-    if value.dtype.kind in "iu" and wanted.kind in "iu":  # -1 and 2**64 - 1 have the same bits
+    if value.dtype.kind in "iu" and expected.kind in "iu":  # -1 and 2**64 - 1 have the same bits
         exact = exact and np.array_equal(result < 0, value < 0)
     # The integers of ml_dtypes, such as int4, have the kind V.
-    is_integer = wanted.name.startswith(("int", "uint", "bool"))
+    is_integer = expected.name.startswith(("int", "uint", "bool"))
     if (
         value.dtype.kind == "f"
         and not is_integer
         and np.any(np.isfinite(value) > np.isfinite(back))
     ):
-        raise input_error(f"`{name}` must be {wanted.name}, whose range the given values exceed")
+        raise input_error(f"`{name}` must be {expected.name}, whose range the given values exceed")
     if not exact or (value.dtype.kind in "fc" and is_integer):
         raise input_error(
-            f"`{name}` must be {wanted.name}, which cannot hold the given {value.dtype.name} "
+            f"`{name}` must be {expected.name}, which cannot hold the given {value.dtype.name} "
             "exactly"
         )
     return result
 
 
-def _wrong_type(name: str, wanted: np.dtype[Any], array: NDArray[Any]) -> OnnxTextError:
+def _wrong_type(name: str, expected: np.dtype[Any], array: NDArray[Any]) -> OnnxTextError:
     if array.dtype.kind == "O":  # such as integers that no element type can hold
-        return input_error(f"`{name}` must be {wanted.name}, which cannot hold the given values")
-    return input_error(f"`{name}` must be {wanted.name}; the given array is {array.dtype.name}")
+        return input_error(f"`{name}` must be {expected.name}, which cannot hold the given values")
+    return input_error(f"`{name}` must be {expected.name}; the given array is {array.dtype.name}")
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:
@@ -254,14 +258,14 @@ def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]
         raise input_error(wrong, "give a value for this input") from None
 
 
-def _draw(name: str, shape: list[int], wanted: np.dtype[Any], seed: int) -> Any:
+def _draw(name: str, shape: list[int], expected: np.dtype[Any], seed: int) -> Any:
     """Draw an array of random elements; the name of the input is a part of the seed."""
     draw = np.random.default_rng([seed, *name.encode()])
-    if wanted == np.dtype(object):
+    if expected == np.dtype(object):
         return np.full(shape, "a", object)
-    if wanted.kind in "iub":
-        return draw.integers(0, 2, shape).astype(wanted)
+    if expected.kind in "iub":
+        return draw.integers(0, 2, shape).astype(expected)
     values = draw.standard_normal(shape)
-    if wanted.kind == "c":
+    if expected.kind == "c":
         values = values + 1j * draw.standard_normal(shape)
-    return np.asarray(values).astype(wanted)
+    return np.asarray(values).astype(expected)

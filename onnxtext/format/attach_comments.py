@@ -126,13 +126,13 @@ def attach_items(items: list[ListItem], closing: CommentedToken) -> None:
         last = item.last
         following = items[index + 1].first if index + 1 < len(items) else closing
         late = item.comma.lead
-        behind = item.comma.trail
+        trailing = item.comma.trail
         item.comma.lead, item.comma.trail = [], None
-        if behind is not None:
+        if trailing is not None:
             if last.trail is None and not late:
-                last.trail = behind
+                last.trail = trailing
             else:
-                late.append(behind)
+                late.append(trailing)
         following.lead[:0] = late
 
 

@@ -27,10 +27,10 @@ class VerbatimSpans:
         self._starts: list[int] = []
         self._ends: list[int] = []
 
-    def is_kept(self, place: Comment | CommentedToken) -> bool:
+    def is_kept(self, comment_or_token: Comment | CommentedToken) -> bool:
         """Whether a comment or token is in a recorded verbatim span."""
-        before = bisect_right(self._starts, place.at) - 1
-        return before >= 0 and place.at < self._ends[before]
+        before = bisect_right(self._starts, comment_or_token.at) - 1
+        return before >= 0 and comment_or_token.at < self._ends[before]
 
     def begins_region(self, comment: Comment, first: CommentedToken) -> bool:
         """Whether a `# fmt: off` comment begins a region at the statement that follows it.

@@ -84,38 +84,44 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
     if not marks:
         return printed if code_alone == _LAST_COMMA.sub("", "".join(printed.split())) else None
     lines = printed.split("\n")[:-1]
-    bare = ["".join(line.split()) for line in lines]
-    for index, (line, after) in enumerate(pairwise(bare)):
+    without_spaces = ["".join(line.split()) for line in lines]
+    for index, (line, after) in enumerate(pairwise(without_spaces)):
         if after[:1] in _CLOSING and line[-1:] == ",":
-            bare[index] = line[:-1]
-    return _placed(lines, bare, marks, tokens) if code_alone == "".join(bare) else None
+            without_spaces[index] = line[:-1]
+    return (
+        _placed(lines, without_spaces, marks, tokens)
+        if code_alone == "".join(without_spaces)
+        else None
+    )
 
 
-def _placed(lines: list[str], bare: list[str], marks: list[str], tokens: list[str]) -> str | None:
+def _placed(
+    lines: list[str], without_spaces: list[str], marks: list[str], tokens: list[str]
+) -> str | None:
     """Insert comments and blank lines into printed lines; None if one is within a line.
 
     Args:
         lines: the printed lines.
-        bare: the same lines without whitespace.
+        without_spaces: the same lines without whitespace.
         marks: the comments and blank lines of the text.
         tokens: the code between the marks, without whitespace.
     """
     head: list[str] = []
-    ends = list(accumulate(map(len, bare)))
+    ends = list(accumulate(map(len, without_spaces)))
     last = -1
-    for mark, at in zip(marks, accumulate(map(len, tokens)), strict=False):
-        line = bisect_left(ends, at)
-        if not at:
+    for mark, offset in zip(marks, accumulate(map(len, tokens)), strict=False):
+        line = bisect_left(ends, offset)
+        if not offset:
             head.append(mark[1:] + "\n")
         elif mark[0] == " ":
-            if ends[line] != at or at == last:
+            if ends[line] != offset or offset == last:
                 return None
             lines[line] += mark
-        elif ends[line] == at:
-            lines[bisect_right(ends, at) - 1] += mark  # after printed blank lines
+        elif ends[line] == offset:
+            lines[bisect_right(ends, offset) - 1] += mark  # after printed blank lines
         elif mark != "\n":
             return None
-        last = at
+        last = offset
     return "".join(head) + "\n".join(lines) + "\n"
 
 
@@ -142,12 +148,12 @@ class _Merger:
         """Format the comments and blank lines of a text; None if other lines differ."""
         printed, out = self.printed, self.out
         for line in text.split("\n"):
-            at = self.at
-            if at < self.count and line == printed[at] and (line or self.inside):
+            index = self.at
+            if index < self.count and line == printed[index] and (line or self.inside):
                 if self.blank:
                     self._flush(line)
                 out.append(line)
-                self.at = at + 1
+                self.at = index + 1
                 if '"""' in line and line.count('"""') % 2:
                     self.inside = not self.inside
             elif self.inside or not self._extra(line):
@@ -159,26 +165,26 @@ class _Merger:
     def _extra(self, line: str) -> bool:
         """Process a line that differs from the printed line; False if it cannot be merged."""
         line = line.strip(" \t\v\f\r")
-        at = self.at
+        index = self.at
         if not line:
             self.blank = True
             return not self._is_within()
-        while at < self.count and not self.printed[at]:  # between functions and sections
+        while index < self.count and not self.printed[index]:  # between functions and sections
             self.blank = True
-            self.at = at = at + 1
+            self.at = index = index + 1
         if line[0] == "#":
             return self._own_line(line)
-        if at >= self.count:
+        if index >= self.count:
             return False
-        wanted = self.printed[at]
-        bare = wanted.lstrip(" ")
-        behind = line[len(bare) :].lstrip(" \t\v\f")
-        if not line.startswith(bare) or (behind and behind[0] != "#") or '"""' in bare:
+        expected = self.printed[index]
+        stripped = expected.lstrip(" ")
+        trailing = line[len(stripped) :].lstrip(" \t\v\f")
+        if not line.startswith(stripped) or (trailing and trailing[0] != "#") or '"""' in stripped:
             return False
-        if behind and not self._ends_item(at):
+        if trailing and not self._ends_item(index):
             return False
-        self._flush(wanted)
-        self.out.append(f"{wanted} {behind}" if behind else wanted)
+        self._flush(expected)
+        self.out.append(f"{expected} {trailing}" if trailing else expected)
         self.at += 1
         return True
 
@@ -201,20 +207,20 @@ class _Merger:
         """Whether the next line may continue the current statement."""
         return self.at > 0 and not self._ends_item(self.at - 1)
 
-    def _ends_item(self, at: int) -> bool:
+    def _ends_item(self, index: int) -> bool:
         """Whether a printed line certainly ends an item or opens a list."""
-        if at in self.continued:
+        if index in self.continued:
             return False
-        line = self.printed[at]
-        bare = line.lstrip(" ")
-        if bare[:1] == "@":
+        line = self.printed[index]
+        stripped = line.lstrip(" ")
+        if stripped[:1] == "@":
             return False
-        if bare[-1:] == ")":  # a node, or the end of a decorator or of the inputs of a node
-            return "= " in bare or at - 1 in self.continued
+        if stripped[-1:] == ")":  # a node, or the end of a decorator or of the inputs of a node
+            return "= " in stripped or index - 1 in self.continued
         if line[:1] == "<" and line != "<":  # the header of a function
             return False
         if line == ">":  # the header of the model, or of a function
-            return self.printed[0] == "<" and self.printed.index(">") == at
+            return self.printed[0] == "<" and self.printed.index(">") == index
         return True
 
     def _flush(self, line: str) -> None:
@@ -250,19 +256,19 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
                 continue
         elif inside:
             continue
-        bare = line.lstrip(" ")
-        indent = len(line) - len(bare)
-        if bare[:1] in _CLOSING and open:
+        stripped = line.lstrip(" ")
+        indent = len(line) - len(stripped)
+        if stripped[:1] in _CLOSING and open:
             start, several = open.pop()
-            if several or _closes(printed[start], bare):
+            if several or _closes(printed[start], stripped):
                 continued.update(range(start, index))
         if indent > len(previous) - len(previous.lstrip(" ")) and previous[-1:] not in _OPENING:
             continued.add(index - 1)
-        if bare.startswith("= ") and previous[-1:] not in _ENDS:
+        if stripped.startswith("= ") and previous[-1:] not in _ENDS:
             continued.update(_back(printed, index, indent))
-        if bare[-1:] in _OPENING and bare:
+        if stripped[-1:] in _OPENING and stripped:
             open.append((index, False))
-        elif open and _is_filled(bare) and _is_literal(printed[open[-1][0]]):
+        elif open and _is_filled(stripped) and _is_literal(printed[open[-1][0]]):
             open[-1] = open[-1][0], True
         previous = line
     return frozenset(continued)
@@ -292,12 +298,12 @@ def _closes(opening: str, closing: str) -> bool:
     return opening[-1:] == "(" and opening[-5:] != " => (" and not closing.startswith(") =>")
 
 
-def _back(printed: Sequence[str], at: int, indent: int) -> Iterator[int]:
-    """Yield the indices of the lines above line `at` in the same statement.
+def _back(printed: Sequence[str], index: int, indent: int) -> Iterator[int]:
+    """Yield the indices of the lines above line `index` in the same statement.
 
-    Line `at` begins with `=`.
+    Line `index` begins with `=`.
     """
-    for before in range(at - 1, -1, -1):
+    for before in range(index - 1, -1, -1):
         yield before
         line = printed[before]
         if len(line) - len(line.lstrip(" ")) < indent and line.lstrip(" ")[:1] not in _CLOSING:

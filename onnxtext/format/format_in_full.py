@@ -194,7 +194,7 @@ def _base64(token: CommentedToken, indent: str) -> str:
     text = token.text[3:-3] if token.terminal == "TRIPLE" else decode_token(token)
     data = _BLANKS.sub("", text)
     rows = range(0, len(data), BASE64_WIDTH)
-    lines = [f"{indent}{data[at : at + BASE64_WIDTH]}\n" for at in rows]
+    lines = [f"{indent}{data[offset : offset + BASE64_WIDTH]}\n" for offset in rows]
     return f'"""\n{"".join(lines)}{indent}"""'
 
 

@@ -100,11 +100,11 @@ class IncrementalText:
         run = StatementRun(source, writer)
         kept = False  # whether `# fmt: off` is in effect
         for item, following in pairwise(items):
-            at = item.at
-            text = source[at : following.at]
+            offset = item.at
+            text = source[offset : following.at]
             if marked and (kept or MARK in text):
                 kept = self._is_kept(text, kept=kept)
-                self._add(run, at)
+                self._add(run, offset)
                 continue
             parts = text.split('"')
             cached = remembered.get('"'.join(parts[::2]))
@@ -120,10 +120,10 @@ class IncrementalText:
                     if known_text.find("\n") <= room:
                         if texts is None:
                             if run.same < 0:
-                                run.same = at
+                                run.same = offset
                         else:
                             if run.same >= 0 or run.start < 0:
-                                run.begin(at)
+                                run.begin(offset)
                             run.texts.append(known_text)
                             run.trivia = None
                         continue
@@ -132,22 +132,22 @@ class IncrementalText:
                 printed = writer.printed(item)
                 if text == printed + line_end:
                     if run.same < 0:
-                        run.same = at
+                        run.same = offset
                     continue
-                behind = text[len(printed) :]
-                end = ends.get(behind)
-                if end is None and behind.isspace():
-                    end = ends[behind] = format_trivia(behind, writer.indent)
+                trailing = text[len(printed) :]
+                end = ends.get(trailing)
+                if end is None and trailing.isspace():
+                    end = ends[trailing] = format_trivia(trailing, writer.indent)
                 if end is not None and text.startswith(printed):
                     if run.same >= 0 or run.start < 0:
-                        run.begin(at)
+                        run.begin(offset)
                     run.texts.append(printed + end)
                     run.trivia = None
                     continue
                 written = writer.write_bare(text, printed)
             written = written or writer.write(text, item)
-            if written is None or not run.take(at, written):
-                self._add(run, at)
+            if written is None or not run.take(offset, written):
+                self._add(run, offset)
                 if isinstance(item, Node) and len(text) > LONGEST:
                     self._enter(item, depth)
         if items:
@@ -183,11 +183,11 @@ class IncrementalText:
         start, end, statements, commented = taken
         mark = f"{_KEPT}{len(self._runs)}"
         # Comments in a list affect where later comments move, so the placeholder gets one, too.
-        above = f"# {mark}\n" if commented else ""
+        comment_above = f"# {mark}\n" if commented else ""
         if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
-            above = "\n" + above
+            comment_above = "\n" + comment_above
         rest = "" if run.writer.comma else " = K ()"
-        self._parts += [self.source[self._at : start], f"{above}{mark}{rest}"]
+        self._parts += [self.source[self._at : start], f"{comment_above}{mark}{rest}"]
         self._at = end
         self._runs.append(statements)
         self._indents.append(run.writer.indent)
@@ -246,38 +246,38 @@ class StatementRun:
         self.trivia: str | None = None
         self._commented = False
 
-    def begin(self, at: int) -> None:
-        """Add the statements before offset `at` that are not in `texts` yet to `texts`."""
+    def begin(self, offset: int) -> None:
+        """Add the statements before offset `offset` that are not in `texts` yet to `texts`."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:
                 self.start = start
-            self.texts.append(self._source[start:at])
+            self.texts.append(self._source[start:offset])
             self.trivia = None
         elif self.start < 0:
-            self.start = at
+            self.start = offset
 
-    def take(self, at: int, written: FormattedStatement) -> bool:
-        """Add a formatted statement, whose source begins at `at`.
+    def take(self, offset: int, written: FormattedStatement) -> bool:
+        """Add a formatted statement, whose source begins at `offset`.
 
         Return False if it cannot begin the run: it has comments, and the line above it is blank.
         """
         if self.same >= 0:
-            self.begin(at)
+            self.begin(offset)
         indent = self.writer.indent
-        above = ""
+        comment_above = ""
         if written.comments:
             blank = ""
             if self.start < 0:
-                if _is_below_blank(self._source, at):
+                if _is_below_blank(self._source, offset):
                     return False
             elif self.texts[-1].endswith(f"\n\n{indent}"):
                 self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
                 blank = "\n"
-            above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
+            comment_above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
         self._commented |= bool(written.comments or (self.trivia and "#" in self.trivia))
-        self.begin(at)
-        self.texts.append(above + written.statement + format_trivia(written.trivia, indent))
+        self.begin(offset)
+        self.texts.append(comment_above + written.statement + format_trivia(written.trivia, indent))
         self.trivia = written.trivia
         return True
 
@@ -308,7 +308,7 @@ class StatementRun:
         return taken
 
 
-def _is_below_blank(source: str, at: int) -> bool:
+def _is_below_blank(source: str, offset: int) -> bool:
     """Whether a blank line precedes the line that contains an offset."""
-    end = source.rfind("\n", 0, at)
+    end = source.rfind("\n", 0, offset)
     return end >= 0 and not source[source.rfind("\n", 0, end) + 1 : end].strip()

@@ -80,20 +80,20 @@ class ListWriter(VerbatimSpans):
                 (c for c in first.lead if c.text == OFF and self.begins_region(c, first)), None
             )
             if off is not None and partial is None:
-                above = first.lead[: first.lead.index(off)]
-                lines += self.lead_lines(above, indent, started=bool(lines))
+                comment_above = first.lead[: first.lead.index(off)]
+                lines += self.lead_lines(comment_above, indent, started=bool(lines))
                 if off.blank and lines:
                     lines.append("")
                 lines.append(indent + self.copy_region(off, items[index:]))
                 continue
-            behind, shown = last.trail, text
-            skipped = behind is not None and behind.text.startswith(SKIP)
+            trailing, shown = last.trail, text
+            skipped = trailing is not None and trailing.text.startswith(SKIP)
             if skipped and item is not partial:
                 shown = self.keep(first.at, last.end)  # with the comments inside of it
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:
                 lines.append("")
-            lines.append(f"{indent}{shown}{comma}{f' {behind.text}' if behind else ''}")
+            lines.append(f"{indent}{shown}{comma}{f' {trailing.text}' if trailing else ''}")
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:

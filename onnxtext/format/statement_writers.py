@@ -127,20 +127,20 @@ class StatementFormatter(ABC):
             The formatted statement; None if it must be formatted with its context.
         """
         if "#" not in source:
-            bare = source.rstrip()
+            stripped = source.rstrip()
         elif "\\" in source or '"""' in source:
             return None
         else:
             found = code_before_trivia(source)
             if found is None:
                 return self._commented(source, item)
-            bare = found
-        trivia = source[len(bare) :]
-        code = bare
+            stripped = found
+        trivia = source[len(stripped) :]
+        code = stripped
         if self.comma:
-            if not bare.endswith(self.comma):
+            if not stripped.endswith(self.comma):
                 return None
-            code = bare[:-1].rstrip()
+            code = stripped[:-1].rstrip()
         parts = code.split('"')
         formatted = self._format(code, parts, item)
         if formatted is None:

@@ -160,16 +160,16 @@ class Templates:
         if result is None or self._parse(probe) != self._parse(result):
             return None
         texts: list[str] = []
-        at = 0
+        offset = 0
         for mark, sign in zip(marks, signature, strict=True):
             shown = mark if sign == _BARE else f'"{mark}"'
-            place = result.find(shown, at)
+            place = result.find(shown, offset)
             if place < 0 or (sign in (_QUOTED, _BARE) and result.count(shown) != 1):
                 return None
             start = place + (sign != _BARE)
-            texts.append(result[at:start])
-            at = start + len(mark)
-        return [*texts, result[at:]]
+            texts.append(result[offset:start])
+            offset = start + len(mark)
+        return [*texts, result[offset:]]
 
 
 def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:

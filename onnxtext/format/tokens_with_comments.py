@@ -55,12 +55,12 @@ def read_tokens(text: str) -> list[CommentedToken]:
     """Return the tokens of a valid text with their comments; the last token marks the end."""
     tokens: list[CommentedToken] = []
     last: CommentedToken | None = None
-    at = 0
+    offset = 0
     for terminal, token, start in load_lexer().read(text, 0):
-        last = _attach(text, at, CommentedToken(str(token), terminal, start), last)
+        last = _attach(text, offset, CommentedToken(str(token), terminal, start), last)
         tokens.append(last)
-        at = last.end
-    tokens.append(_attach(text, at, CommentedToken("", "", len(text)), last))
+        offset = last.end
+    tokens.append(_attach(text, offset, CommentedToken("", "", len(text)), last))
     return tokens
 
 
@@ -76,11 +76,11 @@ def _attach(
             return token
         trivia += "\n"  # a comment without line end at the end of the text
     lines = trivia.split("\n")
-    at = start
+    offset = start
     for index, line in enumerate(lines):
         mark = line.find("#")
         if mark >= 0:
-            comment = Comment(line[mark:].rstrip(), at + mark, token.blank)
+            comment = Comment(line[mark:].rstrip(), offset + mark, token.blank)
             if index == 0 and before is not None:
                 before.trail = comment
             else:
@@ -88,7 +88,7 @@ def _attach(
             token.blank = False
         elif 0 < index < len(lines) - 1 and not line.strip():
             token.blank = True
-        at += len(line) + 1
+        offset += len(line) + 1
     return token
 
 

@@ -27,11 +27,11 @@ def code_before_trivia(source: str) -> str | None:
     Returns:
         The code without trailing whitespace; None if the code contains comments.
     """
-    at = source.find("#")
-    while at >= 0 and source.count('"', 0, at) & 1:  # in a string
-        at = source.find("#", at + 1)
-    code = source[: at if at >= 0 else None].rstrip()
-    return code if at < 0 or COMMENTS.fullmatch(source, at) else None
+    offset = source.find("#")
+    while offset >= 0 and source.count('"', 0, offset) & 1:  # in a string
+        offset = source.find("#", offset + 1)
+    code = source[: offset if offset >= 0 else None].rstrip()
+    return code if offset < 0 or COMMENTS.fullmatch(source, offset) else None
 
 
 def format_trivia(trivia: str, indent: str) -> str:
@@ -43,8 +43,8 @@ def format_trivia(trivia: str, indent: str) -> str:
     """
     if "#" not in trivia:
         return f"\n\n{indent}" if trivia.count("\n") > 1 else f"\n{indent}"
-    behind, *lines = trivia.split("\n")
-    text = behind.strip()
+    trailing, *lines = trivia.split("\n")
+    text = trailing.strip()
     text = f" {text}\n" if text else "\n"
     blank = ""
     last = len(lines) - 1
@@ -89,29 +89,29 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
             depth += part.count("<") - part.count(">")
         code.append(part)
     joined = "".join(code)
-    bare = joined.rstrip()
-    return bare, comments, last[len(last.rstrip()) :] + behind
+    stripped = joined.rstrip()
+    return stripped, comments, last[len(last.rstrip()) :] + behind
 
 
-def same_tokens(one: str, other: str) -> bool:
+def same_tokens(left: str, right: str) -> bool:
     """Whether a statement has the same tokens as its printed form, except for needless quotes.
 
     Args:
-        one: a statement without comments. If it has a blank line and the printed form has several
+        left: a statement without comments. If it has a blank line and the printed form has several
             lines, the result is False, because formatting may keep the blank line.
-        other: the printed statement.
+        right: the printed statement.
     """
-    if one == other:
+    if left == right:
         return True
-    if "\n" in other and BLANK_LINE.search(one):
+    if "\n" in right and BLANK_LINE.search(left):
         return False
-    if "\\" not in one and '"""' not in one:
-        first, second = (_QUOTED_NAME.sub(r"\1", code).split('"') for code in (one, other))
+    if "\\" not in left and '"""' not in left:
+        first, second = (_QUOTED_NAME.sub(r"\1", code).split('"') for code in (left, right))
         if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
             return True
     read = load_lexer().read
     tokens, others = (
-        _without_last_commas([text for _, text, _ in read(code, 0)]) for code in (one, other)
+        _without_last_commas([text for _, text, _ in read(code, 0)]) for code in (left, right)
     )
     return len(tokens) == len(others) and all(
         token in (same, f'"{same}"') or ('"' not in token and _bare(token) == _bare(same))
@@ -119,13 +119,13 @@ def same_tokens(one: str, other: str) -> bool:
     )
 
 
-def _same_code(one: str, other: str) -> bool:
+def _same_code(left: str, right: str) -> bool:
     """Whether code without strings is equal except for whitespace; False if unsure."""
-    one, other = " ".join(one.split()).replace(", ", ","), other.replace(", ", ",")
-    if one == other:
+    left, right = " ".join(left.split()).replace(", ", ","), right.replace(", ", ",")
+    if left == right:
         return True
-    one, other = one.replace(" = ", "="), other.replace(" = ", "=")
-    return one.replace(" (", "(") == other.replace(" (", "(")
+    left, right = left.replace(" = ", "="), right.replace(" = ", "=")
+    return left.replace(" (", "(") == right.replace(" (", "(")
 
 
 def _without_last_commas(tokens: list[str]) -> list[str]:
@@ -145,5 +145,9 @@ def _bare(token: str) -> str:
 
     Also remove a comma after the last number.
     """
-    bare = "".join(token.split())
-    return bare[:-2] + bare[-1] if bare[-2:-1] == "," and bare[-1] in _CLOSING else bare
+    stripped = "".join(token.split())
+    return (
+        stripped[:-2] + stripped[-1]
+        if stripped[-2:-1] == "," and stripped[-1] in _CLOSING
+        else stripped
+    )

@@ -180,9 +180,9 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
     if file_type is not None and file_type.code != "not-a-model":
         return f"it is {file_type.what}"
     first = error.diagnostics[0]
-    at = first.position
-    place = "" if at is None else f"line {at.line}, column {at.column}: "
-    return f"{place}{first.message} [{first.code}]"
+    position = first.position
+    location = "" if position is None else f"line {position.line}, column {position.column}: "
+    return f"{location}{first.message} [{first.code}]"
 
 
 def _guarded(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:

@@ -109,12 +109,12 @@ def install(
     modes = with_mode(before.modes, mode)
     if structural is None:
         structural = _is_structural(before)
-    wanted, lines = _requirements(modes, command_line(), structural=structural)
-    _check_foreign(scope, mode, before, wanted)
+    settings, lines = _requirements(modes, command_line(), structural=structural)
+    _check_foreign(scope, mode, before, settings)
     target = before.file if file is None else _absolute(file)
     _check_inside(scope, target)
     edits = _attribute_edits(before, target, lines)
-    changes = _write_settings(scope, before, wanted)
+    changes = _write_settings(scope, before, settings)
     changes += _record_installation(scope, modes, target)
     changes += _write_attributes(edits)
     _clear_cache()
@@ -140,11 +140,11 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     before = find_installed(scope)
     modes = before.modes - {mode} if mode is not None else frozenset()
     command = _command_of(before) if modes else ""
-    wanted, lines = _requirements(modes, command, structural=_is_structural(before))
+    settings, lines = _requirements(modes, command, structural=_is_structural(before))
     edits = _attribute_edits(before, before.file, lines)
     if file is not None and _absolute(file) != before.file:
         edits |= _attribute_edits(before, _absolute(file), [])
-    changes = _write_settings(scope, before, wanted) if before.modes else []
+    changes = _write_settings(scope, before, settings) if before.modes else []
     changes += _record_installation(scope, modes, before.file)
     changes += _write_attributes(edits)
     _clear_cache()
@@ -181,10 +181,10 @@ def _command_of(before: InstalledSettings) -> str:
 
 
 def _check_foreign(
-    scope: Scope, mode: Mode, before: InstalledSettings, wanted: dict[str, str]
+    scope: Scope, mode: Mode, before: InstalledSettings, settings: dict[str, str]
 ) -> None:
     """Raise an error if the installation would replace a setting or filter of another tool."""
-    for name, value in wanted.items():
+    for name, value in settings.items():
         values = before.values.get(name, [])
         if all(_replaceable(name, old, value, before) for old in values):
             continue
@@ -228,16 +228,16 @@ def _check_inside(scope: Scope, file: Path) -> None:
 # ---- Writing ------------------------------------------------------------------------------------
 
 
-def _write_settings(scope: Scope, before: InstalledSettings, wanted: dict[str, str]) -> list[str]:
+def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str, str]) -> list[str]:
     """Write the wanted settings, and remove the other settings of onnxtext; return the changes."""
     values: dict[str, str | None] = {}
     kept = []
     for name in KNOWN:
         found = before.values.get(name, [])
-        if name not in wanted and is_command(name) and not all(map(is_ours, found)):
+        if name not in settings and is_command(name) and not all(map(is_ours, found)):
             kept.append(f"left {name}, which was not set by onnxtext: {found[-1]}")
-        elif name in wanted or before.modes:
-            values[name] = wanted.get(name)
+        elif name in settings or before.modes:
+            values[name] = settings.get(name)
     return [*_write(scope, before.values, values), *kept]
 
 
@@ -286,11 +286,11 @@ def _attribute_edits(
         target: the attributes file.
         lines: the lines for `target`.
     """
-    wanted = {target: lines}
+    lines_of = {target: lines}
     if before.modes:
-        wanted.setdefault(before.file, [])
+        lines_of.setdefault(before.file, [])
     edits: dict[Path, bytes | None] = {}
-    for path, ours in wanted.items():
+    for path, ours in lines_of.items():
         old = read_attributes(path)
         try:
             new = old.with_lines(ours)

@@ -130,12 +130,12 @@ def _setting_requirements(
     mode: Mode, values: dict[str, list[str]], checks: _CommandChecks
 ) -> list[Requirement]:
     requirements = []
-    for name, wanted in mode_settings(mode, "").items():
+    for name, expected in mode_settings(mode, "").items():
         value = values.get(name)
         if not value:
             requirements.append(Requirement(False, name, "not set"))
         elif not is_command(name):
-            same = value[-1] == wanted
+            same = value[-1] == expected
             requirements.append(
                 Requirement(same, name, value[-1] if same else f"another value: {value[-1]}")
             )
@@ -164,11 +164,11 @@ def _effective_attributes(mode: Mode) -> Requirement:
     if not in_repository():
         return Requirement(False, "attributes", "there is no git repository here")
     probe = _PROBES[mode]
-    wanted = dict(map(_pair, ATTRIBUTES[mode][0].split()[1:]))
-    names = [*wanted, "filter"] if mode == "textconv" else wanted
+    expected = dict(map(_pair, ATTRIBUTES[mode][0].split()[1:]))
+    names = [*expected, "filter"] if mode == "textconv" else expected
     attributes = {name: git_attribute(name, probe) for name in names}
     shown = ", ".join(f"{name} is {value}" for name, value in attributes.items())
-    ok = all(attributes[name] == value for name, value in wanted.items())
+    ok = all(attributes[name] == value for name, value in expected.items())
     if mode == "textconv":  # it works with the filter of another tool, such as LFS
         ok = ok and attributes["filter"] != "onnxtext"
     return Requirement(ok, "attributes", f"of {probe}: {shown}")

@@ -133,12 +133,12 @@ def is_stream(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def is_same(one: Path, other: Path) -> bool:
+def is_same(left: Path, right: Path) -> bool:
     """Whether two paths name the same file, which need not exist."""
     try:
-        return one.samefile(other)
+        return left.samefile(right)
     except OSError:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(left) == os.path.realpath(right)
 
 
 def read_input(path: Path, *, maps: bool = False) -> bytes:
@@ -269,13 +269,13 @@ def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
 def _reads(file: FileIO, data: memoryview) -> bool:
     """Whether the next bytes of a file equal `data`."""
     buffer = memoryview(bytearray(min(_CHUNK, len(data))))
-    at = 0
-    while at < len(data):
-        count = file.readinto(buffer[: len(data) - at])
+    offset = 0
+    while offset < len(data):
+        count = file.readinto(buffer[: len(data) - offset])
         # Comparing memoryviews is slow (item by item); comparing bytes is fast.
-        if not count or bytes(buffer[:count]) != bytes(data[at : at + count]):
+        if not count or bytes(buffer[:count]) != bytes(data[offset : offset + count]):
             return False
-        at += count
+        offset += count
     return True
 
 

@@ -59,7 +59,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
         (text, number of conflicts)
     """
     versions = [text.split("\n") for text in (base, ours, theirs)]
-    by_line = [dict(_pairs(versions[1], versions[at])) for at in (0, 2)]
+    by_line = [dict(_pairs(versions[1], versions[index])) for index in (0, 2)]
     joined: list[str] = []
     conflicts = 0
     ats = [0, 0, 0]
@@ -69,7 +69,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
             ends = [len(lines) for lines in versions]
         if ends[0] is None or ends[2] is None or ends[0] < ats[0] or ends[2] < ats[2]:
             continue
-        parts = [lines[at:end] for lines, at, end in zip(versions, ats, ends, strict=True)]
+        parts = [lines[index:end] for lines, index, end in zip(versions, ats, ends, strict=True)]
         following = versions[1][line : line + 1]
         if parts[1] == parts[2]:
             joined += parts[1]
@@ -96,26 +96,26 @@ def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str
     return bool(brackets) and set(brackets) <= set(")]}>") and all(f == following for f in first)
 
 
-def _pairs(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Return (index in `one`, index in `other`) of the lines that match, in order.
+def _pairs(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Return (index in `left`, index in `right`) of the lines that match, in order.
 
     Equal lines at both ends match, and between them the lines that are unique in both texts.
     """
     start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
+    while start < min(len(left), len(right)) and left[start] == right[start]:
         start += 1
     end = 0
-    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+    while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
         end += 1
-    places = {line: index for index, line in enumerate(other[start : len(other) - end], start)}
-    counts = Counter(one[start : len(one) - end])
-    others = Counter(other[start : len(other) - end])
+    places = {line: index for index, line in enumerate(right[start : len(right) - end], start)}
+    counts = Counter(left[start : len(left) - end])
+    others = Counter(right[start : len(right) - end])
     shared = [
         (index, places[line])
-        for index, line in enumerate(one[start : len(one) - end], start)
+        for index, line in enumerate(left[start : len(left) - end], start)
         if counts[line] == 1 and others[line] == 1
     ]
     kept = longest_increasing_subsequence([at for _, at in shared])
     middle = [pair for pair, stays in zip(shared, kept, strict=True) if stays]
-    last = [(len(one) - index, len(other) - index) for index in range(end, 0, -1)]
+    last = [(len(left) - index, len(right) - index) for index in range(end, 0, -1)]
     return [*[(index, index) for index in range(start)], *middle, *last]

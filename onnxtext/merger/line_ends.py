@@ -26,8 +26,8 @@ class LineEnds(NamedTuple):
 
 def plain_text(text: str) -> tuple[str, LineEnds]:
     """Return a text without byte order mark and CRLF, and the `LineEnds` that restore it."""
-    mark = _BOM if text.startswith(_BOM) else ""
+    bom = _BOM if text.startswith(_BOM) else ""
     text = text.removeprefix(_BOM)
     if "\r\n" in text and text.count("\r\n") == text.count("\n"):
-        return text.replace("\r\n", "\n"), LineEnds(mark, "\r\n")
-    return text, LineEnds(mark)
+        return text.replace("\r\n", "\n"), LineEnds(bom, "\r\n")
+    return text, LineEnds(bom)

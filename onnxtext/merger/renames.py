@@ -56,8 +56,8 @@ class Renames:
     def explain_inputs(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """Whether two lists of names differ only in renamed values."""
         return len(before) == len(after) and all(
-            one == other or self._more[one] < 0 < self._more[other]
-            for one, other in zip(before, after, strict=True)
+            old_name == new_name or self._more[old_name] < 0 < self._more[new_name]
+            for old_name, new_name in zip(before, after, strict=True)
         )
 
     def explain_operator(self, before: FunctionKey, after: FunctionKey) -> bool:

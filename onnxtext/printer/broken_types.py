@@ -37,19 +37,19 @@ def _fitting_type(type: str, indent: str, width: int) -> str:
 def _split(text: str, separator: str) -> list[str]:
     """Split a type at the separators outside of brackets and strings."""
     items: list[str] = []
-    depth = start = at = 0
-    while at < len(text):
-        character = text[at]
+    depth = start = offset = 0
+    while offset < len(text):
+        character = text[offset]
         if character == '"':
-            at += 1
-            while text[at] != '"':
-                at += 2 if text[at] == "\\" else 1
+            offset += 1
+            while text[offset] != '"':
+                offset += 2 if text[offset] == "\\" else 1
         elif character in "[({":
             depth += 1
         elif character in "])}":
             depth -= 1
         elif character == separator and not depth:
-            items.append(text[start:at])
-            start = at + 1
-        at += 1
+            items.append(text[start:offset])
+            start = offset + 1
+        offset += 1
     return [item.strip(" ") for item in [*items, text[start:]]]

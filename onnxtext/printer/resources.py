@@ -50,7 +50,7 @@ def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     full_rows = len(text) // BASE64_WIDTH * BASE64_WIDTH if len(text) >= _LONG else 0
     rest = text[full_rows:].decode("ascii")
     rows = range(0, len(rest), BASE64_WIDTH)
-    lines = "".join([f"{indent}{rest[at : at + BASE64_WIDTH]}\n" for at in rows])
+    lines = "".join([f"{indent}{rest[offset : offset + BASE64_WIDTH]}\n" for offset in rows])
     return _full_lines(text[:full_rows], indent) + lines if full_rows else lines
 
 

@@ -88,8 +88,8 @@ def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
         )
     kind = attribute.type.name.lower() if attribute.type is not None else "undefined"
     if attribute.value is None:
-        mark = "" if formal.required else "?"
-        text = f"{quote_word(attribute.name)}{mark}: {kind}"
+        option_sign = "" if formal.required else "?"
+        text = f"{quote_word(attribute.name)}{option_sign}: {kind}"
     else:
         text = attribute_text(attribute, STEP, printer.graph_value)
         named = quote_word(attribute.name)
@@ -104,15 +104,15 @@ def _values(formals: Sequence[FormalValue], before: str) -> ListText:
 
 def _value(formal: FormalValue) -> str:
     decorators = [_doc(formal.doc)] if formal.doc else []
-    mark = {"single": "", "optional": "?", "variadic": "..."}[formal.option]
+    option_sign = {"single": "", "optional": "?", "variadic": "..."}[formal.option]
     if formal.option == "variadic":
         if formal.least > 1:
             decorators.append(f"@least({formal.least})")
         if not formal.homogeneous:
             decorators.append("@heterogeneous()")
-        mark += "" if formal.least else "?"
+        option_sign += "" if formal.least else "?"
     type = formal.type if isinstance(formal.type, str) else type_text(formal.type)
-    return _decorated(decorators, f"{type} {quote_word(formal.name)}{mark}")
+    return _decorated(decorators, f"{type} {quote_word(formal.name)}{option_sign}")
 
 
 def _doc(text: str) -> str:

@@ -81,7 +81,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
         parts: list[str] = core_module("printing_metadata").metadata_blocks(blocks)
         return parts
     lines: list[str] = []
-    above: dict[str, str] = {}  # the entries of the block directly above
+    entries_above: dict[str, str] = {}  # the entries of the block directly above
     for indent, block in blocks:
         if isinstance(block, str):
             lines.append(indent + block)
@@ -90,11 +90,11 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
         else:
             path = path_text(block.path)
             lines.append(f"{indent}{block.kind}{' ' if path else ''}{path} {{")
-            lines += _entries(block.item.metadata, indent + STEP, above)
+            lines += _entries(block.item.metadata, indent + STEP, entries_above)
             lines.append(indent + "}")
-            above = dict(block.item.metadata)
+            entries_above = dict(block.item.metadata)
             continue
-        above = {}
+        entries_above = {}
     return ("\n".join(lines),)
 
 
@@ -128,14 +128,16 @@ def _function_path(function: Function) -> str:
     return domain + quote_word(function.name) + overload
 
 
-def _entries(entries: Pairs, indent: str, above: dict[str, str]) -> list[str]:
-    """Return the lines of metadata entries; `above` has the entries of the block directly above.
+def _entries(entries: Pairs, indent: str, entries_above: dict[str, str]) -> list[str]:
+    """Return the lines of metadata entries.
 
-    A value of several lines is printed as `above` if the block above has the same entry.
+    `entries_above` has the entries of the block directly above.
+
+    A value of several lines is printed as `entries_above` if the block above has the same entry.
     """
     return [
         f"{indent}{quote_word(key)}: above"
-        if above.get(key) == value and "\n" in value
+        if entries_above.get(key) == value and "\n" in value
         else f"{indent}{quote_word(key)}: {string_value(value, indent)}"
         for key, value in entries
     ]

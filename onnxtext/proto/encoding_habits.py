@@ -136,14 +136,14 @@ def _values(field: FieldSpec, data: bytes, item: WireField) -> list[bytes]:
     if item.wire_type == field.wire_type:
         return [data[item.value : item.end]]
     values = []
-    at = item.value
-    while at < item.end:
+    index = item.value
+    while index < item.end:
         if field.wire_type == VARINT:
-            end = read_varint(data, at, item.end)[1]
+            end = read_varint(data, index, item.end)[1]
         else:
-            end = min(at + (4 if field.wire_type == FIXED32 else 8), item.end)
-        values.append(data[at:end])
-        at = end
+            end = min(index + (4 if field.wire_type == FIXED32 else 8), item.end)
+        values.append(data[index:end])
+        index = end
     return values
 
 

@@ -281,9 +281,9 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
     """Decode the payload of a packed list."""
     if field.wire_type == VARINT:
         values: list[FieldValue] = []
-        at = 0
-        while at < len(payload):
-            number, at = read_varint(payload, at, len(payload))
+        offset = 0
+        while offset < len(payload):
+            number, offset = read_varint(payload, offset, len(payload))
             values.append(Number(str(_stored(field, number))))
         return values
     size = 4 if field.wire_type == FIXED32 else 8

@@ -68,11 +68,11 @@ class _Splice:
 
     def text(self) -> str:
         """Return the text with the replacements."""
-        text, parts, at = self.source.text, [], 0
+        text, parts, offset = self.source.text, [], 0
         for start, end, replacement in sorted(self._edits, key=lambda edit: edit[:2]):
-            parts += [text[at:start], replacement]
-            at = end
-        return "".join([*parts, text[at:]])
+            parts += [text[offset:start], replacement]
+            offset = end
+        return "".join([*parts, text[offset:]])
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
         """Replace the changed items in the lists of a graph or function."""
@@ -118,8 +118,8 @@ class _Splice:
             if types is not None:
                 for start, end, text in types:
                     self._replace(start, end, text)
-                for one, other in zip(graphs, edited, strict=True):
-                    self.graph(one, other, indent + STEP * 2)
+                for old_graph, new_graph in zip(graphs, edited, strict=True):
+                    self.graph(old_graph, new_graph, indent + STEP * 2)
                 return
         start, end = spans.span.start, spans.span.end
         printed = partial(self._printer.node_text, before, indent)
@@ -139,10 +139,10 @@ class _Splice:
                 return None
             try:
                 output = spans.find("outputs", index)
-                place = output if old is None else output.find("type")
+                span_map = output if old is None else output.find("type")
             except LookupError:
                 return None
-            start, end = place.span.start, place.span.end
+            start, end = span_map.span.start, span_map.span.end
             if old is None:
                 edits.append((start, start, f"{print_type(new)} "))
             else:
@@ -160,15 +160,15 @@ class _Splice:
         else:
             self._edits.append((start, end, edit))
 
-    def _remove(self, at: int) -> None:
+    def _remove(self, offset: int) -> None:
         """Remove a node with the comment after it."""
         text = self.source.text
-        start, end = self._span(at, "node")
+        start, end = self._span(offset, "node")
         line = text.rfind("\n", 0, start) + 1
         rest = _REST_OF_LINE.match(text, end)
         if rest is not None and not text[line:start].strip():
-            behind = text.find("\n", rest.end())
-            self._replace(line, behind + 1 if behind >= 0 else len(text), "")
+            trailing = text.find("\n", rest.end())
+            self._replace(line, trailing + 1 if trailing >= 0 else len(text), "")
         else:
             self._replace(start, end, "")
 
@@ -180,9 +180,11 @@ class _Splice:
         if last >= 0:
             start, end = self._span(last, "node")
             rest = _REST_OF_LINE.match(text, end)
-            at = end if rest is None else rest.end()
+            offset = end if rest is None else rest.end()
             indent = self._indent(start)
-            self._replace(at, at, "".join([f"\n{line}" for line in self._lines(nodes, indent)]))
+            self._replace(
+                offset, offset, "".join([f"\n{line}" for line in self._lines(nodes, indent)])
+            )
             return
         indent = self._indent(following)
         lines = self._lines(nodes, indent)
@@ -191,23 +193,23 @@ class _Splice:
             joined = "".join([f"{line.strip()}\n{indent}" for line in lines])
             self._replace(following, following, joined)
             return
-        while (above := text.rfind("\n", 0, start - 1) + 1) < start and _COMMENT_LINE.fullmatch(
-            text, above, start
-        ):
-            start = above
+        while (
+            line_above := text.rfind("\n", 0, start - 1) + 1
+        ) < start and _COMMENT_LINE.fullmatch(text, line_above, start):
+            start = line_above
         self._replace(start, start, "".join([f"{line}\n" for line in lines]))
 
     def _lines(self, nodes: Sequence[Node], indent: str) -> list[str]:
         return [indent + self._printer.node_text(node, indent) for node in nodes]
 
-    def _indent(self, at: int) -> str:
+    def _indent(self, offset: int) -> str:
         """Return the indentation of the line that contains an offset."""
         text = self.source.text
-        line = text.rfind("\n", 0, at) + 1
-        return text[line : line + len(text[line:at]) - len(text[line:at].lstrip(" "))]
+        line = text.rfind("\n", 0, offset) + 1
+        return text[line : line + len(text[line:offset]) - len(text[line:offset].lstrip(" "))]
 
-    def _span(self, at: int, kind: str) -> tuple[int, int]:
-        span = map_spans(self.source, at, kind).span
+    def _span(self, offset: int, kind: str) -> tuple[int, int]:
+        span = map_spans(self.source, offset, kind).span
         return span.start, span.end
 
     def _replace(self, start: int, end: int, text: str) -> None:

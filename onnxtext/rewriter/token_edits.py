@@ -35,8 +35,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
     if len(spelled) + len(old) + len(new) > _MOST_TOKENS:
         return None
     places: dict[int, int] = {}
-    for at, other, size in _matcher(old, spelled).get_matching_blocks():
-        places.update(zip(range(at, at + size), range(other, other + size), strict=True))
+    for offset, other, size in _matcher(old, spelled).get_matching_blocks():
+        places.update(zip(range(offset, offset + size), range(other, other + size), strict=True))
     parts: list[str] = []
     done = 0
     for tag, first, last, start, end in _matcher(old, new).get_opcodes():
@@ -58,7 +58,7 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
 def _inserted(
     spelled: Sequence[CommentedToken],
     places: Mapping[int, int],
-    at: int,
+    offset: int,
     after: str,
     new: Sequence[CommentedToken],
     start: int,
@@ -68,10 +68,10 @@ def _inserted(
 
     `places` maps indices of tokens of the printed statement to indices in `spelled`.
     """
-    if at > 0:
-        if at - 1 not in places:
+    if offset > 0:
+        if offset - 1 not in places:
             return None
-        place = spelled[places[at - 1]].end
+        place = spelled[places[offset - 1]].end
         return place, place, after[new[start - 1].end : new[end - 1].end]
     if places.get(0) != 0:
         return None
@@ -100,7 +100,7 @@ def _replaced(
 
 
 def _matcher(
-    one: Sequence[CommentedToken], other: Sequence[CommentedToken]
+    left: Sequence[CommentedToken], right: Sequence[CommentedToken]
 ) -> SequenceMatcher[str]:
-    texts = [token.text for token in one], [token.text for token in other]
+    texts = [token.text for token in left], [token.text for token in right]
     return SequenceMatcher(None, *texts, autojunk=False)

@@ -32,10 +32,10 @@ class NamedBody:
     names: tuple[str, ...] = ()
 
 
-def _titled(graph: Graph | Function, place: str, names: list[str]) -> NamedBody:
+def _titled(graph: Graph | Function, location: str, names: list[str]) -> NamedBody:
     kind = "function" if isinstance(graph, Function) else "graph"
-    title = f"{kind} {graph.name or '(without name)'}{f' ({place})' if place else ''}"
-    return NamedBody(graph, title, place, tuple(names))
+    title = f"{kind} {graph.name or '(without name)'}{f' ({location})' if location else ''}"
+    return NamedBody(graph, title, location, tuple(names))
 
 
 def walk_bodies(root: Root) -> Iterator[NamedBody]:
@@ -65,15 +65,15 @@ def _top_level_graphs(root: Root) -> list[Graph | Function]:
 
 def _top_level_body(root: Root, item: Graph | Function) -> NamedBody:
     names = [item.name]
-    place = ""
+    location = ""
     if isinstance(item, Function):
         if item.domain:
             names.append(f"{item.domain}.{item.name}")
         if item.overload:
             names += [f"{name}:{item.overload}" for name in names]
     elif isinstance(root, Model) and item is not root.graph:
-        place = "training"
-    return _titled(item, place, names)
+        location = "training"
+    return _titled(item, location, names)
 
 
 def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph) -> NamedBody:

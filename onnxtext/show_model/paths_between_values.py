@@ -32,18 +32,18 @@ def cut_graph(
         ShowError: a name is unknown, no graph has all of them, or no path leads from a start to an
             end.
     """
-    wanted = [*starts, *ends]
+    needed = [*starts, *ends]
     flows = []
     for body in bodies:
         flow = DataFlow(body.graph)
-        if all(map(flow.resolve, wanted)):
+        if all(map(flow.resolve, needed)):
             return _cut(body, flow, starts, ends, file)
         flows.append(flow)
     candidates = dict.fromkeys(name for flow in flows for name in flow.names())
-    for name in wanted:
+    for name in needed:
         if not any(flow.resolve(name) for flow in flows):
             raise ShowError.unknown("value or node", name, list(candidates), file)
-    names = ", ".join(f"`{name}`" for name in wanted)
+    names = ", ".join(f"`{name}`" for name in needed)
     raise ShowError.of(
         f"no graph contains all of {names}", file, "for a value of a nested graph, name its node"
     )

@@ -78,9 +78,9 @@ def _span_reduction(rule: GrammarRule) -> Reduction:
         return Reduction(rule, None)
     names = _parameters(action, rule)
 
-    def build(at: int, *symbols: SpanMap | None) -> SpanMap:
+    def build(offset: int, *symbols: SpanMap | None) -> SpanMap:
         last = symbols[-1] if symbols else None
-        span = Span(at, at if last is None else last.span.end)
+        span = Span(offset, offset if last is None else last.span.end)
         children = [symbols[index] if index >= 0 else None for index in rule.take]
         first = children[0] if children else None
         if rule.action == "list_first":
@@ -113,24 +113,24 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _span_reduction)
 
 
-def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> SpanMap:
+def map_spans(source: Source, offset: int, kind: str, most: int | None = None) -> SpanMap:
     """Return the span map of a statement.
 
     Args:
         source: the source of the statement.
-        at: the offset of the statement: its `at` in the AST.
+        offset: the offset of the statement: its `offset` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
         most: the maximum number of tokens to parse; None for no limit.
 
     Raises:
-        ValueError: no statement of this kind begins at `at`, or it has more than `most` tokens.
+        ValueError: no statement of this kind begins at `offset`, or it has more than `most` tokens.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[f"{kind}_fragment"]])
-    tokens = load_lexer().read(source.text, at)
+    tokens = load_lexer().read(source.text, offset)
     for count, (terminal, token, start) in enumerate(tokens):
         if count == most:
-            raise ValueError(f"the {kind} at offset {at} is too long")
+            raise ValueError(f"the {kind} at offset {offset} is too long")
         try:
             machine.feed(terminal, SpanMap(Span(start, start + len(token))), start)
         except Unexpected:  # the statement ended before this token
@@ -138,5 +138,5 @@ def map_spans(source: Source, at: int, kind: str, most: int | None = None) -> Sp
     try:
         fragment: SpanMap = machine.finish(len(source.text))
     except Unexpected:
-        raise ValueError(f"no {kind} begins at offset {at}") from None
+        raise ValueError(f"no {kind} begins at offset {offset}") from None
     return fragment.parts["item"]

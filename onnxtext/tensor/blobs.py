@@ -110,10 +110,10 @@ class Blobs:
         names = self._sorted
         result = [digest[:size] for size in self._sizes if size < len(digest)]
         result = [name for name in result if name in self._resources]
-        at = bisect_left(names, digest)
-        while at < len(names) and names[at].startswith(digest):
-            result.append(names[at])
-            at += 1
+        index = bisect_left(names, digest)
+        while index < len(names) and names[index].startswith(digest):
+            result.append(names[index])
+            index += 1
         return result
 
     @cached_property

@@ -206,8 +206,8 @@ def _round_by_digits(form: FloatFormat, magnitude: str, value: float) -> int:
     if exact == middle:
         return even
     # The even code may be above or below the middle; choose the one on the number's side.
-    above = round_double(form, math.nextafter(value, math.inf))[0]
-    return above if exact > middle else above - 1
+    upper = round_double(form, math.nextafter(value, math.inf))[0]
+    return upper if exact > middle else upper - 1
 
 
 def _exact_hex(magnitude: str) -> Fraction:

@@ -74,8 +74,8 @@ class Elements(NamedTuple):
         if token == "...":
             return LiteralError("expected '...' after the last element only", start, 3)
         if blank:
-            place = start + blank.start(1)
-            return LiteralError("expected ',' between two elements", place, len(blank[1]))
+            offset = start + blank.start(1)
+            return LiteralError("expected ',' between two elements", offset, len(blank[1]))
         return error.at(start, len(token))
 
 
@@ -120,23 +120,23 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
     inner = clean[start + 1 : end].rstrip(BLANKS)
     for bracket in "[]{}":
         if bracket in inner:
-            place = start + 1 + inner.index(bracket)
-            raise LiteralError(f"expected an element, found '{bracket}'", place, 1)
+            offset = start + 1 + inner.index(bracket)
+            raise LiteralError(f"expected an element, found '{bracket}'", offset, 1)
     inner = _without_comma(inner, start + 1)
     repeats = inner.endswith("...")
     if repeats:
-        place = start + len(inner) - 2
+        offset = start + len(inner) - 2
         if not splat:
             raise LiteralError(
                 "expected an element, found '...'",
-                place,
+                offset,
                 3,
                 "'...' is only valid in brackets: [0, ...]",
             )
         inner = inner[:-3].rstrip(BLANKS)
         if not inner.endswith(",") or not inner[:-1].strip(BLANKS):
             raise LiteralError(
-                "expected an element and a comma before '...'", place, 3, "write [0, ...]"
+                "expected an element and a comma before '...'", offset, 3, "write [0, ...]"
             )
         inner = _without_comma(inner, start + 1)
     return Elements((" " * (start + 1) + inner).encode("ascii"), repeats)
@@ -188,8 +188,8 @@ def _clean(text: str) -> str:
     if "#" in text:
         text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
     if not text.isascii():
-        place = next(i for i, c in enumerate(text) if not c.isascii())
-        raise LiteralError(f"expected a number, found {text[place]!r}", place, 1)
+        offset = next(i for i, c in enumerate(text) if not c.isascii())
+        raise LiteralError(f"expected a number, found {text[offset]!r}", offset, 1)
     return text
 
 
@@ -199,8 +199,8 @@ def _without_comma(inner: str, start: int) -> str:
         return inner
     rest = inner[:-1].rstrip(BLANKS)
     if not rest or rest[-1] == ",":
-        place = start + len(inner) - 1
-        raise LiteralError("expected an element before ','", place, 1, "remove the comma")
+        offset = start + len(inner) - 1
+        raise LiteralError("expected an element before ','", offset, 1, "remove the comma")
     return rest
 
 
@@ -274,31 +274,33 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
     counts: list[int] = []
     ready = True  # for an element or "[", otherwise for a comma
     for match in _TOKEN.finditer(clean):
-        token, place = match[0], match.start()
+        token, offset = match[0], match.start()
         if token == "...":
             fix = "write the elements flat: [0, ...]"
-            return LiteralError("expected no '...' in nested brackets", place, 3, fix)
-        if place and not counts and not ready:
+            return LiteralError("expected no '...' in nested brackets", offset, 3, fix)
+        if offset and not counts and not ready:
             return LiteralError(
                 f"expected nothing after ']', found '{shorten(token)}'",
-                place,
+                offset,
                 len(token),
             )
         if token == "]" and counts:
-            count, wanted = counts.pop(), shape[len(counts)]
-            if count != wanted:
+            count, expected = counts.pop(), shape[len(counts)]
+            if count != expected:
                 thing = "element" if len(counts) == len(shape) - 1 else "row"
                 message = (
-                    f"expected {count_noun(wanted, thing)} here for {list(dims)}, found {count:,}"
+                    f"expected {count_noun(expected, thing)} here for {list(dims)}, found {count:,}"
                 )
-                return LiteralError(message, place, 1, "change the elements or the dimensions")
+                return LiteralError(message, offset, 1, "change the elements or the dimensions")
             ready = False
         elif token == ",":
             if ready or not counts:
-                return LiteralError("expected an element before ','", place, 1)
+                return LiteralError("expected an element before ','", offset, 1)
             ready = True
         elif not ready:
-            return LiteralError(f"expected ',' or ']', found '{shorten(token)}'", place, len(token))
+            return LiteralError(
+                f"expected ',' or ']', found '{shorten(token)}'", offset, len(token)
+            )
         elif (token == "[") == (len(counts) < len(shape)):
             if counts:
                 counts[-1] += 1
@@ -309,5 +311,5 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
         else:
             wanted_token = "'['" if len(counts) < len(shape) else "an element"
             message = f"expected {wanted_token} for {list(dims)}, found '{shorten(token)}'"
-            return LiteralError(message, place, len(token))
+            return LiteralError(message, offset, len(token))
     return LiteralError("expected ']' at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)

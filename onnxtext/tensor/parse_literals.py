@@ -118,8 +118,8 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
     if element.kind == "string":
         raise _string_error(text)
     if not text.isascii() or "," in text:
-        place = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
-        raise LiteralError(f"expected one element, found {text[place]!r}", place, 1)
+        offset = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
+        raise LiteralError(f"expected one element, found {text[offset]!r}", offset, 1)
     small = parse_small(element, f"[{text}]", 1)
     if small is not None:
         return small

@@ -53,9 +53,9 @@ class Repetition:
         if len(data) != len(self):
             return False
         view = memoryview(data)
-        at = 0
+        offset = 0
         for piece in self.pieces():
-            if view[at : at + len(piece)] != piece:
+            if view[offset : offset + len(piece)] != piece:
                 return False
-            at += len(piece)
+            offset += len(piece)
         return True

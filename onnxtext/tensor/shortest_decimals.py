@@ -82,9 +82,9 @@ def _decimals(
         # Below a power of two codes are twice as dense as above it. So if the closest decimal is
         # below and rounds to another code, the next decimal above may still round to this one.
         for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
-            above = _above(float(values[index]), digits)
-            if _codes(form, np.array([above]))[0] == codes[index]:
-                chosen[index] = above
+            upper = _above(float(values[index]), digits)
+            if _codes(form, np.array([upper]))[0] == codes[index]:
+                chosen[index] = upper
                 left = left[left != index]
     return _spell(chosen)
 

@@ -41,20 +41,20 @@ def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:
         return split
     data = bytes(data)
     values: list[bytes] = []
-    at = 0
-    while at < len(data):
+    offset = 0
+    while offset < len(data):
         length = shift = 0
         while True:
-            if at == len(data) or shift > 28:
+            if offset == len(data) or shift > 28:
                 return None
-            byte = data[at]
-            at += 1
+            byte = data[offset]
+            offset += 1
             length |= (byte & 127) << shift
             shift += 7
             if byte < 128:
                 break
-        if length > len(data) - at or (shift > 7 and not byte):
+        if length > len(data) - offset or (shift > 7 and not byte):
             return None
-        values.append(data[at : at + length])
-        at += length
+        values.append(data[offset : offset + length])
+        offset += length
     return tuple(values)

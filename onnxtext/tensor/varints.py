@@ -132,9 +132,9 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
     values = (octets[places] & 0x7F).astype(np.uint64)
     which = np.flatnonzero(ends > places)
     for index in range(1, _LONGEST):
-        at = places[which] + index
-        values[which] |= (octets[at] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * index)
-        which = which[ends[which] > at]
+        offset = places[which] + index
+        values[which] |= (octets[offset] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * index)
+        which = which[ends[which] > offset]
         if not which.size:
             break
     return values

@@ -73,13 +73,13 @@ class ColoredText:
 
         An offset in a cut part is converted to the end of its mark.
         """
-        at = bisect_right(self._starts, offset) - 1
-        if at < 0:
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0:
             return self._shown.place(offset)
-        start, end, mark = self.cuts[at]
+        start, end, mark = self.cuts[index]
         if offset < end:
-            return self._shown.place(start + self._shifts[at] + len(mark))
-        return self._shown.place(offset + self._shifts[at + 1])
+            return self._shown.place(start + self._shifts[index] + len(mark))
+        return self._shown.place(offset + self._shifts[index + 1])
 
     def line(self, number: int) -> int:
         """Convert a 0-based line number of the original text to an index of `lines`."""
@@ -87,8 +87,8 @@ class ColoredText:
 
     def is_cut(self, start: int, end: int) -> bool:
         """Whether a cut part begins in the range [start, end) of the original text."""
-        at = bisect_right(self._starts, start - 1)
-        return at < len(self._starts) and self._starts[at] < end
+        index = bisect_right(self._starts, start - 1)
+        return index < len(self._starts) and self._starts[index] < end
 
 
 def color_lines(text: str) -> ColoredText:
@@ -156,23 +156,23 @@ def _with_marks(
     """Yield (kind, text) of each token, with a mark in place of each cut part."""
     waiting = iter([*cuts, None])
     cut = next(waiting)
-    for at, kind, text in pieces:
-        while cut is not None and cut[1] <= at:
+    for offset, kind, text in pieces:
+        while cut is not None and cut[1] <= offset:
             cut = next(waiting)
-        begin, end = at, at + len(text)
+        begin, end = offset, offset + len(text)
         while cut is not None and begin <= end:
             start, stop, mark = cut
             if start >= end:
                 break
             if start >= begin:
-                yield kind, text[begin - at : start - at]
+                yield kind, text[begin - offset : start - offset]
                 yield "Comment", mark
             begin = max(begin, min(stop, end))
             if stop > end:
                 break
             cut = next(waiting)
         if begin < end:
-            yield kind, text[begin - at :]
+            yield kind, text[begin - offset :]
 
 
 def _by_line(
@@ -184,16 +184,16 @@ def _by_line(
         pieces: (kind, text) of each token.
         bounds: (start, end) of each line.
     """
-    line, at = 0, 0
+    line, offset = 0, 0
     found: list[int] = []
     for kind, piece in pieces:
         class_index = CLASSES.index(style_of(KINDS, kind) or "")
-        end = at + len(piece)
-        while at < end:
+        end = offset + len(piece)
+        while offset < end:
             _, stop = bounds[line]
             following = bounds[line + 1][0] if line + 1 < len(bounds) else end + 1
-            part = piece[len(piece) - (end - at) : len(piece) - (end - min(end, stop))]
-            if at < stop and part:
+            part = piece[len(piece) - (end - offset) : len(piece) - (end - min(end, stop))]
+            if offset < stop and part:
                 width = _width(part)
                 if found and found[-2] == class_index:
                     found[-1] += width
@@ -201,11 +201,11 @@ def _by_line(
                     found += (class_index, width)
             if end < following:
                 break
-            at = following
+            offset = following
             line += 1
             yield found
             found = []
-        at = end
+        offset = end
     for _ in range(line, len(bounds)):
         yield found
         found = []

@@ -125,10 +125,10 @@ def _header(
     except (ValueError, SyntaxError, EOFError, RecursionError, MemoryError) as error:
         reason = str(error).partition("\n")[0]
         raise BlobError(f"{array_name} is not a .npy file: {reason}", UNREADABLE) from None
-    wanted = _NUMPY.get(type.element)
+    expected = _NUMPY.get(type.element)
     element = ELEMENTS.get(type.element)
-    if wanted is not None:
-        fits = dtype.newbyteorder("<") == np.dtype(wanted)
+    if expected is not None:
+        fits = dtype.newbyteorder("<") == np.dtype(expected)
     else:
         fits = element is not None and element.bits in (8, 16) and dtype == f"V{element.bits // 8}"
     if not fits:
@@ -174,10 +174,10 @@ def _from_safetensors(
         message = f"{array_name} has the type {kind}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
     _check_shape(held_shape, shape, array_name)
-    wanted = raw_size(ELEMENTS[type.element], prod(shape))
-    if len(data) != wanted:
+    expected = raw_size(ELEMENTS[type.element], prod(shape))
+    if len(data) != expected:
         raise BlobError(
-            f"{array_name} has {len(data)} bytes, but the tensor's type and shape need {wanted}",
+            f"{array_name} has {len(data)} bytes, but the tensor's type and shape need {expected}",
             MISMATCH,
         )
     return data

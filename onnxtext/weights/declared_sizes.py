@@ -42,7 +42,7 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
     raw: dict[int, int] = {}
-    total = largest = at = 0
+    total = largest = offset = 0
     for graph in ast.walk_graphs(model):
         values = [] if isinstance(graph, ast.Function) else [*graph.inputs, *graph.values]
         sizes = []
@@ -68,8 +68,8 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         for size, place in sizes:
             total += size
             if size > largest:
-                largest, at = size, max(place, 0)
-    return total, at
+                largest, offset = size, max(place, 0)
+    return total, offset
 
 
 def _attributes(

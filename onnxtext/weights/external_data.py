@@ -90,18 +90,18 @@ class ExternalFile:
 class Externalizer(Rewriter):
     """Moves the data of tensors to a file of external data."""
 
-    def __init__(self, file: ExternalFile, resources: Blobs, elsewhere: BlobSource) -> None:
+    def __init__(self, file: ExternalFile, resources: Blobs, blob_source: BlobSource) -> None:
         """Create an externalizer.
 
         Args:
             file: receives the data.
             resources: the blobs in the text.
-            elsewhere: finds other blobs.
+            blob_source: finds other blobs.
         """
         super().__init__()
         self._file = file
         self._resources = resources
-        self._elsewhere = elsewhere
+        self._blob_source = blob_source
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         """Move the data of a tensor to the file if it is large; return the new data.
@@ -118,9 +118,9 @@ class Externalizer(Rewriter):
             raise BlobError(f"tensor `{name}`: {error}", error.code) from None
         if raw is None:
             return data
-        wanted = raw_data_size(type)
-        if len(raw) != wanted:
-            message = f"tensor `{name}` has {len(raw)} bytes, but its type needs {wanted}"
+        expected = raw_data_size(type)
+        if len(raw) != expected:
+            message = f"tensor `{name}` has {len(raw)} bytes, but its type needs {expected}"
             raise BlobError(message, SIZE)
         if len(raw) < LEAST_BYTES:
             return RawData(raw)
@@ -139,9 +139,9 @@ class Externalizer(Rewriter):
             case Blob(digest):
                 if self._resources.knows(digest):
                     return self._resources.find(digest)
-                return self._elsewhere.find(digest)
+                return self._blob_source.find(digest)
             case DataFile():
-                return self._elsewhere.array(data, type)
+                return self._blob_source.array(data, type)
         return None
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
@@ -185,11 +185,11 @@ class Embedder(Rewriter):
         except OSError as error:
             why = error.strerror or error
             raise BlobError(f"{subject}: {name_of(error, location)}: {why}", MISSING) from None
-        wanted = raw_data_size(type)
+        expected = raw_data_size(type)
         start = _number(entries.get("offset", "0"), subject, "offset")
         length = _number(entries.get("length", str(max(len(file) - start, 0))), subject, "length")
-        if length != wanted:
-            needs = f"the tensor needs {wanted}" if wanted >= 0 else "its type has no raw data"
+        if length != expected:
+            needs = f"the tensor needs {expected}" if expected >= 0 else "its type has no raw data"
             raise BlobError(f"{subject} has {length} bytes, but {needs}", RANGE)
         if start + length > len(file):
             raise BlobError(
@@ -248,15 +248,15 @@ def embed_external(model: Model, base: Path | None) -> bool:
     return embedder.found
 
 
-def externalize(model: Model, file: ExternalFile, elsewhere: BlobSource) -> None:
+def externalize(model: Model, file: ExternalFile, blob_source: BlobSource) -> None:
     """Move the large data of a model's tensors to a file of external data.
 
     Args:
         model: the model, changed in place.
         file: receives the data.
-        elsewhere: reads data files, and blobs that are not in the model's resources.
+        blob_source: reads data files, and blobs that are not in the model's resources.
 
     Raises:
         BlobError: a blob or data file is missing or damaged.
     """
-    Externalizer(file, Blobs(model.resources), elsewhere).run(model)
+    Externalizer(file, Blobs(model.resources), blob_source).run(model)

@@ -44,8 +44,8 @@ def find_texts(store: Path) -> Iterator[Path]:
     for root, directories, names in os.walk(parent, onerror=raise_error):
         directories.sort()
         yield from _texts(Path(root), names)
-    for above in parent.parents:
-        yield from _texts(above, [path.name for path in above.iterdir()])
+    for directory_above in parent.parents:
+        yield from _texts(directory_above, [path.name for path in directory_above.iterdir()])
 
 
 def _texts(directory: Path, names: list[str]) -> Iterator[Path]:

@@ -124,7 +124,7 @@ class WeightFiles:
 
 
 def move_resources(
-    model: Model, digests: dict[str, str], weights: Weights, text: Path, place: str | None = None
+    model: Model, digests: dict[str, str], weights: Weights, text: Path, location: str | None = None
 ) -> WeightFiles | None:
     """Take the resources out of a model; return them as files to write beside its text.
 
@@ -136,8 +136,8 @@ def move_resources(
         weights: the destination. `auto` means `section` up to `SECTION_BYTES`, otherwise `store`.
             Only `store` and `safetensors` take resources out of the model.
         text: the file that the text will be written to.
-        place: the store or safetensors file, relative to the text's directory; None to derive the
-            name from the text's.
+        location: the store or safetensors file, relative to the text's directory; None to derive
+            the name from the text's.
 
     Returns:
         The weights to write; None if the model is unchanged.
@@ -149,7 +149,7 @@ def move_resources(
         return None
     kind: Literal["store", "safetensors"] = "store" if weights == "store" else "safetensors"
     suffix = STORE_SUFFIX if kind == "store" else SAFETENSORS_SUFFIX
-    target = WeightPlace(kind, text.stem + suffix if place is None else place)
+    target = WeightPlace(kind, text.stem + suffix if location is None else location)
     blobs = {digests[digest]: data for digest, data in model.resources.items()}
     model.resources = {}
     model.places = [target]

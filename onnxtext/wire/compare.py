@@ -25,14 +25,14 @@ def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
 
     Large pieces that are views of `data` at the right offset are not read: they must be equal.
     """
-    at = 0
+    offset = 0
     view = memoryview(data)
     for piece in _joined(pieces):
-        part = view[at : at + len(piece)]
+        part = view[offset : offset + len(piece)]
         if not (bytes(part) == piece if len(piece) < _LARGE else same_bytes(piece, part)):
             return False
-        at += len(piece)
-    return at == len(data)
+        offset += len(piece)
+    return offset == len(data)
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -55,10 +55,10 @@ def same_bytes(left: Piece, right: Piece) -> bool:
     """Whether two pieces are equal; if both are views of the same memory, do not read it."""
     if len(left) != len(right):
         return False
-    one, other = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)
-    if one.ctypes.data == other.ctypes.data:
+    first, second = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)
+    if first.ctypes.data == second.ctypes.data:
         return True
     return all(
-        bool((one[index : index + _BLOCK] == other[index : index + _BLOCK]).all())
-        for index in range(0, len(one), _BLOCK)
+        bool((first[index : index + _BLOCK] == second[index : index + _BLOCK]).all())
+        for index in range(0, len(first), _BLOCK)
     )

@@ -31,32 +31,32 @@ _LEAST_COPY = 8
 """Minimum length of a match to copy; shorter matches are inserted."""
 
 
-def make_patch(canonical: bytes, wanted: bytes) -> bytes:
-    """Return a patch that turns `canonical` into `wanted`; takes linear time."""
+def make_patch(canonical: bytes, original: bytes) -> bytes:
+    """Return a patch that turns `canonical` into `original`; takes linear time."""
     blocks: dict[bytes, int] = {}
     step = max(_BLOCK, -(-len(canonical) // _MOST_BLOCKS))
-    for at in range(0, len(canonical) - _BLOCK + 1, step):
-        blocks.setdefault(canonical[at : at + _BLOCK], at)
+    for offset in range(0, len(canonical) - _BLOCK + 1, step):
+        blocks.setdefault(canonical[offset : offset + _BLOCK], offset)
     out: list[bytes] = []
     inserted = 0  # offset in `wanted` after the last instruction
-    at = 0
+    offset = 0
     expected = 0  # offset in `canonical` after the last copy
-    while at < len(wanted):
+    while offset < len(original):
         source = expected
-        if canonical[source : source + _LEAST_COPY] != wanted[at : at + _LEAST_COPY]:
-            source = blocks.get(wanted[at : at + _BLOCK], -1)
-        size = _common_length(canonical, source, wanted, at) if source >= 0 else 0
+        if canonical[source : source + _LEAST_COPY] != original[offset : offset + _LEAST_COPY]:
+            source = blocks.get(original[offset : offset + _BLOCK], -1)
+        size = _common_length(canonical, source, original, offset) if source >= 0 else 0
         if size < _LEAST_COPY:
-            at += 1
+            offset += 1
             continue
-        while at > inserted and source and canonical[source - 1] == wanted[at - 1]:
-            at, source, size = at - 1, source - 1, size + 1
-        out.append(_insertion(wanted[inserted:at]))
+        while offset > inserted and source and canonical[source - 1] == original[offset - 1]:
+            offset, source, size = offset - 1, source - 1, size + 1
+        out.append(_insertion(original[inserted:offset]))
         out.append(varint(size << 1) + varint(source))
-        at += size
-        inserted = at
+        offset += size
+        inserted = offset
         expected = source + size
-    out.append(_insertion(wanted[inserted:]))
+    out.append(_insertion(original[inserted:]))
     return b"".join(out)
 
 
@@ -91,10 +91,10 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
             result has more than `MOST_BYTES` bytes. Raised before the result is allocated.
     """
     size = 0
-    for at, _, start, end in _instructions(canonical, patch):
+    for offset, _, start, end in _instructions(canonical, patch):
         size += end - start
         if size > MOST_BYTES:
-            raise WireError("the result of the patch is larger than 2 GiB", at)
+            raise WireError("the result of the patch is larger than 2 GiB", offset)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))
     for _, inserts, start, end in _instructions(canonical, patch):
@@ -110,16 +110,16 @@ def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, i
     Raises:
         WireError: an instruction refers to bytes beyond the end.
     """
-    at = 0
-    while at < len(patch):
-        begin = at
-        head, at = read_varint(patch, at, len(patch))
+    offset = 0
+    while offset < len(patch):
+        begin = offset
+        head, offset = read_varint(patch, offset, len(patch))
         size = head >> 1
         if head & 1:
-            start, limit = at, len(patch)
-            at += size
+            start, limit = offset, len(patch)
+            offset += size
         else:
-            start, at = read_varint(patch, at, len(patch))
+            start, offset = read_varint(patch, offset, len(patch))
             limit = len(canonical)
         if start + size > limit:
             raise WireError("the patch refers to bytes beyond the end of the data", begin)

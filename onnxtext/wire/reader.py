@@ -54,23 +54,23 @@ class WireField(NamedTuple):
     end: int
 
 
-def read_varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
-    """Return the varint at offset `at` (modulo 2**64, like protobuf), and the offset after it.
+def read_varint(data: bytes | memoryview, offset: int, end: int) -> tuple[int, int]:
+    """Return the varint at offset `offset` (modulo 2**64, like protobuf), and the offset after it.
 
     Raises:
         WireError: the varint does not end within ten bytes or before `end`.
     """
     value = 0
     shift = 0
-    start = at
-    if at < end and data[at] < 128:
-        return data[at], at + 1
-    while at < end:
-        byte = data[at]
-        at += 1
+    start = offset
+    if offset < end and data[offset] < 128:
+        return data[offset], offset + 1
+    while offset < end:
+        byte = data[offset]
+        offset += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value & 0xFFFF_FFFF_FFFF_FFFF, at
+            return value & 0xFFFF_FFFF_FFFF_FFFF, offset
         shift += 7
         if shift == 70:
             raise WireError("a varint is longer than ten bytes", start)
@@ -89,40 +89,40 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         WireError: the next bytes are not a valid field.
     """
     make = tuple.__new__
-    at = start
-    while at < end:
-        begin = at
-        key = data[at]
-        at += 1
+    offset = start
+    while offset < end:
+        begin = offset
+        key = data[offset]
+        offset += 1
         if key >= 128:
-            key, at = read_varint(data, begin, end)
+            key, offset = read_varint(data, begin, end)
         number, wire_type = key >> 3, key & 7
         if not 1 <= number < 1 << 29:
             raise WireError(f"the field number {number} is invalid", begin)
-        value = at
+        value = offset
         if wire_type == LENGTH:
-            size = data[at] if at < end else 128
-            at += 1
+            size = data[offset] if offset < end else 128
+            offset += 1
             if size >= 128:
-                size, at = read_varint(data, value, end)
-            value = at
-            at += size
+                size, offset = read_varint(data, value, end)
+            value = offset
+            offset += size
         elif wire_type == VARINT:
-            at += 1
+            offset += 1
             if value >= end or data[value] >= 128:
-                _, at = read_varint(data, value, end)
+                _, offset = read_varint(data, value, end)
         elif wire_type == FIXED32:
-            at += 4
+            offset += 4
         elif wire_type == FIXED64:
-            at += 8
+            offset += 8
         elif wire_type == GROUP:
-            at = _skip_group(data, at, end, number)
+            offset = _skip_group(data, offset, end, number)
         else:
             raise WireError(f"{wire_type} is not a wire type", begin)
-        if at > end:
+        if offset > end:
             raise WireError("a field reaches beyond the end of its message", begin)
         # Twice as fast as calling the class.
-        yield make(WireField, (number, wire_type, begin, value, at))
+        yield make(WireField, (number, wire_type, begin, value, offset))
 
 
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
@@ -133,43 +133,43 @@ def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField
     Raises:
         WireError: the next bytes are not a valid field.
     """
-    at = group.value
-    while at < group.end:
-        begin = at
+    offset = group.value
+    while offset < group.end:
+        begin = offset
         key, value = read_varint(data, begin, group.end)
         number, wire_type = key >> 3, key & 7
         if wire_type == END_GROUP:
             return
-        value, at = _skip(data, value, group.end, number, wire_type, begin)
-        yield WireField(number, wire_type, begin, value, at)
+        value, offset = _skip(data, value, group.end, number, wire_type, begin)
+        yield WireField(number, wire_type, begin, value, offset)
 
 
 def _skip(
-    data: bytes | memoryview, at: int, end: int, number: int, wire_type: int, begin: int
+    data: bytes | memoryview, offset: int, end: int, number: int, wire_type: int, begin: int
 ) -> tuple[int, int]:
     """Return the start and end of a field's value, given the offset after its key."""
-    value = at
+    value = offset
     if wire_type == GROUP:
-        return value, _skip_group(data, at, end, number)
+        return value, _skip_group(data, offset, end, number)
     if wire_type == VARINT:
-        return value, read_varint(data, at, end)[1]
+        return value, read_varint(data, offset, end)[1]
     if wire_type == LENGTH:
-        size, value = read_varint(data, at, end)
+        size, value = read_varint(data, offset, end)
         return value, value + size
     if wire_type in (FIXED64, FIXED32):
-        return value, at + (8 if wire_type == FIXED64 else 4)
+        return value, offset + (8 if wire_type == FIXED64 else 4)
     raise WireError(f"{wire_type} is not a wire type", begin)
 
 
-def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int:
+def _skip_group(data: bytes | memoryview, offset: int, end: int, number: int) -> int:
     """Return the offset after a group's end key, without recursion for nested groups."""
     open_groups = [number]
-    begin = at
+    begin = offset
     while open_groups:
-        if at >= end:
+        if offset >= end:
             raise WireError("a group is never closed", begin)
-        start = at
-        key, at = read_varint(data, at, end)
+        start = offset
+        key, offset = read_varint(data, offset, end)
         number, wire_type = key >> 3, key & 7
         if wire_type == END_GROUP:
             if number != open_groups.pop():
@@ -181,5 +181,5 @@ def _skip_group(data: bytes | memoryview, at: int, end: int, number: int) -> int
                     f"groups are nested more than {MAX_MESSAGE_DEPTH} levels deep", start
                 )
         else:
-            _, at = _skip(data, at, end, number, wire_type, start)
-    return at
+            _, offset = _skip(data, offset, end, number, wire_type, start)
+    return offset

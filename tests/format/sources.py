@@ -93,7 +93,7 @@ def model_text(rng: random.Random, data: bytes) -> str:
             weights=rng.choice(get_args(Weights)),
             inline_limit=rng.choice((0, 64, 1000)),
             metadata=rng.choice(get_args(Metadata)),
-            place=rng.choice((None, "w", "a b/c")),
+            location=rng.choice((None, "w", "a b/c")),
             stats=rng.random() < 0.3,
         )
     return text

@@ -27,7 +27,7 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too
 def there_and_back(data: bytes, directory: Path, weights: Any) -> str:
     """Print a model with all large data outside of the text, and encode it again."""
     text, beside = print_binary(
-        data, directory / "m.onnxtxt", weights=weights, inline_limit=0, place="w"
+        data, directory / "m.onnxtxt", weights=weights, inline_limit=0, location="w"
     )
     if beside is not None:
         beside.write()

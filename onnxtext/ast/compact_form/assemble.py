@@ -80,7 +80,7 @@ def _make_defaults(
     Returns:
         The other initializers, and the decorator for the order of all initializers.
     """
-    places = {value.name: place for place, value in enumerate(inputs)}
+    places = {value.name: index for index, value in enumerate(inputs)}
     if places.keys().isdisjoint([value.name for value in initializers]):
         return initializers, ()
     once = {name for name, count in Counter([v.name for v in initializers]).items() if count == 1}
@@ -89,18 +89,18 @@ def _make_defaults(
     rest: list[ValueInfo] = []
     keys: list[tuple[int, int]] = []  # the sort keys in the default order
     for initializer in initializers:
-        place = places.get(initializer.name, -1)
-        if place >= 0 and initializer.name in once and _is_default(inputs[place], initializer):
-            keys.append((0, place))
+        index = places.get(initializer.name, -1)
+        if index >= 0 and initializer.name in once and _is_default(inputs[index], initializer):
+            keys.append((0, index))
         else:
             keys.append((1, len(rest)))
             rest.append(initializer)
     order = _order_of_initializers(initializers, keys)
     if order is None:
         return initializers, ()
-    for initializer, (part, place) in zip(initializers, keys, strict=True):
+    for initializer, (part, index) in zip(initializers, keys, strict=True):
         if not part:
-            value = inputs[place]
+            value = inputs[index]
             value.data = initializer.data
             data_decorators = [
                 Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators
@@ -122,7 +122,7 @@ def _order_of_initializers(
     """
     if keys == sorted(keys):
         return ()
-    swapped = [(1 - part, place) for part, place in keys]
+    swapped = [(1 - part, index) for part, index in keys]
     if swapped == sorted(swapped):
         return (Word("values"),)
     if len({value.name for value in initializers}) < len(initializers):

@@ -219,22 +219,22 @@ def _arranged(
     names = Counter([item for item in items if isinstance(item, str)])
     places: dict[str, list[tuple[str, int]]] = {}
     for part in _BY_NAME[decorator]:
-        for at, entry in enumerate(lists[part]):
+        for index, entry in enumerate(lists[part]):
             if entry.name in names:
                 found = places.setdefault(entry.name, [])
                 if decorator == INITIALIZERS or not found or found[0][0] == part:
-                    found.append((part, at))
+                    found.append((part, index))
     taken = {place for name, found in places.items() for place in found[: names[name]]}
     seen: Counter[str] = Counter()
     for item in (*items, *rest):
         if isinstance(item, str):
             if seen[item] < len(places.get(item, ())):
-                part, at = places[item][seen[item]]
-                yield lists[part][at]
+                part, index = places[item][seen[item]]
+                yield lists[part][index]
             seen[item] += 1
             continue
-        for at, entry in enumerate(lists[item.text]):
-            if (item.text, at) not in taken:
+        for index, entry in enumerate(lists[item.text]):
+            if (item.text, index) not in taken:
                 yield entry
 
 

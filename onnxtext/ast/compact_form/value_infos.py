@@ -80,13 +80,13 @@ def place_infos(
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists[part] = types
     before = [node.output_types for node in graph.nodes]
-    wanted = _entries(graph, None, infos)
+    new_entries = _entries(graph, None, infos)
     placed = None
     if len(names) == len(infos):
         placed = _in_parts(graph, infos, lists, any_order=any_order)
     if placed is None and any_order:
         placed = _by_name(graph, infos)
-    if placed is not None and _entries(graph, *placed) == wanted:
+    if placed is not None and _entries(graph, *placed) == new_entries:
         order, rest = placed
         everything = [name for types in lists.values() for name in types]
         return (decorator_of(order, everything) if order.items else None), rest
@@ -221,9 +221,9 @@ def _copy_arguments(
         if not part:
             continue
         names = [info.name for info in run]
-        place = {name: index for index, name in enumerate(lists[part])}
-        ordered = ascending_end([place[name] for name in names])
-        missing = place.keys() - set(names)
+        positions = {name: index for index, name in enumerate(lists[part])}
+        ordered = ascending_end([positions[name] for name in names])
+        missing = positions.keys() - set(names)
         if len(missing) > len(names) - ordered:
             arguments[part] = list(names)  # shorter than listing the missing names
             kept |= set(names)
@@ -336,11 +336,11 @@ def _outputs_and_statements(
         for value in reversed(values):
             types[value.name] = value.type
     outputs: dict[str, tuple[int, int]] = {}
-    wanted = {info.name for info in infos} - types.keys()
+    untyped_names = {info.name for info in infos} - types.keys()
     defined: Counter[str] = Counter()
     for node_index, node in enumerate(graph.nodes):
         for index, name in enumerate(node.outputs):
-            if name in wanted:
+            if name in untyped_names:
                 defined[name] += 1
                 outputs[name] = node_index, index
     for name, count in defined.items():

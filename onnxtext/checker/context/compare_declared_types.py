@@ -57,14 +57,14 @@ def _tensors(
     if len(left.shape) != len(right.shape):
         return f"the ranks are {len(left.shape)} and {len(right.shape)}"
     for index, (a, b) in enumerate(zip(left.shape, right.shape, strict=True)):
-        one, other = plain_dim(a), plain_dim(b)
+        first, second = plain_dim(a), plain_dim(b)
         if (
-            isinstance(one, int)
-            and isinstance(other, int)
-            and one != other
-            and min(one, other) >= 0
+            isinstance(first, int)
+            and isinstance(second, int)
+            and first != second
+            and min(first, second) >= 0
         ):
-            return f"dimension {index} is {one} and {other}"
+            return f"dimension {index} is {first} and {second}"
     return None
 
 

@@ -165,18 +165,18 @@ class Scope:
         Return None if no outer scope defines the name before the node that contains this scope.
         """
         for scope, limit in self.outer():
-            at = scope.position.get(name)
-            if at is not None and at < limit:
-                return scope, at
+            position = scope.position.get(name)
+            if position is not None and position < limit:
+                return scope, position
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
         """Return the statement that defines a name in this scope, and the name's `Place.part`."""
-        at = self.position[name]
-        if at == GIVEN:
+        position = self.position[name]
+        if position == GIVEN:
             return self.given[name], ("name",)
-        node = self.nodes[at]
-        return node, ("outputs", self._output(at, name))
+        node = self.nodes[position]
+        return node, ("outputs", self._output(position, name))
 
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
         """Find the node output `name`; return (node, 0-based index of the output, declared type).
@@ -184,26 +184,26 @@ class Scope:
         Return None if no node has this output, or if the node does not declare the output's type
         (as `float[N] y = …` does).
         """
-        at = self.position.get(name, GIVEN)
-        if at == GIVEN:
+        position = self.position.get(name, GIVEN)
+        if position == GIVEN:
             return None
-        node = self.nodes[at]
+        node = self.nodes[position]
         if not node.output_types:
             return None
-        index = self._output(at, name)
+        index = self._output(position, name)
         type = node.output_types[index]
         return None if type is None else (node, index, type)
 
-    def _output(self, at: int, name: str) -> int:
+    def _output(self, position: int, name: str) -> int:
         """Return the index of the first output of a node that has this name."""
-        outputs = self.nodes[at].outputs
+        outputs = self.nodes[position].outputs
         if len(outputs) < _MANY_OUTPUTS:
             return outputs.index(name)
-        cached = self.indexes.get(at)
+        cached = self.indexes.get(position)
         if cached is None:
             last = len(outputs) - 1
             cached = {each: last - i for i, each in enumerate(reversed(outputs))}
-            self.indexes[at] = cached
+            self.indexes[position] = cached
         return cached[name]
 
     def describe(self) -> str:

@@ -29,18 +29,18 @@ def lost_backslashes(source: Source) -> Iterator[tuple[int, Diagnostic]]:
     if "\\" not in text or _CANDIDATE.search(text) is None:
         return
     for match in STRING_OR_COMMENT.finditer(text):
-        token, at = match[0], match.start()
+        token, offset = match[0], match.start()
         if "\\" not in token or token.startswith(("#", '"""')):
             continue
-        if _PREFIX.search(text, max(at - 1, 0), at):  # a byte string
+        if _PREFIX.search(text, max(offset - 1, 0), offset):  # a byte string
             continue
         lost = [item for item in _ESCAPE.finditer(token) if item[1] not in '\\"']
         if lost:
-            yield at, _finding(source, at, token, lost)
+            yield offset, _finding(source, offset, token, lost)
 
 
-def _finding(source: Source, at: int, token: str, lost: list[re.Match[str]]) -> Diagnostic:
-    spans = [Span(at + item.start(), at + item.end()) for item in lost]
+def _finding(source: Source, offset: int, token: str, lost: list[re.Match[str]]) -> Diagnostic:
+    spans = [Span(offset + item.start(), offset + item.end()) for item in lost]
     message = "the string loses a backslash"
     if lost[0][1].isprintable():
         message += f": `{lost[0][0]}` stands for `{lost[0][1]}`"

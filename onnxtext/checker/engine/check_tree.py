@@ -156,8 +156,8 @@ def diagnose(
     if BACKSLASH_LOST.code in subject.options.active:
         lost = [
             item
-            for at, item in lost_backslashes(source)
-            if not suppressions.suppresses_in_string(at, item)
+            for offset, item in lost_backslashes(source)
+            if not suppressions.suppresses_in_string(offset, item)
         ]
     if not findings and not suppressions:
         return lost

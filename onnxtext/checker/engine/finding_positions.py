@@ -88,8 +88,8 @@ class TextPlaces:
     def start(self, place: Place) -> int:
         """Return the offset of the start of a place's statement."""
         item = self._subject.resolved.original(place.item)
-        at = getattr(item, "at", -1)
-        return at if at >= 0 else self.span(place).start
+        offset = getattr(item, "at", -1)
+        return offset if offset >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
         """Return the span of a place's whole statement if it is a node; otherwise None."""
@@ -99,14 +99,14 @@ class TextPlaces:
             return None if span_map is None else span_map.span
         return None
 
-    def _locate(self, at: int, kind: str) -> SpanMap | None:
-        key = at, kind
+    def _locate(self, offset: int, kind: str) -> SpanMap | None:
+        key = offset, kind
         if key not in self._located:
             if self.budget <= 0:
                 return None
             self.budget -= 1
             try:
-                self._located[key] = map_spans(self._source, at, kind, _MOST_OF_A_STATEMENT)
+                self._located[key] = map_spans(self._source, offset, kind, _MOST_OF_A_STATEMENT)
             except ValueError:
                 self._located[key] = None
         return self._located[key]
@@ -154,28 +154,28 @@ class TextPlaces:
         element = next(islice(elements, number, None), None)
         return statement if element is None else Span(element.start(), element.end())
 
-    def _token_span(self, at: int) -> Span:
-        token = load_lexer().token(self._source.text, at)
+    def _token_span(self, offset: int) -> Span:
+        token = load_lexer().token(self._source.text, offset)
         if token is None:
-            return Span(at, at)
+            return Span(offset, offset)
         return Span(token.at, token.at + len(token))
 
-    def _tokens(self, at: int) -> Iterator[Token]:
+    def _tokens(self, offset: int) -> Iterator[Token]:
         lexer = load_lexer()
-        while (token := lexer.token(self._source.text, at)) is not None:
+        while (token := lexer.token(self._source.text, offset)) is not None:
             yield token
-            at = token.at + len(token)
+            offset = token.at + len(token)
 
-    def _name_span(self, at: int) -> Span:
+    def _name_span(self, offset: int) -> Span:
         """Return the span of the name of a graph or function: the token before its first list."""
-        if at not in self._names:
-            self._names[at] = self._find_name(at)
-        return self._names[at]
+        if offset not in self._names:
+            self._names[offset] = self._find_name(offset)
+        return self._names[offset]
 
-    def _find_name(self, at: int) -> Span:
+    def _find_name(self, offset: int) -> Span:
         before: Token | None = None
         depth = 0
-        for token in islice(self._tokens(at), _MOST_TOKENS):
+        for token in islice(self._tokens(offset), _MOST_TOKENS):
             if token in _OPENING or (token.startswith("@") and token.endswith("(")):
                 if not depth and before is not None and before not in _CLOSING:
                     return Span(before.at, before.at + len(before))
@@ -183,7 +183,7 @@ class TextPlaces:
             elif token in _CLOSING:
                 depth -= 1
             before = token
-        return self._token_span(at)
+        return self._token_span(offset)
 
     # ---- Headers and sections ---------------------------------------------------------------
 
@@ -271,7 +271,7 @@ class TextPlaces:
         model, name = self._subject.model, ""
         entries: list[Any] = [*model.training, *model.configurations] if model is not None else []
         same = [entry for entry in entries if type(entry) is type(item)]
-        index = next((i for i, one in enumerate(same) if one is item), 0)
+        index = next((i for i, section_of_kind in enumerate(same) if section_of_kind is item), 0)
         section = sections[min(index, len(sections) - 1)]
         match item:
             case Annotation():
@@ -279,11 +279,11 @@ class TextPlaces:
             case Configuration():
                 name = item.name
             case Training():
-                at = section.at
+                offset = section.at
                 for step in part:
                     if isinstance(step, str):
-                        at = max(text.find(step, at), at)
-                return self._token_span(at)
+                        offset = max(text.find(step, offset), offset)
+                return self._token_span(offset)
         start = section.at if keyword == "configuration" else section.inside
         self.budget -= 1
         if self.budget > 0 and name:

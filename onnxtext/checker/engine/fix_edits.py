@@ -53,7 +53,7 @@ def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -
         subject: the model that the text contains.
         findings: the findings in the model.
     """
-    wanted = [
+    repairable = [
         (finding, finding.repair)
         for finding in findings
         if finding.repair is not None and finding.repair.kind != "respell"
@@ -64,7 +64,7 @@ def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -
     planned: list[tuple[PlannedRepair, str]] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
-    for finding, repair in wanted[:_MOST_REPAIRS]:
+    for finding, repair in repairable[:_MOST_REPAIRS]:
         if repair.kind == "sort" and id(repair.item) in seen:
             continue
         seen.add(id(repair.item))
@@ -117,11 +117,11 @@ _MOST_TRIED = 20
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Apply edits, which must not overlap, to a text; return the new text."""
     parts = []
-    at = 0
+    offset = 0
     for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
-        parts += [text[at : edit.span.start], edit.text]
-        at = edit.span.end
-    return "".join([*parts, text[at:]])
+        parts += [text[offset : edit.span.start], edit.text]
+        offset = edit.span.end
+    return "".join([*parts, text[offset:]])
 
 
 @dataclass(slots=True)
@@ -147,9 +147,9 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
     """Whether an edit overlaps one of the sorted, disjoint ranges (start, end), or equals one."""
     for edit in edits:
         start, end = edit.span.start, edit.span.end
-        at = bisect_left(taken, (start, end))
-        for one, other in taken[max(at - 2, 0) : at + 1]:
-            if (start < other and one < end) or (start, end) == (one, other):
+        index = bisect_left(taken, (start, end))
+        for left, right in taken[max(index - 2, 0) : index + 1]:
+            if (start < right and left < end) or (start, end) == (left, right):
                 return True
     return False
 
@@ -192,16 +192,18 @@ def _import(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
     for index, token in enumerate(tokens):
         if token == "opset_import":
             bracket = tokens[index + 2]
-            at = bracket.at + 1
+            offset = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return PlannedRepair(title, [Edit(Span(at, at), entry + separator)], repair, owner)
+            return PlannedRepair(
+                title, [Edit(Span(offset, offset), entry + separator)], repair, owner
+            )
     for index, token in enumerate(tokens):
         if token == "<":
             # `index` raises ValueError if the end of a long header is not among the tokens.
             closing = list(map(str, tokens)).index(">", index)
             last = tokens[closing - 1]
-            at = last.at + len(last)
+            offset = last.at + len(last)
             line = source.text.rfind("\n", 0, last.at) + 1
             indent = source.text[line : line + _indentation(source.text[line : last.at])]
             broken = "\n" in source.text[token.at : tokens[closing].at]
@@ -209,7 +211,7 @@ def _import(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
             added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
-            return PlannedRepair(title, [Edit(Span(at, at), added)], repair, owner)
+            return PlannedRepair(title, [Edit(Span(offset, offset), added)], repair, owner)
     if isinstance(owner, Model):
         added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
         return PlannedRepair(title, [Edit(Span(end, end), added)], repair, owner)
@@ -315,10 +317,12 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
             return None
         floor = spans[index - 1].end if index else 0
         while line_start > floor:
-            above = text.rfind("\n", 0, line_start - 1) + 1
-            if above < floor or not text[above : line_start - 1].strip().startswith("#"):
+            line_start_above = text.rfind("\n", 0, line_start - 1) + 1
+            if line_start_above < floor or not text[
+                line_start_above : line_start - 1
+            ].strip().startswith("#"):
                 break
-            line_start = above
+            line_start = line_start_above
         first = line_start + _indentation(text[line_start:start])
         line_end = text.find("\n", span.end)
         end = len(text) if line_end < 0 else line_end

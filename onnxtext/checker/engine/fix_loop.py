@@ -102,9 +102,9 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _Checked] | None:
     """Apply the repairs that cause no new errors, and check again; None if nothing is repaired."""
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
-    wanted = [item for item in remaining if item.repair is not None]
+    repairable = [item for item in remaining if item.repair is not None]
     before = checked.errors()
-    for chosen in _choices(wanted):
+    for chosen in _choices(repairable):
         repaired = repair(checked.source, checked.subject, chosen)
         if repaired.done:
             after = _check(repaired.text, checked.source.name, options)
@@ -113,10 +113,10 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
     return None
 
 
-def _choices(wanted: list[Finding]) -> Iterator[list[Finding]]:
+def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     """Yield sets of findings to repair together: all; all except guesses; then each guess."""
-    yield wanted
-    guesses = [item for item in wanted if _is_kind(item, _GUESSES)]
+    yield repairable
+    guesses = [item for item in repairable if _is_kind(item, _GUESSES)]
     if guesses:
-        yield [item for item in wanted if not _is_kind(item, _GUESSES)]
+        yield [item for item in repairable if not _is_kind(item, _GUESSES)]
         yield from [[item] for item in guesses[:_MOST_TRIED]]

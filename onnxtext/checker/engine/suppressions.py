@@ -63,17 +63,17 @@ class Suppressions:
         """Whether the text has comments that suppress findings."""
         return bool(self._by_line)
 
-    def _add(self, at: int, comment: re.Match[str]) -> None:
+    def _add(self, offset: int, comment: re.Match[str]) -> None:
         source = self.source
-        line = source.position(at).line
-        if not source.text[source.line_starts[line - 1] : at].strip():
+        line = source.position(offset).line
+        if not source.text[source.line_starts[line - 1] : offset].strip():
             line = self._next_statement(line)
         codes = comment.group(1)
         suppressions = self._by_line.setdefault(line, [])
         if codes is None or not codes.strip():
-            suppressions.append(_Suppression("", Span(at, at + comment.end()), line))
+            suppressions.append(_Suppression("", Span(offset, offset + comment.end()), line))
             return
-        first = at + comment.start(1)
+        first = offset + comment.start(1)
         for code in re.finditer(r"[^\s,]+", codes):
             span = Span(first + code.start(), first + code.end())
             suppressions.append(_Suppression(code[0], span, line))

@@ -152,11 +152,12 @@ def _equal(
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
     most = max(ranks, default=0)
     return [
-        one
-        for one, extent in known.items()
-        if one.part.kind == "dimension"
+        influence
+        for influence, extent in known.items()
+        if influence.part.kind == "dimension"
         and extent == size
-        and one.part.at - ranks[one.input] in (part.at - most, part.at - ranks[one.input])
+        and influence.part.at - ranks[influence.input]
+        in (part.at - most, part.at - ranks[influence.input])
     ]
 
 
@@ -188,7 +189,8 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
         for index, value in values.items():
             if infer(unknown, {i: v for i, v in values.items() if i != index}) is None:
                 elements = [
-                    Influence(index, TypePart("element", at)) for at in range(len(value.items))
+                    Influence(index, TypePart("element", element))
+                    for element in range(len(value.items))
                 ]
                 used = [
                     influence
@@ -259,7 +261,9 @@ def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
         sizes = [size for size in shape if isinstance(size, int)]
         count = sizes[0] if sizes else 1
         if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
-            items = [_symbol(Influence(index, TypePart("element", at))) for at in range(count)]
+            items = [
+                _symbol(Influence(index, TypePart("element", element))) for element in range(count)
+            ]
             result[index] = SmallTensor(tuple(sizes), tuple(items))
     return result
 
@@ -267,16 +271,16 @@ def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
 def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
     """Yield each dimension and known element of the inputs, with its size or value."""
     for index, shape in enumerate(facts.shapes):
-        for at, extent in enumerate(shape or ()):
-            yield Influence(index, TypePart("dimension", at)), extent
+        for axis, extent in enumerate(shape or ()):
+            yield Influence(index, TypePart("dimension", axis)), extent
     for index, value in enumerate(facts.values):
-        for at, extent in enumerate(value.items if value is not None else ()):
-            yield Influence(index, TypePart("element", at)), extent
+        for axis, extent in enumerate(value.items if value is not None else ()):
+            yield Influence(index, TypePart("element", axis)), extent
 
 
-def _symbol(one: Influence) -> Extent:
+def _symbol(influence: Influence) -> Extent:
     """Return a symbol for a size of an input; its name cannot occur in a model."""
-    return symbol_plus(f"\1{one.input}.{one.part.kind}.{one.part.at}")
+    return symbol_plus(f"\1{influence.input}.{influence.part.kind}.{influence.part.at}")
 
 
 def _replaced(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:

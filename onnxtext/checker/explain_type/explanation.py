@@ -142,7 +142,7 @@ def _steps(
 
 def describe_step(step: ExplanationStep, describe_place: Where) -> str:
     """Return one step as a line of text: its place, how the size is known, and its source."""
-    at = f"{describe_place(step.place)}: " if step.place is not None else ""
+    location = f"{describe_place(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:
         source = step.sources[0]
@@ -150,7 +150,7 @@ def describe_step(step: ExplanationStep, describe_place: Where) -> str:
     elif step.sources:
         rest = f" {len(step.sources)} sizes"
     also = "".join([f"; {item}" for item in step.also])
-    return f"{at}{step.how}{rest}{also}"
+    return f"{location}{step.how}{rest}{also}"
 
 
 # ---- As objects -------------------------------------------------------------------------------

@@ -123,9 +123,9 @@ class SizeExplainer:
             )
             return _Task(step, [], depth)
         step = ExplanationStep(inner, name, part, size_of(inner, name, part), "inferred", "")
-        at = inner.scope.position[name]
-        wanted = self._given(step) if at == GIVEN else self._computed(step, at)
-        return _Task(step, wanted, depth)
+        position = inner.scope.position[name]
+        needs = self._given(step) if position == GIVEN else self._computed(step, position)
+        return _Task(step, needs, depth)
 
     def _given(self, step: ExplanationStep) -> list[Wanted]:
         """Complete a step for an input or initializer; return the sizes to explain next."""
@@ -180,11 +180,11 @@ class SizeExplainer:
             return None
         return explain_body_input(step, scope.holder, outer, index)
 
-    def _computed(self, step: ExplanationStep, at: int) -> list[Wanted]:
-        """Complete a step for the output of node `at`; return the sizes to explain next."""
+    def _computed(self, step: ExplanationStep, position: int) -> list[Wanted]:
+        """Complete a step for the output of node `position`; return the sizes to explain next."""
         scope = step.view.scope
-        node = scope.nodes[at]
-        target = self._targets[id(scope)][at]
+        node = scope.nodes[position]
+        target = self._targets[id(scope)][position]
         output = node.outputs.index(step.name)
         step.place = Place(node, ("outputs", output))
         operator = quote(node.op_type)
@@ -214,7 +214,7 @@ class SizeExplainer:
             return []
         if isinstance(target, Scope):
             return self._call(step, node, output)
-        children = scope.children.get(at)
+        children = scope.children.get(position)
         if children:
             return made_by_bodies(step, node, output, children)
         return self._operator(step, node, output, target, declared)
@@ -241,12 +241,12 @@ class SizeExplainer:
             return []
         facts = self._facts(step.view, node, target)
         if step.size is None:
-            wanted = self._sources(step, node, missing_sizes(facts, output, step.part))
-            if wanted:
-                step.how = start_of_sentence(operator, len(wanted))
+            needs = self._sources(step, node, missing_sizes(facts, output, step.part))
+            if needs:
+                step.how = start_of_sentence(operator, len(needs))
             else:
                 step.how = operator_reason(node, step.view.scope, facts, step.part)
-            return wanted
+            return needs
         if (
             declared is not None
             and step.view.made(node) is None

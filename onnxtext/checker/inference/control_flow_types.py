@@ -48,23 +48,23 @@ Visit = Callable[[Types], Outputs]
 """Visits a body, given the types of its inputs, and reports no findings."""
 
 
-def common_type(one: Type | None, other: Type | None) -> Type | None:
+def common_type(left: Type | None, right: Type | None) -> Type | None:
     """Return the most specific type that includes both types.
 
     Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Return
     None if one of the types is unknown, or if the types differ in more than the shape of a tensor.
     """
-    if one == other:
-        return one
-    if not isinstance(one, TensorType) or not isinstance(other, TensorType):
+    if left == right:
+        return left
+    if not isinstance(left, TensorType) or not isinstance(right, TensorType):
         return None
-    if one.element != other.element:
+    if left.element != right.element:
         return None
-    if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
-        return replace(one, shape=None)
+    if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
+        return replace(left, shape=None)
     dims = [a if plain_dim(a) == plain_dim(b) else None
-            for a, b in zip(one.shape, other.shape, strict=True)]  # fmt: skip
-    return replace(one, shape=tuple(dims))
+            for a, b in zip(left.shape, right.shape, strict=True)]  # fmt: skip
+    return replace(left, shape=tuple(dims))
 
 
 def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Type | None:

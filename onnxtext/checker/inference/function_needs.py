@@ -159,26 +159,26 @@ class FunctionNeeds:
         place: Place,
     ) -> None:
         outer: Parameter = function, "attribute", name
-        wanted = attribute.type
+        required = attribute.type
         if type(target) is Signature:
             formal = target.attributes.get(attribute.name)
             if formal is not None:
                 if formal.required or _is_only_choice(target, node, attribute.name):
                     self._needed.add(outer)
-                if wanted is not None and wanted != formal.type:
+                if required is not None and required != formal.type:
                     return  # the reference itself is wrong
-                wanted = AttributeType(formal.type)
+                required = AttributeType(formal.type)
         elif type(target) is Scope:
             inner: Parameter = id(target.function), "attribute", attribute.name
             default = self._parameters(target).get(attribute.name)
             if default is None or default.value is None:
                 self._callers.setdefault(inner, []).append(outer)
-            if wanted is None:
+            if required is None:
                 self._untyped.setdefault(inner, []).append(outer)
-        if wanted is not None:
-            use = TypedUse(wanted, place)
+        if required is not None:
+            use = TypedUse(required, place)
             first = self._types.setdefault(outer, use)
-            if first.type != wanted:
+            if first.type != required:
                 self.conflicts.setdefault(outer, (first, use))
 
     def _propagate(self) -> None:
@@ -210,21 +210,21 @@ def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
     return (node.op_type, name) == ("Split", "num_outputs") and not any(node.inputs[1:])
 
 
-def float_for_int(node: Node, attribute: Attribute, wanted: AttributeType) -> Repair | None:
+def float_for_int(node: Node, attribute: Attribute, required: AttributeType) -> Repair | None:
     """Return the repair that writes `3.0` for `3` if an attribute must hold floats.
 
-    Return None if `wanted` is neither FLOAT nor FLOATS. Also return None if the attribute does not
-    hold integers, or if one of them is so large that a 32-bit float may not represent it exactly.
+    Return None if `required` is neither FLOAT nor FLOATS. Also return None if the attribute does
+    not hold integers, or if one is so large that a 32-bit float may not represent it exactly.
 
     Args:
         node: the node with the attribute.
         attribute: the attribute.
-        wanted: the type that the attribute must have.
+        required: the type that the attribute must have.
     """
     value = attribute.value
-    if wanted is AttributeType.FLOAT and type(value) is int and abs(value) <= EXACT:
+    if required is AttributeType.FLOAT and type(value) is int and abs(value) <= EXACT:
         return Repair("respell", node, (str(value), f"{value}.0"))
-    if wanted is AttributeType.FLOATS and attribute.type is AttributeType.INTS:
+    if required is AttributeType.FLOATS and attribute.type is AttributeType.INTS:
         numbers = value if isinstance(value, tuple) and not isinstance(value, Floats) else ()
         if numbers and all(isinstance(item, int) and abs(item) <= EXACT for item in numbers):
             old = ", ".join(map(str, numbers))

@@ -188,10 +188,10 @@ class KindShapes:
         sizes = self._sizes
         self.fits = not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
-    def equate(self, one: SymbolicShape, other: SymbolicShape, place: Place) -> None:
+    def equate(self, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
         """Record that two shapes of one value must be equal, and update `fits`."""
         if self.fits:
-            equate_dims(self._sizes, one, other, place)
+            equate_dims(self._sizes, left, right, place)
             self._update_fits()
 
     def step(
@@ -209,9 +209,9 @@ class KindShapes:
         """
         if not self.fits:
             return (), ()
-        wanted = shapes_of(typed) or (None,) * len(node.outputs)
+        declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
         inputs = list(shapes_of(input_facts))
-        result = operator_step(node, target, wanted, inputs, list(values), self._sizes)
+        result = operator_step(node, target, declared_shapes, inputs, list(values), self._sizes)
         self._update_fits()
         return result
 
@@ -227,8 +227,8 @@ class KindShapes:
         """
         if not self.fits:
             return ()
-        wanted = shapes_of(typed) or (None,) * len(node.outputs)
-        result = unify_shapes(node, wanted, shapes, self._sizes)
+        declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
+        result = unify_shapes(node, declared_shapes, shapes, self._sizes)
         self._update_fits()
         return result
 

@@ -144,12 +144,12 @@ class KindPropagation:
             if declared.setdefault(value.name, fact) is not fact:
                 raise Inconclusive
         self._nodes(scope, declared)
-        for name, wanted in declared.items():
+        for name, declaration in declared.items():
             found = types.get(name)
             if name not in scope.position or found is None:
                 raise Inconclusive
-            if found is not wanted and (id(wanted), id(found)) not in self._fitting:
-                self._require_agreement(wanted, found, Place(scope.original))
+            if found is not declaration and (id(declaration), id(found)) not in self._fitting:
+                self._require_agreement(declaration, found, Place(scope.original))
         if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self._types_of(scope)
 

@@ -142,35 +142,35 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             if not name or name in environment.known or (id(node), index) in self._contradicted:
                 continue
             inferred = output_types[index] if index < len(output_types) else None
-            wanted = declared.get(name)
+            declaration = declared.get(name)
             if node.output_types and node.output_types[index] is not None:
-                wanted = node.output_types[index], Place(node, ("output_types", index))  # type: ignore[assignment]
-            if wanted is not None and inferred is not None:
-                conflict, both = self._merger.merge(wanted[0], inferred)
+                declaration = node.output_types[index], Place(node, ("output_types", index))  # type: ignore[assignment]
+            if declaration is not None and inferred is not None:
+                conflict, both = self._merger.merge(declaration[0], inferred)
                 if conflict is None:
                     inferred = both
                 elif scope.kind != "function":  # runtimes ignore the declared types in functions
-                    self._report_difference(node, index, inferred, wanted)
+                    self._report_difference(node, index, inferred, declaration)
                     continue  # either may be wrong, so the type is unknown to later nodes
-            elif wanted is not None:
-                inferred = wanted[0]
+            elif declaration is not None:
+                inferred = declaration[0]
             if inferred is not None:
                 environment.known[name] = inferred
                 environment.places[name] = (
-                    wanted[1] if wanted is not None else Place(node, ("outputs", index))
+                    declaration[1] if declaration is not None else Place(node, ("outputs", index))
                 )
 
     def _report_difference(
-        self, node: Node, number: int, inferred: Type, wanted: tuple[Type, Place]
+        self, node: Node, number: int, inferred: Type, declaration: tuple[Type, Place]
     ) -> None:
-        name, computed, declared = node.outputs[number], spell_type(inferred), spell_type(wanted[0])
-        places: tuple[Place, ...]
-        if wanted[1].item is node:
-            places = (wanted[1]._replace(label=f"`{node.op_type}` gives `{computed}`"),)
-        else:
+        declared_type, place = declaration
+        name, computed = node.outputs[number], spell_type(inferred)
+        declared = spell_type(declared_type)
+        places: tuple[Place, ...] = (place._replace(label=f"`{node.op_type}` gives `{computed}`"),)
+        if place.item is not node:
             places = (
                 Place(node, ("outputs", number), f"computed as `{computed}`"),
-                wanted[1]._replace(label=f"declared as `{declared}`"),
+                place._replace(label=f"declared as `{declared}`"),
             )
         self._report(
             node,

@@ -150,13 +150,13 @@ def unpack(content: bytes) -> list[bytes]:
         ValueError: a length exceeds the rest of the message.
     """
     parts = []
-    at = 0
-    while at < len(content):
-        end = at + _HEAD + int.from_bytes(content[at : at + _HEAD], "little")
+    offset = 0
+    while offset < len(content):
+        end = offset + _HEAD + int.from_bytes(content[offset : offset + _HEAD], "little")
         if end > len(content):
             raise ValueError("the answer is damaged")
-        parts.append(content[at + _HEAD : end])
-        at = end
+        parts.append(content[offset + _HEAD : end])
+        offset = end
     return parts
 
 

@@ -147,9 +147,9 @@ def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> st
         return AttributeType(target.attributes[name].type).name.lower()
     called_function = target.function if type(target) is Scope else None
     enclosing = scope.function if scope is not None else None
-    for owner, wanted in ((called_function, name), (enclosing, parameter)):
+    for owner, names in ((called_function, name), (enclosing, parameter)):
         for item in owner.attributes if owner is not None else ():
-            if isinstance(item, Attribute) and item.name == wanted and item.type is not None:
+            if isinstance(item, Attribute) and item.name == names and item.type is not None:
                 return item.type.name.lower()
     return None
 

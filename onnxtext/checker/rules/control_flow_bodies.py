@@ -65,14 +65,14 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
 
 
 def _wrong_count(
-    node: Node, body: Scope, kind: str, count: int, wanted: int, ending: str = ""
+    node: Node, body: Scope, kind: str, count: int, expected: int, ending: str = ""
 ) -> Finding:
     return Finding(
         "subgraph-arity",
         f"`{body.attribute}` of this `{node.op_type}` has {count_noun(count, kind)}, not "
-        f"{wanted:,}{ending}",
+        f"{expected:,}{ending}",
         (Place(body.original, ("name",)), Place(node, ("op_type",), "an attribute of this node")),
-        help=f"change the graph so that it has {count_noun(wanted, kind)}{ending}",
+        help=f"change the graph so that it has {count_noun(expected, kind)}{ending}",
     )
 
 

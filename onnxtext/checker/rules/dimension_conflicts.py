@@ -157,29 +157,29 @@ def _forced_equality(
 ) -> Finding:
     """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
     sizes = trace.shapes.sizes
-    one, other, *rest = names
-    _, one_offset, first = sizes.joined(one)
-    _, other_offset, second = sizes.joined(other)
+    left, right, *rest = names
+    _, one_offset, first = sizes.joined(left)
+    _, other_offset, second = sizes.joined(right)
     places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
     item = places[0].item
-    equal_size = text(symbol_plus(one, other_offset - one_offset))
+    equal_size = text(symbol_plus(left, other_offset - one_offset))
     why = "the declared types allow no other sizes"
     if isinstance(item, Node) and places[0].part == ("op_type",):
         why = f"`{item.op_type}` accepts no other sizes"
-    notes = [note for name in (one, other) for note in _chain(places[0], name, trace)]
+    notes = [note for name in (left, right) for note in _chain(places[0], name, trace)]
     if rest:
         others = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
         notes.append(f"the same holds for {', '.join(map(quote, rest[:3]))}{others}")
-    severities = {_severity(place, name, trace) for place in places for name in (one, other)}
+    severities = {_severity(place, name, trace) for place in places for name in (left, right)}
     return Finding(
         "dim-forced",
-        f"the dimension {quote(other)} must equal {quote(equal_size)}: {why}",
+        f"the dimension {quote(right)} must equal {quote(equal_size)}: {why}",
         (
             *[place._replace(label="these sizes are equal") for place in places],
-            Place(declared[other], ("type",), f"declared as {quote(other)}"),
-            Place(declared[one], ("type",), f"declared as {quote(one)}"),
+            Place(declared[right], ("type",), f"declared as {quote(right)}"),
+            Place(declared[left], ("type",), f"declared as {quote(left)}"),
         ),
-        help=f"write {quote(equal_size)} instead of {quote(other)}, or correct the node",
+        help=f"write {quote(equal_size)} instead of {quote(right)}, or correct the node",
         notes=tuple(notes),
         severity=None if None in severities else "info",
     )
@@ -243,15 +243,15 @@ def _written(shape: Extents) -> str:
 
 
 def _conflict(conflict: SizeConflict) -> Finding:
-    one, other = conflict.sizes
+    left, right = conflict.sizes
     name = base_symbol(conflict.name)
-    before, now = conflict.places
+    before, after = conflict.places
     return Finding(
         "dim-variable-conflict",
-        f"the dimension {quote(name)} is {one} in one place and {other} in another",
+        f"the dimension {quote(name)} is {left} in one place and {right} in another",
         (
-            now._replace(label=f"{quote(name)} is {other} here"),
-            before._replace(label=f"{quote(name)} is {one} here"),
+            after._replace(label=f"{quote(name)} is {right} here"),
+            before._replace(label=f"{quote(name)} is {left} here"),
             *[place._replace(label="these sizes are equal") for place in conflict.joined],
         ),
         help="rename one of the dimensions, or correct the size",

@@ -163,21 +163,21 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
             f"has the offset {offset}, which is not a multiple of {_ALIGNMENT}",
         )
     element = ELEMENTS.get(tensor.type.element)
-    wanted = None
+    expected = None
     if element is not None and element.bits and all(dim >= 0 for dim in tensor.dims):
-        wanted = raw_size(element, prod(tensor.dims))
+        expected = raw_size(element, prod(tensor.dims))
     length = numbers.get("length")
-    if wanted is not None and length is not None and length != wanted:
+    if expected is not None and length is not None and length != expected:
         yield _finding(
             tensor,
             "external-range-invalid",
-            f"needs {count_noun(wanted, 'byte')}, but its `length` is {length:,}",
+            f"needs {count_noun(expected, 'byte')}, but its `length` is {length:,}",
         )
         return
     if path is None:
         return
     size = path.stat().st_size
-    end = offset + (length if length is not None else wanted or 0)
+    end = offset + (length if length is not None else expected or 0)
     if end > size:
         problem = f"ends at byte {end:,} of a file with only {count_noun(size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", problem)

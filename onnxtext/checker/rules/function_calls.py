@@ -62,11 +62,11 @@ def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]
     for (function, _, name), (first, second) in needs.conflicts.items():
         if (function, name) in declared:
             continue  # `rules.attributes` compares each use with the declared type
-        one, other = first.type.name.lower(), second.type.name.lower()
+        left, right = first.type.name.lower(), second.type.name.lower()
         yield Finding(
             "attribute-ref-unknown",
-            f"the parameter {quote(name)} is used as `{other}` here, but as `{one}` elsewhere",
-            (second.place, first.place._replace(label=f"used as `{one}`")),
+            f"the parameter {quote(name)} is used as `{right}` here, but as `{left}` elsewhere",
+            (second.place, first.place._replace(label=f"used as `{left}`")),
             help="declare one parameter for each type",
         )
 
@@ -174,10 +174,10 @@ def _mistyped(
         used: a use of the parameter in the body; None if there is none, or if `declared` is known.
     """
     attribute = node.attributes[index]
-    wanted = declared or (used.type if used is not None else None)
-    if wanted is None or attribute.type is None or attribute.type == wanted:
+    expected = declared or (used.type if used is not None else None)
+    if expected is None or attribute.type is None or attribute.type == expected:
         return
-    type, actual = wanted.name.lower(), attribute.type.name.lower()
+    type, actual = expected.name.lower(), attribute.type.name.lower()
     subject = f"the attribute {quote(attribute.name)} of {quote(function.name)}"
     must = "must have the type" if used is None else "is used as"
     place = Place(node, ("attributes", index, "value"))
@@ -191,7 +191,7 @@ def _mistyped(
         help=f"refer to a parameter of type `{type}`"
         if isinstance(attribute.value, Reference)
         else f"write a value of type `{type}`{EXAMPLES.get(type, '')}",
-        repair=float_for_int(node, attribute, wanted),
+        repair=float_for_int(node, attribute, expected),
     )
 
 

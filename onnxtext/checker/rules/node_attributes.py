@@ -127,17 +127,17 @@ def _misfit(
         )
         return
     assert attribute.type is not None
-    wanted = AttributeType(formal.type).name.lower()
-    example = EXAMPLES.get(wanted, "")
+    expected = AttributeType(formal.type).name.lower()
+    example = EXAMPLES.get(expected, "")
     value = attribute.value
-    if wanted == "int" and isinstance(value, TensorType) and value.element in ELEMENTS:
+    if expected == "int" and isinstance(value, TensorType) and value.element in ELEMENTS:
         example = f", such as `{ELEMENTS[value.element].number}`, the number of `{value.element}`"
     yield Finding(
         "attribute-type",
-        f"the attribute `{attribute.name}` of `{node.op_type}` must have the type `{wanted}`, but "
-        f"has the type `{attribute.type.name.lower()}`",
+        f"the attribute `{attribute.name}` of `{node.op_type}` must have the type `{expected}`, "
+        f"but has the type `{attribute.type.name.lower()}`",
         (Place(node, ("attributes", index, "value")),),
-        help=f"write a value of type `{wanted}`{example}",
+        help=f"write a value of type `{expected}`{example}",
         repair=float_for_int(node, attribute, AttributeType(formal.type)),
     )
 

@@ -264,11 +264,11 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     least = signature.least_inputs if kind == "input" else signature.least_outputs
     most = signature.most_inputs if kind == "input" else signature.most_outputs
     if least == most:
-        wanted = count_noun(least, kind)
+        expected = count_noun(least, kind)
     elif most >= 1 << 30:
-        wanted = f"{least} or more {kind}s"
+        expected = f"{least} or more {kind}s"
     else:
-        wanted = f"{least} to {most} {kind}s"
+        expected = f"{least} to {most} {kind}s"
     if count > most:
         place = Place(node, (f"{kind}s", most))
         help = f"keep only the first {count_noun(most, kind)}" if most else f"remove the {kind}s"
@@ -282,7 +282,7 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     verb = "takes" if kind == "input" else "has"
     return Finding(
         f"{kind}-count",
-        f"`{node.op_type}` {verb} {wanted}, not {count}",
+        f"`{node.op_type}` {verb} {expected}, not {count}",
         (place,),
         help=help,
         notes=(f"its {kind}s: ({names})",) if names else (),

@@ -104,11 +104,11 @@ def _indices(
             help="correct the index, or the dims of the tensor",
         )
         return
-    before, behind = flat[:-1], flat[1:]
-    different = before != behind
+    before, later = flat[:-1], flat[1:]
+    different = before != later
     first = different.argmax(axis=1)
     rows = np.arange(len(before))
-    ascending = different.any(axis=1) & (before[rows, first] < behind[rows, first])
+    ascending = different.any(axis=1) & (before[rows, first] < later[rows, first])
     if not ascending.all():
         row = int(np.argwhere(~ascending)[0][0]) + 1
         shown = ", ".join(map(str, flat[row].tolist()))

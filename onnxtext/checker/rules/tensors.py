@@ -101,8 +101,8 @@ def _fields(
         if not element.bits:
             yield _field(tensor, "has strings in `raw_data`", 'write them in braces: `{"a", "b"}`')
         elif len(data) != raw_size(element, count):
-            wanted = count_noun(raw_size(element, count), "byte")
-            yield _size(tensor, f"needs {wanted}, but `raw_data` has {len(data):,}")
+            expected = count_noun(raw_size(element, count), "byte")
+            yield _size(tensor, f"needs {expected}, but `raw_data` has {len(data):,}")
     elif held and held[0] != element.field:
         yield _field(
             tensor,
@@ -123,17 +123,17 @@ def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) ->
     if not count and entries:
         yield _empty(tensor, f"{count_noun(entries, 'entry', 'entries')} of data")
         return
-    wanted = count * (2 if element.kind == "complex" else 1)
+    expected = count * (2 if element.kind == "complex" else 1)
     if element.bits in (2, 4):
-        wanted = raw_size(element, count)
-    yield from _counted(tensor, wanted, entries, f"entries of `{element.field}`")
+        expected = raw_size(element, count)
+    yield from _counted(tensor, expected, entries, f"entries of `{element.field}`")
 
 
-def _counted(tensor: TensorUse, wanted: int, count: int, unit: str) -> Iterator[Finding]:
-    if not wanted and count:
+def _counted(tensor: TensorUse, expected: int, count: int, unit: str) -> Iterator[Finding]:
+    if not expected and count:
         yield _empty(tensor, "data")
-    elif wanted != count:
-        yield _size(tensor, f"needs {wanted:,} {unit}, but has {count:,}")
+    elif expected != count:
+        yield _size(tensor, f"needs {expected:,} {unit}, but has {count:,}")
 
 
 def _empty(tensor: TensorUse, description: str) -> Finding:

@@ -107,10 +107,10 @@ def _undefined(
     for name, found in uses.items():
         later: tuple[Scope, int] | None = None
         for outer, limit in outer_scopes:
-            at = outer.position.get(name)
-            if at is not None and at < limit:
+            position = outer.position.get(name)
+            if position is not None and position < limit:
                 break
-            if at is not None:
+            if position is not None:
                 later = later or (outer, limit)
         else:
             root = scope.outermost.kind

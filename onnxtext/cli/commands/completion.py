@@ -116,8 +116,8 @@ class _Protocol(ShellComplete):
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
         """Return the completions of the word `incomplete`."""
         result = super().get_completions(args, incomplete)
-        option, mark, _ = incomplete.partition("=")
-        if self.keeps_option and mark and option.startswith("--"):
+        option, equals, _ = incomplete.partition("=")
+        if self.keeps_option and equals and option.startswith("--"):
             for item in result:
                 if item.type == "plain":
                     item.value = f"{option}={item.value}"

@@ -193,8 +193,8 @@ class _Model:
                 candidates = [name for scope in scopes for name in scope.position]
                 candidates += [node.name for scope in scopes for node in scope.nodes if node.name]
                 raise ShowError.unknown("value or node", name, candidates, self._name)
-            if line is not None and (at := self._last_statement(scopes, line)) is not None:
-                matches = [match for match in matches if match[0] is at[0]] or matches
+            if line is not None and (offset := self._last_statement(scopes, line)) is not None:
+                matches = [match for match in matches if match[0] is offset[0]] or matches
             first_scope = matches[0][0]
             chosen += [match for match in matches if match[0] is first_scope]
         return chosen
@@ -224,10 +224,10 @@ class _Model:
         for scope in scopes:
             items: list[Any] = [*scope.given.values(), *scope.nodes]
             for item in items:
-                at: int = getattr(self._subject.resolved.original(item), "at", -1)
-                is_above = at >= 0 and self._source.position(at).line <= line
-                if is_above and (best is None or at > best[0]):
-                    best = at, scope, item
+                offset: int = getattr(self._subject.resolved.original(item), "at", -1)
+                is_above = offset >= 0 and self._source.position(offset).line <= line
+                if is_above and (best is None or offset > best[0]):
+                    best = offset, scope, item
         return None if best is None else best[1:]
 
     # ---- Explanations -----------------------------------------------------------------------
@@ -256,8 +256,13 @@ class _Model:
             types = {None if v.type(name) is None else spell_type(v.type(name)) for v in views[1:]}
             listed = ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             caller = views[0].caller()
-            at = "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
-            yield f"  this is for the call{at}; calls with other arguments give the types {listed}"
+            location = (
+                "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
+            )
+            yield (
+                f"  this is for the call{location}; calls with other arguments give the types "
+                f"{listed}"
+            )
         others = [
             self._where(Place(*other.definition(name)))
             for other in self._subject.scopes
@@ -288,8 +293,8 @@ class _Model:
     def _where_object(self, place: Place) -> dict[str, Any]:
         if self._source is None or self._places is None:
             return {"path": self._path(place)}
-        at = self._source.position(self._places.span(place).start)
-        return {"line": at.line, "column": at.column}
+        position = self._source.position(self._places.span(place).start)
+        return {"line": position.line, "column": position.column}
 
 
 def _values(scope: Scope, name: str) -> list[str]:

@@ -62,7 +62,7 @@ def conversion(
             weights=weights,
             inline_limit=inline_limit,
             metadata=metadata,
-            place=store,
+            location=store,
             embed_from=job.directory if embed_external else None,
             stats=stats,
             name=job.name,

@@ -55,12 +55,12 @@ def conversion(
         source = Source(decode_text(data, job.name), job.name)
         with paused_collector():
             model = parse_model(source)
-            elsewhere = FilesBeside(model, job.directory)
+            blob_source = FilesBeside(model, job.directory)
             if embed_external:
                 embed(model, source, job.directory)
-            pieces = encode(model, source, elsewhere=elsewhere, external=external)
+            pieces = encode(model, source, blob_source=blob_source, external=external)
             if checked:
-                _check(model, source, pieces, elsewhere, job)
+                _check(model, source, pieces, blob_source, job)
         return Output(pieces, external=external if external and external.parts else None)
 
     return Conversion(
@@ -73,7 +73,7 @@ def conversion(
 
 
 def _check(
-    model: Model, source: Source, pieces: list[Piece], elsewhere: BlobSource, job: ConversionJob
+    model: Model, source: Source, pieces: list[Piece], blob_source: BlobSource, job: ConversionJob
 ) -> None:
     """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
     from onnxtext.checker.context.operator_tables import use_tables
@@ -88,7 +88,7 @@ def _check(
     def encoded() -> bytes:
         # Shape inference does not need large weights, and would copy them.
         small = sum(map(len, pieces)) < LARGE
-        return join_pieces(pieces) if small else lower_without_weights(model, elsewhere)
+        return join_pieces(pieces) if small else lower_without_weights(model, blob_source)
 
     # Check only the model itself: external data may still be missing.
     with use_tables(read_schema_tables(settings)):

@@ -88,18 +88,19 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
     """
     if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
         return False
-    one, other = old.reshape(before), new.reshape(after)
+    old_data, new_data = old.reshape(before), new.reshape(after)
     return any(
-        one.transpose(order).shape == after and _same(one.transpose(order), other)
+        old_data.transpose(order).shape == after and _same(old_data.transpose(order), new_data)
         for order in permutations(range(len(before)))
         if order != tuple(range(len(before)))
     )
 
 
-def _same(one: Array, other: Array) -> bool:
+def _same(old_data: Array, new_data: Array) -> bool:
     """Whether arrays are bitwise equal; comparing row by row finds most differences early."""
     return all(
-        np.array_equal(_bits(left), _bits(right)) for left, right in zip(one, other, strict=True)
+        np.array_equal(_bits(left), _bits(right))
+        for left, right in zip(old_data, new_data, strict=True)
     )
 
 
@@ -117,16 +118,16 @@ def compare_types(
     count = prod(new.type.integer_dims)
     names = f"from {old.type.element} to {new.type.element}"
     left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
-    one, other = elements_of(left, before, count), elements_of(right, after, count)
-    if one is None or other is None:
+    old_data, new_data = elements_of(left, before, count), elements_of(right, after, count)
+    if old_data is None or new_data is None:
         return WeightChange(
             count,
             note=f"values of type {old.type.element} and {new.type.element} cannot be compared",
         )
-    changed = _count_changed(one, other) if left.bits >= 8 and right.bits >= 8 else None
+    changed = _count_changed(old_data, new_data) if left.bits >= 8 and right.bits >= 8 else None
     if changed == 0:
         return WeightChange(count, how=f"cast {names}")
-    values = [_values(tensor, part) for tensor, part in ((old, one), (new, other))]
+    values = [_values(tensor, part) for tensor, part in ((old, old_data), (new, new_data))]
     quantized = [tensor.reader.quantizations.get(tensor.name) for tensor in (old, new)]
     if not any(quantized) or None in values:
         alike = (left.kind == "float") == (right.kind == "float")
@@ -147,8 +148,11 @@ def _count_changed(old: Array, new: Array) -> int:
     changed = 0
     with np.errstate(all="ignore"):
         for index in range(0, old.size, BLOCK):
-            one, other = old[index : index + BLOCK].astype(new.dtype), new[index : index + BLOCK]
-            differ = _bits(one) != _bits(other)
+            old_data, new_data = (
+                old[index : index + BLOCK].astype(new.dtype),
+                new[index : index + BLOCK],
+            )
+            differ = _bits(old_data) != _bits(new_data)
             changed += int(differ.reshape(-1, new.dtype.itemsize).any(axis=1).sum())
     return changed
 

@@ -53,12 +53,12 @@ def match_derived(
         return []
     matches = []
     named = {f"{old[index].name}{QUANTIZED}": index for index in left}
-    for other in list(right):
-        one = named.get(new[other].name)
-        if one is not None and _shape(old[one]) == _shape(new[other]):
-            matches.append((one, other))
-            left.remove(one)
-            right.remove(other)
+    for new_index in list(right):
+        old_index = named.get(new[new_index].name)
+        if old_index is not None and _shape(old[old_index]) == _shape(new[new_index]):
+            matches.append((old_index, new_index))
+            left.remove(old_index)
+            right.remove(new_index)
     return matches + _by_content(
         [(index, old[index]) for index in left], [(o, new[o]) for o in right], sides
     )
@@ -100,18 +100,18 @@ def _derived(
     shape = _shape(value)
     keys: list[Hashable] = []
     shaped = array.reshape(shape)
-    for element, wanted in sorted(targets):
+    for element, derived_name in sorted(targets):
         if element == value_element:
             if 2 <= len(shape) <= 4:
                 for order in permutations(range(len(shape))):
                     turned = shaped.transpose(order)
-                    if turned.shape == wanted and order != tuple(range(len(shape))):
-                        keys.append((element, wanted, _digest(turned)))
-        elif wanted == shape:
+                    if turned.shape == derived_name and order != tuple(range(len(shape))):
+                        keys.append((element, derived_name, _digest(turned)))
+        elif derived_name == shape:
             dtype = dtype_of(element)
             if dtype is not None:
                 with np.errstate(all="ignore"):
-                    keys.append((element, wanted, _digest(shaped.astype(dtype))))
+                    keys.append((element, derived_name, _digest(shaped.astype(dtype))))
     return keys
 
 

@@ -79,16 +79,16 @@ def match_graphs(
     match = GraphMatch(old, new, NameMap(outer))
     match.inputs = _match_values(old.inputs, new.inputs, str, by_position=nested)
     match.initializers = _match_initializers(old, new, sides)
-    for one, other in match.inputs:
-        match.names.add(old.inputs[one].name, new.inputs[other].name)
-    for one, other in match.initializers:
-        match.names.add(old.initializers[one].name, new.initializers[other].name)
+    for old_index, new_index in match.inputs:
+        match.names.add(old.inputs[old_index].name, new.inputs[new_index].name)
+    for old_index, new_index in match.initializers:
+        match.names.add(old.initializers[old_index].name, new.initializers[new_index].name)
     match.nodes = _match_nodes(match, sides)
-    for one, other in match.nodes:
-        outputs, named = old.nodes[one].outputs, new.nodes[other].outputs
+    for old_index, new_index in match.nodes:
+        outputs, named = old.nodes[old_index].outputs, new.nodes[new_index].outputs
         if outputs != named or outer is not None:
             for slot, (name, other_name) in enumerate(zip(outputs, named, strict=False)):
-                if old.producers.get(name) == (one, slot):
+                if old.producers.get(name) == (old_index, slot):
                     match.names.add(name, other_name)
     _match_by_use(match)
     derived = match_derived(old.initializers, new.initializers, match.initializers, sides)
@@ -138,12 +138,12 @@ def _match_initializers(
         types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
         budget = [_MOST_DIGESTS]
         keys = [
-            [_content(body.initializers[i], side, types, budget) or (place, i) for i in part]
-            for place, (body, side, part) in enumerate(
+            [_content(body.initializers[i], side, types, budget) or (index, i) for i in part]
+            for index, (body, side, part) in enumerate(
                 zip((old, new), sides, (left, right), strict=True)
             )
         ]
-        pairs += [(left[one], right[other]) for one, other in match_keys(*keys)]
+        pairs += [(left[old_index], right[new_index]) for old_index, new_index in match_keys(*keys)]
     return by_new_index(pairs)
 
 
@@ -176,8 +176,8 @@ def _match_by_use(match: GraphMatch) -> None:
         return
     olds = {old.initializers[i].name: i for i in reversed(left)}
     news = {new.initializers[i].name: i for i in reversed(right)}
-    for one, other in match.nodes:
-        names = zip(old.nodes[one].inputs, new.nodes[other].inputs, strict=False)
+    for old_index, new_index in match.nodes:
+        names = zip(old.nodes[old_index].inputs, new.nodes[new_index].inputs, strict=False)
         for name, named in names:
             if name in olds and named in news:
                 match.initializers.append((olds.pop(name), news.pop(named)))

@@ -42,7 +42,7 @@ def moved_entries(order: Sequence[int]) -> set[int]:
 
 def unmatched_indices(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:
     """Return the old indices and the new indices that are in none of the pairs, ascending."""
-    olds, news = {one for one, _ in pairs}, {other for _, other in pairs}
+    olds, news = {old_index for old_index, _ in pairs}, {new_index for _, new_index in pairs}
     return (
         [index for index in range(old_count) if index not in olds],
         [index for index in range(new_count) if index not in news],
@@ -67,7 +67,9 @@ def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
     key_pairs = match_keys([old[index] for index in left], [new[index] for index in right])
-    return by_new_index([*pairs, *[(left[one], right[other]) for one, other in key_pairs]])
+    return by_new_index(
+        [*pairs, *[(left[old_index], right[new_index]) for old_index, new_index in key_pairs]]
+    )
 
 
 def walk_pairs(
@@ -87,7 +89,7 @@ def walk_pairs(
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the
         new index None; an added entry has the old index None.
     """
-    out_of_order = {pairs[at][1] for at in moved_entries([one for one, _ in pairs])}
+    out_of_order = {pairs[index][1] for index in moved_entries([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
     image = dict(pairs)
     removed: dict[int, list[int]] = {}  # by the new index of the matching entry before them

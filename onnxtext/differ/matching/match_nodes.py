@@ -94,8 +94,8 @@ class NodeMatcher:
         for key, right in by_key.items():
             left = places[key]
             if not same_count or len(left) == len(right):
-                for one, other in zip(left, right, strict=False):
-                    self._join(one, other)
+                for old_index, new_index in zip(left, right, strict=False):
+                    self._join(old_index, new_index)
 
     def _match_by(
         self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
@@ -207,22 +207,26 @@ class NodeMatcher:
             return
         left, right = _unique(self.old.left, old), _unique(self.new.left, new)
         pairs = [(index, right[key]) for key, index in left.items() if key in right]
-        taken = {other for _, other in pairs}
+        taken = {new_index for _, new_index in pairs}
         names = {name: i for i in self.new.left if (name := self.new.first_output(i))}
-        old_taken = {one for one, _ in pairs}
+        old_taken = {old_index for old_index, _ in pairs}
         old_names = {name: i for i in self.old.left if (name := self.old.first_output(i))}
         nodes = self.new.body.nodes
-        for one, other in pairs:
-            before = old_names.get(self.new.first_output(other), one)
-            if before not in old_taken and self.old.operator(before) == self.new.operator(other):
+        for old_index, new_index in pairs:
+            before = old_names.get(self.new.first_output(new_index), old_index)
+            if before not in old_taken and self.old.operator(before) == self.new.operator(
+                new_index
+            ):
                 continue
-            name = self.old.first_output(one)
-            named = names.get(name, other)
-            if named == other or named in taken:
-                self._join(one, other)
-            elif self.old.operator(one) != self.new.operator(named):
-                is_copy = name in self._kept_uses and nodes[named].inputs == nodes[other].inputs
-                self._join(one, named if is_copy and self.new.partner[named] < 0 else other)
+            name = self.old.first_output(old_index)
+            named = names.get(name, new_index)
+            if named == new_index or named in taken:
+                self._join(old_index, new_index)
+            elif self.old.operator(old_index) != self.new.operator(named):
+                is_copy = name in self._kept_uses and nodes[named].inputs == nodes[new_index].inputs
+                self._join(
+                    old_index, named if is_copy and self.new.partner[named] < 0 else new_index
+                )
 
     @cached_property
     def _kept_uses(self) -> set[str]:
@@ -251,10 +255,10 @@ class NodeMatcher:
     def _names_were_reused(self) -> bool:
         """Whether the new graph reuses old names for different values, as numbered names do."""
         reused = 0
-        for one, other in enumerate(self.old.partner):
-            if other >= 0:
-                name = self.old.first_output(one)
-                if name != self.new.first_output(other) and name in self.new.body.producers:
+        for old_index, new_index in enumerate(self.old.partner):
+            if new_index >= 0:
+                name = self.old.first_output(old_index)
+                if name != self.new.first_output(new_index) and name in self.new.body.producers:
                     reused += 1
         return reused > _MOST_ACCIDENTS
 
@@ -264,8 +268,11 @@ class NodeMatcher:
         """Match producers and consumers of matched nodes transitively, by operator and index."""
         used = value_uses(self.old), value_uses(self.new)
         queue = [(index, self.old.partner[index]) for index in sorted(self._frontier(used[0]))]
-        for one, other in queue:  # grows during the loop
-            for pair in (*self._above(one, other), *self._below(one, other, *used)):
+        for old_index, new_index in queue:  # grows during the loop
+            for pair in (
+                *self._above(old_index, new_index),
+                *self._below(old_index, new_index, *used),
+            ):
                 if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
                     self._join(*pair)
                     queue.append(pair)
@@ -284,11 +291,13 @@ class NodeMatcher:
                 producers.add(index)
         return {index for index in producers if partner[index] >= 0}
 
-    def _above(self, one: int, other: int) -> list[tuple[int, int]]:
+    def _above(self, old_index: int, new_index: int) -> list[tuple[int, int]]:
         """Return the pairs of nodes, of equal operators, that produce inputs of a matched pair."""
         old, new = self.old, self.new
         pairs = []
-        names = zip(old.body.nodes[one].inputs, new.body.nodes[other].inputs, strict=False)
+        names = zip(
+            old.body.nodes[old_index].inputs, new.body.nodes[new_index].inputs, strict=False
+        )
         for name, named in names:
             before, after = old.body.producers.get(name), new.body.producers.get(named)
             if (
@@ -300,20 +309,25 @@ class NodeMatcher:
                 pairs.append((before[0], after[0]))
         return pairs
 
-    def _below(self, one: int, other: int, old_uses: Uses, new_uses: Uses) -> list[tuple[int, int]]:
+    def _below(
+        self, old_index: int, new_index: int, old_uses: Uses, new_uses: Uses
+    ) -> list[tuple[int, int]]:
         """Return the pairs of nodes, of equal operators, that use outputs of a matched pair.
 
         Pairs are left out if several nodes could be paired.
         """
         pairs: list[tuple[int, int]] = []
         old, new = self.old.body, self.new.body
-        names = zip(old.nodes[one].outputs, new.nodes[other].outputs, strict=False)
+        names = zip(old.nodes[old_index].outputs, new.nodes[new_index].outputs, strict=False)
         for slot, (name, named) in enumerate(names):
             before, after = old_uses.get(name), new_uses.get(named)
             if not before or not after:
                 continue
             # A name that is defined twice belongs to its first definition.
-            if old.producers[name] == (one, slot) and new.producers[named] == (other, slot):
+            if old.producers[name] == (old_index, slot) and new.producers[named] == (
+                new_index,
+                slot,
+            ):
                 left, right = unique_uses(self.old, before), unique_uses(self.new, after)
                 pairs += [
                     (index, right[key])

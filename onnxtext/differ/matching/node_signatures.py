@@ -63,8 +63,8 @@ class NodeKinds:
                 if tail is None:
                     tail = tails[key] = number_of(("tail", encoder.tail(node)))
             except LowerError as error:  # errors in attributes have no offset
-                at = node.at if error.at < 0 else error.at
-                raise LowerError(error.message, at, error.code) from None
+                offset = node.at if error.at < 0 else error.at
+                raise LowerError(error.message, offset, error.code) from None
             name = default if node.name is None else node.name
             result.append((tail, name, node.inputs, node.outputs))
         return result
@@ -211,13 +211,13 @@ class Signatures:
 
 def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
     """Return the node indices `left` in topological order; nodes in or after cycles come last."""
-    wanted = set(left)
+    expected = set(left)
     waits = dict.fromkeys(left, 0)
     consumers: dict[int, list[int]] = {}
     for index in left:
         for name in body.nodes[index].inputs:
             producer = body.producers.get(name)
-            if producer is not None and producer[0] in wanted:
+            if producer is not None and producer[0] in expected:
                 waits[index] += 1
                 consumers.setdefault(producer[0], []).append(index)
     order = [index for index, count in waits.items() if not count]

@@ -190,9 +190,9 @@ def _field(change: FieldChange, indent: str) -> Iterator[DiffLine]:
         change.category == "model" and change.path.startswith("attribute[")
     )
     head = "" if named or not change.path else f"{change.path}: "
-    for mark, text in (("-", change.old), ("+", change.new)):
+    for sign, text in (("-", change.old), ("+", change.new)):
         if text is not None:
-            yield from _with_marks(mark, f"{head}{text}", indent)
+            yield from _with_marks(sign, f"{head}{text}", indent)
     if change.weights is not None:
         yield DiffLine("#", indent + _weight_text(change.weights))
     if change.note is not None:
@@ -201,9 +201,9 @@ def _field(change: FieldChange, indent: str) -> Iterator[DiffLine]:
         yield DiffLine("#", indent + "its position relative to other items has changed")
 
 
-def _with_marks(mark: str, text: str, indent: str = "") -> Iterator[DiffLine]:
+def _with_marks(sign: str, text: str, indent: str = "") -> Iterator[DiffLine]:
     for line in text.split("\n"):
-        yield DiffLine(mark, indent + line if line else line)
+        yield DiffLine(sign, indent + line if line else line)
 
 
 def _weight_text(weights: WeightChange) -> str:

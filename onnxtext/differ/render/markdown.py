@@ -49,8 +49,8 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
     for hunk in hunk_lines(diff, every=every):
         text = "\n".join(
             [
-                f"@@ {escape_controls(line)} @@" if mark == "@" else _line(mark, line)
-                for mark, line in hunk
+                f"@@ {escape_controls(line)} @@" if sign == "@" else _line(sign, line)
+                for sign, line in hunk
             ]
         )
         size += len(text) + 1
@@ -61,9 +61,9 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
     return "\n".join(parts), left_out
 
 
-def _line(mark: str, text: str) -> str:
+def _line(sign: str, text: str) -> str:
     """Format a line; GitHub's highlighter uses `!` for changes that are neither old nor new."""
-    return f"{'!' if mark == '~' else mark}{escape_controls(text)}"
+    return f"{'!' if sign == '~' else sign}{escape_controls(text)}"
 
 
 def inline_code(text: str) -> str:

@@ -26,13 +26,13 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
         _colored(f"+++ {escape_controls(diff.new_label)}", "1", color),
     ]
     for hunk in parts:
-        for mark, text in hunk:
+        for sign, text in hunk:
             shown = (
                 f"@@ {escape_controls(text)} @@"
-                if mark == "@"
-                else f"{mark}{escape_controls(text)}"
+                if sign == "@"
+                else f"{sign}{escape_controls(text)}"
             )
-            lines.append(_colored(shown, _COLORS.get(mark, ""), color))
+            lines.append(_colored(shown, _COLORS.get(sign, ""), color))
     if diff.verdict in ("stored-differently", "names-differ"):
         lines.append(f"# {VERDICTS[diff.verdict]}")
     return "\n".join(lines) + "\n"

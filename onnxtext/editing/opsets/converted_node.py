@@ -47,9 +47,9 @@ class ConvertedGraph:
         """Return the number of new constants so far, to be passed to `back_to`."""
         return len(self.constants)
 
-    def back_to(self, mark: int) -> None:
-        """Drop all new constants except the first `mark`, after the conversion of a node failed."""
-        for tensor in list(self.constants)[mark:]:
+    def back_to(self, checkpoint: int) -> None:
+        """Drop the new constants after the first `checkpoint` if a conversion has failed."""
+        for tensor in list(self.constants)[checkpoint:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
 

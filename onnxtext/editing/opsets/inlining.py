@@ -20,7 +20,7 @@ from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.proto.encode.lower import lower_fragment
 
 
-def inline(work: NodeConversion) -> int:
+def inline(conversion: NodeConversion) -> int:
     """Replace a node by the function body of its operator, taken from the schema.
 
     Returns:
@@ -29,102 +29,102 @@ def inline(work: NodeConversion) -> int:
     Raises:
         NotConvertible: the operator has no usable function body.
     """
-    body, version = _body(work)
-    if any(plain_domain(item.domain) != work.old.domain for item in body.opset_imports):
-        raise NotConvertible(_absent(work))
-    names = _names(work, body)
-    attributes = {attribute.name: attribute for attribute in work.node.attributes}
-    for attribute in work.node.attributes:
-        work.check_given(attribute)
+    body, version = _body(conversion)
+    if any(plain_domain(item.domain) != conversion.old.domain for item in body.opset_imports):
+        raise NotConvertible(_absent(conversion))
+    names = _names(conversion, body)
+    attributes = {attribute.name: attribute for attribute in conversion.node.attributes}
+    for attribute in conversion.node.attributes:
+        conversion.check_given(attribute)
     for node in body.nodes:
         copy = replace(node)
         _rename(copy, names)
-        _substitute(copy, attributes, work.old)
-        work.before.append(copy)
-    _keep_statement(work)
-    work.say(
+        _substitute(copy, attributes, conversion.old)
+        conversion.before.append(copy)
+    _keep_statement(conversion)
+    conversion.say(
         "its function body replaces it, because the operator exists only since version "
-        f"{work.old.since}"
+        f"{conversion.old.since}"
     )
     return version
 
 
-def _absent(work: NodeConversion) -> str:
-    return f"it exists only since version {work.old.since}"
+def _absent(conversion: NodeConversion) -> str:
+    return f"it exists only since version {conversion.old.since}"
 
 
-def _keep_statement(work: NodeConversion) -> None:
+def _keep_statement(conversion: NodeConversion) -> None:
     """Move the label, metadata and declared types to the nodes that compute the outputs."""
-    first = work.node.outputs[0] if work.node.outputs else ""
-    types = dict(zip(work.node.outputs, work.node.output_types, strict=False))
-    for node in work.before:
+    first = conversion.node.outputs[0] if conversion.node.outputs else ""
+    types = dict(zip(conversion.node.outputs, conversion.node.output_types, strict=False))
+    for node in conversion.before:
         output_types = tuple([types.get(name) for name in node.outputs])
         node.output_types = output_types if any(output_types) else ()
         if first in node.outputs:
-            node.name, node.decorators = work.node.name, work.node.decorators
-            node.metadata, node.at = work.node.metadata, work.node.at
-    work.removed = True
+            node.name, node.decorators = conversion.node.name, conversion.node.decorators
+            node.metadata, node.at = conversion.node.metadata, conversion.node.at
+    conversion.removed = True
 
 
-def _body(work: NodeConversion) -> tuple[Function, int]:
+def _body(conversion: NodeConversion) -> tuple[Function, int]:
     """Return the function body of the node's operator, and the version of its operator set."""
-    schema = schema_of(work.old)
+    schema = schema_of(conversion.old)
     versions: list[int] = list(schema.function_opset_versions)
     if versions:
-        version = max([v for v in versions if v <= work.old.since] or versions)
+        version = max([v for v in versions if v <= conversion.old.since] or versions)
         data = schema.get_function_with_opset_version(version)
     else:
-        data, version = _context_dependent(work, schema)
+        data, version = _context_dependent(conversion, schema)
     lifted: Any = lift_fragment(bytes(data), "FunctionProto").item
     assert isinstance(lifted, Function)
     found = [item.version for item in lifted.opset_imports if plain_domain(item.domain) == ""]
     return lifted, found[0] if found else version
 
 
-def _context_dependent(work: NodeConversion, schema: Any) -> tuple[bytes, int]:
+def _context_dependent(conversion: NodeConversion, schema: Any) -> tuple[bytes, int]:
     """Return a body that depends on the node and its input types, and its opset version."""
     from onnxtext.checker.isolation.pool import InferenceClient
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)
     if not versions:
-        raise NotConvertible(_absent(work))
+        raise NotConvertible(_absent(conversion))
     types = []
-    for name in work.node.inputs:
-        type = _type_of(work, name) if name else None
+    for name in conversion.node.inputs:
+        type = _type_of(conversion, name) if name else None
         if name and type is None:
             raise NotConvertible(
-                f"{_absent(work)}, and its definition depends on the type of `{name}`, which "
+                f"{_absent(conversion)}, and its definition depends on the type of `{name}`, which "
                 "is not known"
             )
         types.append(b"" if type is None else lower_fragment(Fragment(type)))
-    node = lower_fragment(Fragment(work.node))
-    operator = work.old.name, work.old.since, work.old.domain
+    node = lower_fragment(Fragment(conversion.node))
+    operator = conversion.old.name, conversion.old.since, conversion.old.domain
     answer = InferenceClient().body(operator, min(versions), node, types)
     if not isinstance(answer, list) or not answer or not answer[0]:
-        raise NotConvertible(_absent(work))
+        raise NotConvertible(_absent(conversion))
     return answer[0], min(versions)
 
 
-def _type_of(work: NodeConversion, name: str) -> Type | None:
-    scope = work.graph.scope
-    text = work.facts.element_type(scope, name) or ""
-    inferred = work.facts.type(scope, name)
+def _type_of(conversion: NodeConversion, name: str) -> Type | None:
+    scope = conversion.graph.scope
+    text = conversion.facts.element_type(scope, name) or ""
+    inferred = conversion.facts.type(scope, name)
     return inferred or (TensorType(text[7:-1], None) if text.startswith("tensor(") else None)
 
 
-def _names(work: NodeConversion, body: Function) -> dict[str, str]:
+def _names(conversion: NodeConversion, body: Function) -> dict[str, str]:
     """Map the names in the body to names in the model: those of the node, or new names."""
-    names = {value.name: work.input(index) for index, value in enumerate(body.inputs)}
-    for value, name in zip(body.outputs, work.node.outputs, strict=False):
+    names = {value.name: conversion.input(index) for index, value in enumerate(body.inputs)}
+    for value, name in zip(body.outputs, conversion.node.outputs, strict=False):
         if name:
             names[value.name] = name
     for scope in [body, *[g for n in body.nodes for g in walk_graphs(n)]]:
         for value in scope.inputs if isinstance(scope, Graph) else ():
-            names.setdefault(value.name, work.facts.fresh(value.name))
+            names.setdefault(value.name, conversion.facts.fresh(value.name))
         for node in scope.nodes:
             for name in node.outputs:
                 if name and name not in names:
-                    names[name] = work.facts.fresh(name)
+                    names[name] = conversion.facts.fresh(name)
     return names
 
 

@@ -76,7 +76,7 @@ def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) ->
     except (struct.error, OverflowError):
         return None
     same = struct.unpack(f"<{len(numbers)}{code}", data)
-    if any(not isnan(one) and one != other for one, other in zip(numbers, same, strict=True)):
+    if any(not isnan(left) and left != right for left, right in zip(numbers, same, strict=True)):
         return None
     return Tensor(TensorType(element, tuple(dims)), RawData(data))
 

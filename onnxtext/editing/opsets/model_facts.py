@@ -104,14 +104,14 @@ class ModelFacts:
 
         In a function, the result is the declared type, because inferred types depend on the call.
         """
-        place: Scope | None = scope
-        while place is not None:
-            result = self._types_in(place).get(name)
+        owner: Scope | None = scope
+        while owner is not None:
+            result = self._types_in(owner).get(name)
             if result is not None:
                 return result
-            if name in place.position:
+            if name in owner.position:
                 return None
-            place = place.parent or place.main_graph
+            owner = owner.parent or owner.main_graph
         return None
 
     def _types_in(self, scope: Scope) -> dict[str, Type]:
@@ -161,12 +161,12 @@ class ModelFacts:
         """Whether an attribute parameter of a function has no value in some call."""
         stack, seen = [(function, parameter)], set()
         while stack:
-            place, name = stack.pop()
-            if place is None:
+            owner, name = stack.pop()
+            if owner is None:
                 return True
-            key = function_key(place)
+            key = function_key(owner)
             with_default = [
-                attribute.name for attribute in place.attributes if not isinstance(attribute, str)
+                attribute.name for attribute in owner.attributes if not isinstance(attribute, str)
             ]
             if (key, name) in seen or name in with_default:
                 continue
@@ -188,13 +188,13 @@ class ModelFacts:
             owner = owner.parent or owner.main_graph
         if owner is None or (not owner.is_graph and owner.position[name] == GIVEN):
             return None
-        at = owner.position[name]
-        if at == GIVEN:
+        position = owner.position[name]
+        if position == GIVEN:
             if any(value.name == name for value in owner.inputs):
                 return None
             value = owner.given[name]
             return self._read(value.type, value.data)
-        node = owner.nodes[at]
+        node = owner.nodes[position]
         if node.op_type != "Constant" or node.domain not in (None, "", "ai.onnx"):
             return None
         return self.constant_node(node)

@@ -26,20 +26,20 @@ class Converter:
         self._asked = 0
         self._known: dict[bytes, bytes | str] = {}
 
-    def convert(self, work: NodeConversion, current: int, target: int) -> None:
+    def convert(self, conversion: NodeConversion, current: int, target: int) -> None:
         """Rewrite a node with onnx's version converter.
 
         Args:
-            work: the node to rewrite.
+            conversion: the node to rewrite.
             current: the version of the operator set that the node uses.
             target: the version to convert to.
 
         Raises:
             NotConvertible: the converter fails, or changes more than the node.
         """
-        if work.old.domain or nested_graphs((work.node,)):
+        if conversion.old.domain or nested_graphs((conversion.node,)):
             raise NotConvertible("onnxtext has no rule for this change of the operator")
-        model, kept = _model_of(work, current)
+        model, kept = _model_of(conversion, current)
         try:
             data = lower_model(model)
         except LowerError:
@@ -47,7 +47,7 @@ class Converter:
         answer = self._ask(data, target)
         if isinstance(answer, str):
             raise NotConvertible(f"onnx's version converter failed: {answer}")
-        _take_over(work, answer, kept)
+        _take_over(conversion, answer, kept)
 
     def _ask(self, data: bytes, target: int) -> bytes | str:
         """Return a model converted by onnx's version converter, or the reason of its failure."""
@@ -69,30 +69,41 @@ class Converter:
         return cached
 
 
-def _model_of(work: NodeConversion, current: int) -> tuple[Model, set[str]]:
+def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]]:
     """Return a model that consists of the node, and the names of the node's inputs."""
     inputs, kept = [], set()
-    for name in dict.fromkeys(filter(None, work.node.inputs)):
-        tensor = work.graph.new_tensors.get(name)
-        type = tensor.type if tensor is not None else work.facts.type(work.graph.scope, name)
+    for name in dict.fromkeys(filter(None, conversion.node.inputs)):
+        tensor = conversion.graph.new_tensors.get(name)
+        type = (
+            tensor.type
+            if tensor is not None
+            else conversion.facts.type(conversion.graph.scope, name)
+        )
         if not isinstance(type, TensorType):
             raise NotConvertible(
                 f"the type of `{name}` is not known", f"declare the type of `{name}`"
             )
-        constant = work.facts.constant(work.graph.scope, name) if tensor is None else None
+        constant = (
+            conversion.facts.constant(conversion.graph.scope, name) if tensor is None else None
+        )
         if constant is not None:
             tensor = make_tensor(constant[0].element, constant[1], constant[0].integer_dims)
         inputs.append(ValueInfo(name, type, None if tensor is None else tensor.data))
         kept.add(name)
     outputs = []
-    for name in filter(None, work.node.outputs):
-        type = work.facts.type(work.graph.scope, name)
+    for name in filter(None, conversion.node.outputs):
+        type = conversion.facts.type(conversion.graph.scope, name)
         if type is None:
             raise NotConvertible(
                 f"the type of `{name}` is not known", f"declare the type of `{name}`"
             )
         outputs.append(ValueInfo(name, type))
-    node = Node(work.node.op_type, work.node.inputs, work.node.outputs, work.node.attributes)
+    node = Node(
+        conversion.node.op_type,
+        conversion.node.inputs,
+        conversion.node.outputs,
+        conversion.node.attributes,
+    )
     graph = Graph("node", inputs, outputs, nodes=[node])
     model = Model(
         graph, presence=Presence(1), ir_version=8, opset_imports=[OpsetImport("", current)]
@@ -100,14 +111,14 @@ def _model_of(work: NodeConversion, current: int) -> tuple[Model, set[str]]:
     return model, kept
 
 
-def _take_over(work: NodeConversion, data: bytes, kept: set[str]) -> None:
+def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
     """Replace the node by the nodes of the converted model, given as bytes."""
     try:
         lifted = lift_model(data)
     except LiftError:
         raise NotConvertible("onnx's version converter returned no valid model") from None
     graph = lifted.graph
-    outputs = set(filter(None, work.node.outputs))
+    outputs = set(filter(None, conversion.node.outputs))
     new = [node for node in graph.nodes if not outputs.isdisjoint(node.outputs)]
     is_same = len(new) == 1 and outputs.issubset(new[0].outputs)
     if not is_same or any(value.type is None for value in graph.values):
@@ -118,20 +129,20 @@ def _take_over(work: NodeConversion, data: bytes, kept: set[str]) -> None:
             numbers = _numbers(value)
             assert isinstance(value.type, TensorType)
             dims = value.type.integer_dims
-            names[value.name] = work.constant("constant", numbers, value.type.element, dims)
+            names[value.name] = conversion.constant("constant", numbers, value.type.element, dims)
     main = new[0]
     for node in graph.nodes:
         inputs = tuple([names.get(name, name) for name in node.inputs])
         if node is main:
-            work.node.op_type, work.node.inputs = node.op_type, inputs
-            work.node.attributes = node.attributes
+            conversion.node.op_type, conversion.node.inputs = node.op_type, inputs
+            conversion.node.attributes = node.attributes
             continue
         renamed = []
         for name in node.outputs:
-            names[name] = work.facts.fresh("converted") if name else ""
+            names[name] = conversion.facts.fresh("converted") if name else ""
             renamed.append(names[name])
-        work.before.append(Node(node.op_type, inputs, tuple(renamed), node.attributes))
-    work.say("onnx's version converter rewrites this node")
+        conversion.before.append(Node(node.op_type, inputs, tuple(renamed), node.attributes))
+    conversion.say("onnx's version converter rewrites this node")
 
 
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:

@@ -78,129 +78,146 @@ ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
 """Values of attributes that a version removed."""
 
 
-def carry_over(work: NodeConversion) -> None:
+def carry_over(conversion: NodeConversion) -> None:
     """Adapt the attributes, inputs and outputs of a node to its new schema, keeping its meaning.
 
     Raises:
         NotConvertible: the new schema cannot express the node.
     """
-    since = work.new.since if work.is_up else work.old.since
-    step = work.old.domain, work.old.name, since
-    _allowed_values(work, step)
-    for attribute in work.node.attributes:
-        if attribute.name not in work.new.attributes and attribute.name in work.old.attributes:
-            _drop(work, step, attribute.name)
-    if work.is_up:
-        _removed_defaults(work, step)
+    since = conversion.new.since if conversion.is_up else conversion.old.since
+    step = conversion.old.domain, conversion.old.name, since
+    _allowed_values(conversion, step)
+    for attribute in conversion.node.attributes:
+        if (
+            attribute.name not in conversion.new.attributes
+            and attribute.name in conversion.old.attributes
+        ):
+            _drop(conversion, step, attribute.name)
+    if conversion.is_up:
+        _removed_defaults(conversion, step)
     else:
-        _added_defaults(work, step)
-    for name in work.new.attributes:
-        if work.attribute(name) is None:
-            _make_explicit(work, step, name)
-    _drop_trailing(work, since)
+        _added_defaults(conversion, step)
+    for name in conversion.new.attributes:
+        if conversion.attribute(name) is None:
+            _make_explicit(conversion, step, name)
+    _drop_trailing(conversion, since)
 
 
-def _allowed_values(work: NodeConversion, step: Step) -> None:
+def _allowed_values(conversion: NodeConversion, step: Step) -> None:
     """Check that the new schema allows the values of the attributes.
 
     Raises:
         NotConvertible: it does not, or the value is a parameter of a function.
     """
-    table = ONLY_OLDER if work.is_up else ONLY_NEWER
+    table = ONLY_OLDER if conversion.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
-        attribute = work.attribute(name)
+        attribute = conversion.attribute(name)
         if attribute is not None and (
             attribute.value in values or isinstance(attribute.value, Reference)
         ):
             shown = (
                 attribute.value.decode() if isinstance(attribute.value, bytes) else "a parameter"
             )
-            version = f"since version {step[2]}" if work.is_up else f"before version {step[2]}"
+            version = (
+                f"since version {step[2]}" if conversion.is_up else f"before version {step[2]}"
+            )
             raise NotConvertible(f"its attribute `{name}` cannot be `{shown}` {version}")
 
 
-def _drop(work: NodeConversion, step: Step, name: str) -> None:
+def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
     """Drop an attribute that the new schema lacks.
 
     Raises:
         NotConvertible: without the attribute, the node would have another meaning.
     """
-    value = work.value(name)
-    if work.is_up:
-        wanted = ANY if name == CONSUMED else REMOVED.get(step, {}).get(name, NONE)
+    value = conversion.value(name)
+    if conversion.is_up:
+        removed_default = ANY if name == CONSUMED else REMOVED.get(step, {}).get(name, NONE)
     elif name in UNUSED_BY_OLDER.get(step, ()):
-        wanted = ANY
+        removed_default = ANY
     else:
-        wanted = MEANT_BEFORE.get(step, {}).get(name, default_of(work.old, name))
+        removed_default = MEANT_BEFORE.get(step, {}).get(name, default_of(conversion.old, name))
     ones = name in ONES and isinstance(value, tuple) and all(item == 1 for item in value)
-    if wanted is not ANY and wanted != value and not ones:
-        if work.is_up:
+    if removed_default is not ANY and removed_default != value and not ones:
+        if conversion.is_up:
             raise NotConvertible(f"its attribute `{name}` was removed in version {step[2]}")
         raise NotConvertible(f"its attribute `{name}` exists only since version {step[2]}")
-    work.drop(name)
-    work.dropped.add(name)
-    work.say(f"the attribute `{name}` is dropped, because {_versions(work, step)} does not have it")
+    conversion.drop(name)
+    conversion.dropped.add(name)
+    conversion.say(
+        f"the attribute `{name}` is dropped, because {_versions(conversion, step)} does not have it"
+    )
 
 
-def _removed_defaults(work: NodeConversion, step: Step) -> None:
+def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
     """Check that the defaults of attributes that the step drops have the newer behavior."""
-    for name, wanted in REMOVED.get(step, {}).items():
-        if wanted is ANY or name not in work.old.attributes or work.attribute(name) is not None:
+    for name, removed_default in REMOVED.get(step, {}).items():
+        if (
+            removed_default is ANY
+            or name not in conversion.old.attributes
+            or conversion.attribute(name) is not None
+        ):
             continue
-        in_test_mode = work.old.name == "BatchNormalization" and not any(work.node.outputs[1:])
+        in_test_mode = conversion.old.name == "BatchNormalization" and not any(
+            conversion.node.outputs[1:]
+        )
         if name == "is_test" and in_test_mode:  # a node with one output is never in training mode
             continue
-        if default_of(work.old, name) != wanted and name not in work.dropped:
+        if default_of(conversion.old, name) != removed_default and name not in conversion.dropped:
             raise NotConvertible(
                 f"before version {step[2]}, `{name}` is 0 by default, which means training mode"
             )
 
 
-def _added_defaults(work: NodeConversion, step: Step) -> None:
+def _added_defaults(conversion: NodeConversion, step: Step) -> None:
     """Reject an omitted attribute if the new version lacks it and behaves unlike its default."""
-    for name, wanted in MEANT_BEFORE.get(step, {}).items():
-        omitted = work.attribute(name) is None and name not in work.dropped
-        if omitted and name not in work.new.attributes and default_of(work.old, name) != wanted:
+    for name, earlier_default in MEANT_BEFORE.get(step, {}).items():
+        omitted = conversion.attribute(name) is None and name not in conversion.dropped
+        if (
+            omitted
+            and name not in conversion.new.attributes
+            and default_of(conversion.old, name) != earlier_default
+        ):
             raise NotConvertible(f"its attribute `{name}` exists only since version {step[2]}")
 
 
-def _make_explicit(work: NodeConversion, step: Step, name: str) -> None:
+def _make_explicit(conversion: NodeConversion, step: Step, name: str) -> None:
     """Write out an omitted attribute if its new default would change the meaning of the node."""
-    default = default_of(work.new, name)
+    default = default_of(conversion.new, name)
     meant: object
     if name in SAME_MEANING.get(step, ()):
         return
-    if name not in work.old.attributes:
-        added = MEANT_BEFORE if work.is_up else REMOVED
+    if name not in conversion.old.attributes:
+        added = MEANT_BEFORE if conversion.is_up else REMOVED
         meant = added.get(step, {}).get(name, default)
         if meant is ANY:
             return
     else:
-        meant = default_of(work.old, name)
+        meant = default_of(conversion.old, name)
         if meant is NONE:
             meant = MEANT_BEFORE.get(step, {}).get(name, default)
     if meant is NONE or meant == default:
         return
-    work.set(make_attribute(name, meant))
+    conversion.set(make_attribute(name, meant))
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
-    work.say(f"`{name} = {shown}` is written, because the default value changes")
+    conversion.say(f"`{name} = {shown}` is written, because the default value changes")
 
 
-def _versions(work: NodeConversion, step: Step) -> str:
-    return f"version {step[2]}" if work.is_up else f"version {work.new.since}"
+def _versions(conversion: NodeConversion, step: Step) -> str:
+    return f"version {step[2]}" if conversion.is_up else f"version {conversion.new.since}"
 
 
-def _drop_trailing(work: NodeConversion, since: int) -> None:
+def _drop_trailing(conversion: NodeConversion, since: int) -> None:
     """Remove omitted inputs and outputs at the end of the lists that the new schema lacks."""
-    node, old, new = work.node, work.old, work.new
-    node.inputs = _at_most(work, since, "input", node.inputs, new.most_inputs, old.input)
-    node.outputs = _at_most(work, since, "output", node.outputs, new.most_outputs, old.output)
+    node, old, new = conversion.node, conversion.old, conversion.new
+    node.inputs = _at_most(conversion, since, "input", node.inputs, new.most_inputs, old.input)
+    node.outputs = _at_most(conversion, since, "output", node.outputs, new.most_outputs, old.output)
     node.output_types = node.output_types[: len(node.outputs)]
 
 
 def _at_most(
-    work: NodeConversion,
+    conversion: NodeConversion,
     since: int,
     kind: str,
     names: tuple[str, ...],
@@ -213,6 +230,6 @@ def _at_most(
     if len(names) > most:
         formal = formal_of(most)
         name = formal.name if formal is not None else names[-1]
-        when = "was removed in" if work.is_up else "exists since"
+        when = "was removed in" if conversion.is_up else "exists since"
         raise NotConvertible(f"its {kind} `{name}` {when} version {since}")
     return names

@@ -70,15 +70,15 @@ class GraphConverter:
             NotConvertible: the node cannot be converted.
         """
         self._sentences, self._made = [], 0
-        mark = self._graph.mark()
+        checkpoint = self._graph.mark()
         try:
             converted = self._advance(replace(original, attributes=node.attributes), current, 0)
             self._check_operators(original, converted)
         except (ArithmeticError, LookupError, ValueError, struct.error):
-            self._graph.back_to(mark)
+            self._graph.back_to(checkpoint)
             raise NotConvertible("its attributes or inputs are not valid") from None
         except NotConvertible:
-            self._graph.back_to(mark)
+            self._graph.back_to(checkpoint)
             raise
         graph_attributes = {
             id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
@@ -211,17 +211,17 @@ class GraphConverter:
         """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
-        work = NodeConversion(self._facts, self._graph, node, old, new)
+        conversion = NodeConversion(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, since
         rule = conversion_rule(step)
         if not is_reviewed(step):
             since = self._targets[old.domain]
-            self._converter.convert(work, version, since)
+            self._converter.convert(conversion, version, since)
         elif new.deprecated and rule == conversion_rule(("", "", 0)):
             raise NotConvertible(f"it was removed in version {since}")
         else:
-            rule.up(work)
-        return work, since
+            rule.up(conversion)
+        return conversion, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
         """Convert a node to the version before `old`; the result is that of `_up`."""
@@ -231,27 +231,32 @@ class GraphConverter:
             # In a deprecated version, inputs may have another meaning, such as `scale` of
             # `GroupNormalization` 18, which is per group.
             new = None
-        work = NodeConversion(self._facts, self._graph, node, old, new)
+        conversion = NodeConversion(self._facts, self._graph, node, old, new)
         step = old.domain, old.name, old.since
         if new is None:
             first = FIRST.get((old.domain, old.name))
             if first is None:
-                return work, inline(work)
-            first(work)
+                return conversion, inline(conversion)
+            first(conversion)
         elif not is_reviewed(step):
             reached = max(self._targets[old.domain], reviewed_version(old.domain))
-            self._converter.convert(work, version, reached)
+            self._converter.convert(conversion, version, reached)
         else:
-            conversion_rule(step).down(work)
-        return work, reached
+            conversion_rule(step).down(conversion)
+        return conversion, reached
 
     def _check(
-        self, node: Node, work: NodeConversion, reached: int, old: Signature, new: Signature | None
+        self,
+        node: Node,
+        conversion: NodeConversion,
+        reached: int,
+        old: Signature,
+        new: Signature | None,
     ) -> None:
         """Check after the last step that the node fits the schema of the target version."""
-        new_node = work.node
+        new_node = conversion.node
         domain = plain_domain(new_node.domain)
-        if work.removed or new_node.op_type != node.op_type or new is None:
+        if conversion.removed or new_node.op_type != node.op_type or new is None:
             return
         schema = self._schemas.find(domain, new_node.op_type, reached)
         if schema is None or schema.since != new.since:

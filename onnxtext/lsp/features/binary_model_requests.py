@@ -135,8 +135,8 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         warnings.simplefilter("ignore")
         model = parse_model(source)
         _add_blobs(model, data)
-        elsewhere = FilesBeside(model, original.parent)
-        encoded = join_pieces(encode(model, source, elsewhere=elsewhere))
+        blob_source = FilesBeside(model, original.parent)
+        encoded = join_pieces(encode(model, source, blob_source=blob_source))
     try:
         write_atomically(target, encoded)
     except OSError as error:

@@ -52,13 +52,13 @@ def incoming(
 
     Nothing calls a graph.
     """
-    document, wanted = _given(server, params.item)
+    document, item = _given(server, params.item)
     if document is None:
         return None
     index = document.version.index
     by_caller: dict[int, tuple[Scope, list[Span]]] = {}
     for key, caller, span in _calls(index):
-        if index.functions()[key] is wanted:
+        if index.functions()[key] is item:
             by_caller.setdefault(id(caller), (caller, []))[1].append(span)
     lines = document.version.lines
     return [
@@ -71,13 +71,13 @@ def outgoing(
     server: Server, params: t.CallHierarchyOutgoingCallsParams
 ) -> list[t.CallHierarchyOutgoingCall] | None:
     """Return the functions that a graph or function calls, with the ranges of the calls."""
-    document, wanted = _given(server, params.item)
+    document, item = _given(server, params.item)
     if document is None:
         return None
     index = document.version.index
     by_callee: dict[FunctionKey, list[Span]] = {}
     for key, caller, span in _calls(index):
-        if wanted is caller:
+        if item is caller:
             by_callee.setdefault(key, []).append(span)
     lines = document.version.lines
     return [

@@ -43,21 +43,21 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
     if document is None:
         return None
     span = document.version.lines.span(params.range)
-    wanted = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
+    requested = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
     result: list[t.CodeAction] = []
-    if _is_requested(t.CodeActionKind.QuickFix.value, wanted):
+    if _is_requested(t.CodeActionKind.QuickFix.value, requested):
         for diagnostic in _at(document, span)[:_MOST_DIAGNOSTICS]:
             result += _fixes(server, document, diagnostic)
-    if _is_requested(KIND.value, wanted):
+    if _is_requested(KIND.value, requested):
         result += offered_actions(server, document, span)
-    if _is_requested(FIX_ALL, wanted):
+    if _is_requested(FIX_ALL, requested):
         result += _fix_all(server, document)
     return result
 
 
-def _is_requested(kind: str, wanted: list[str]) -> bool:
+def _is_requested(kind: str, requested: list[str]) -> bool:
     """Whether a kind of action is requested: `source` requests `source.fixAll`, too."""
-    return not wanted or any(kind == item or kind.startswith(f"{item}.") for item in wanted)
+    return not requested or any(kind == item or kind.startswith(f"{item}.") for item in requested)
 
 
 def _diagnostics(document: Document) -> Sequence[Diagnostic]:
@@ -113,15 +113,15 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
 
 def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
     """Return the offset in the line to which a comment that suppresses a diagnostic applies."""
-    place = span_of(diagnostic, size)
+    span = span_of(diagnostic, size)
     if diagnostic.code == BACKSLASH_LOST.code:
-        string = index.text_blocks.before(place.start)
-        return string.start if place.start < string.end else place.start
-    statement, scope = index.statement_at(place.start), index.scope_at(place.start)
-    at = place.start if statement is None else statement.at
-    if scope is not None and scope.holder is not None and at < scope.original.at <= place.start:
-        return place.start  # in the head of a nested graph
-    return at
+        string = index.text_blocks.before(span.start)
+        return string.start if span.start < string.end else span.start
+    statement, scope = index.statement_at(span.start), index.scope_at(span.start)
+    offset = span.start if statement is None else statement.at
+    if scope is not None and scope.holder is not None and offset < scope.original.at <= span.start:
+        return span.start  # in the head of a nested graph
+    return offset
 
 
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
@@ -138,5 +138,5 @@ def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
         yield t.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit)
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one == other or (one.start < other.end and other.start < one.end)
+def _overlap(left: Span, right: Span) -> bool:
+    return left == right or (left.start < right.end and right.start < left.end)

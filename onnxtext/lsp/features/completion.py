@@ -332,8 +332,8 @@ class _Maker:
         limit = self.offset
         while scope is not None:
             nodes = scope.nodes
-            for name, at in reversed(scope.position.items()):
-                before = at < 0 or 0 <= nodes[at].at < limit
+            for name, position in reversed(scope.position.items()):
+                before = position < 0 or 0 <= nodes[position].at < limit
                 if before and name not in seen and name not in self.context.outputs:
                     seen.add(name)
                     yield scope, name

@@ -59,9 +59,11 @@ def document_links(document: Document) -> Iterator[t.DocumentLink]:
         target: str | None = None
         tooltip = None
         if kind == "blob":
-            at = next((at for digest, at in resources.items() if digest.startswith(name)), None)
-            if at is not None:
-                target = f"{document.uri}#L{version.lines.line_of(at) + 1}"
+            offset = next(
+                (offset for digest, offset in resources.items() if digest.startswith(name)), None
+            )
+            if offset is not None:
+                target = f"{document.uri}#L{version.lines.line_of(offset) + 1}"
                 tooltip = "the bytes of this blob"
             elif base is not None:
                 if name not in stored:

@@ -224,8 +224,8 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
             kind = t.SymbolKind.Module
             if not isinstance(scope.original, Graph):
                 kind = t.SymbolKind.Function
-            place = t.Location(document.uri, lines.range(index.name_span(scope.original)))
-            yield t.WorkspaceSymbol(place, scope.name, kind)
+            location = t.Location(document.uri, lines.range(index.name_span(scope.original)))
+            yield t.WorkspaceSymbol(location, scope.name, kind)
     reported: set[tuple[int, str]] = set()
     for statement in index.statements:
         for name, paths in _defined(statement):
@@ -235,9 +235,9 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
             reported.add(key)
             span = index.span(Occurrence("definition", statement, paths))
             if span is not None:
-                place = t.Location(document.uri, lines.range(span))
+                location = t.Location(document.uri, lines.range(span))
                 kind, container = t.SymbolKind.Variable, statement.scope.name
-                yield t.WorkspaceSymbol(place, name, kind, container_name=container)
+                yield t.WorkspaceSymbol(location, name, kind, container_name=container)
 
 
 def _defined(statement: Statement) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:

@@ -125,13 +125,13 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
         if located is None:
             continue
         place = located.span
-        bare = text[place.start : place.end]
-        if "\n" in bare or "#" in bare or place.start < start or place.end > end:
+        stripped = text[place.start : place.end]
+        if "\n" in stripped or "#" in stripped or place.start < start or place.end > end:
             continue
         if edits and place.start < edits[-1].span.end:  # inside of the previous node
             continue
-        _, formatted, *rest = write_document(f"g () => () {{ {bare} }}").split("\n")
-        if len(rest) == 2 and formatted.strip() != bare:
+        _, formatted, *rest = write_document(f"g () => () {{ {stripped} }}").split("\n")
+        if len(rest) == 2 and formatted.strip() != stripped:
             edits.append(Edit(place, formatted.strip()))
     if not edits:
         return edits

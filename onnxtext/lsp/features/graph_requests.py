@@ -185,15 +185,15 @@ def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
         version = drawing.document.version
         index, lines = version.index, version.lines
         try:
-            wanted = t.Position(int(position.line), int(position.character))
+            cursor = t.Position(int(position.line), int(position.character))
         except (AttributeError, TypeError, ValueError):
             return None
-        offset = lines.offset(wanted)
+        offset = lines.offset(cursor)
         statement = index.statement_at(offset)
         if statement is None:
             # The cursor is in the indentation: take the first statement of the line.
-            start = lines.offset(t.Position(wanted.line, 0))
-            end = lines.line_end(max(wanted.line, 0))
+            start = lines.offset(t.Position(cursor.line, 0))
+            end = lines.line_end(max(cursor.line, 0))
             statements = [each for each in index.statements_in(start, end) if each.at >= start]
             statement = statements[0] if statements else None
         identity = None if statement is None else node_of(drawing, statement)

@@ -137,18 +137,18 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 
 def _origin(scope: Scope, name: str) -> Iterator[str]:
     """Yield a line on the definition of a value, and a line if it is an output of its graph."""
-    at = scope.position.get(name)
+    position = scope.position.get(name)
     owner = scope.describe()
-    if at is None:
+    if position is None:
         yield "not defined"
-    elif at == GIVEN:
+    elif position == GIVEN:
         is_input = any(value.name == name for value in scope.inputs)
         has_data = any(value.name == name for value in scope.initializers)
         kind = "input" if is_input else "initializer"
         default = " with a default" if is_input and has_data else ""
         yield f"{kind}{default} of {owner}"
     else:
-        node = scope.nodes[at]
+        node = scope.nodes[position]
         label = f" `[{node.name}]`" if node.name else ""
         yield f"output {node.outputs.index(name) + 1} of `{node.op_type}`{label} in {owner}"
     if any(value.name == name for value in scope.outputs):
@@ -160,9 +160,9 @@ def _tensor(document: Document, scope: Scope, name: str) -> str | None:
     value = next((v for v in scope.initializers if v.name == name), None)
     if value is not None and value.data is not None:
         return _statistics(document, value.type, value.data)
-    at = scope.position.get(name, GIVEN)
-    if at != GIVEN and scope.nodes[at].op_type == "Constant":
-        for attribute in scope.nodes[at].attributes:
+    position = scope.position.get(name, GIVEN)
+    if position != GIVEN and scope.nodes[position].op_type == "Constant":
+        for attribute in scope.nodes[position].attributes:
             if isinstance(attribute.value, (Tensor, SparseTensor)):
                 return _statistics(document, None, attribute.value)
     return None
@@ -172,9 +172,9 @@ def _doc(scope: Scope, name: str) -> str:
     """Return the doc string of a value, or of the node that computes it."""
     items: list[Any] = [*scope.inputs, *scope.initializers, *scope.infos]
     decorators = [d for item in items if item.name == name for d in item.decorators]
-    at = scope.position.get(name, GIVEN)
-    if at != GIVEN:
-        decorators += scope.nodes[at].decorators
+    position = scope.position.get(name, GIVEN)
+    if position != GIVEN:
+        decorators += scope.nodes[position].decorators
     for decorator in decorators:
         if decorator.name == "doc" and decorator.arguments:
             text = decorator.arguments[0].value

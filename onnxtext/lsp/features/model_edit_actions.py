@@ -94,9 +94,9 @@ def _dimensions(document: Document, statement: Statement, span: Span) -> Iterato
             yield _action(document, title, dims=dims, symbol=symbol)
 
 
-def _size(value: ValueInfo, at: int) -> int | str | None:
+def _size(value: ValueInfo, index: int) -> int | str | None:
     shape = value.type.shape if isinstance(value.type, TensorType) else None
-    return plain_dim(shape[at]) if shape is not None and at < len(shape) else None
+    return plain_dim(shape[index]) if shape is not None and index < len(shape) else None
 
 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
@@ -137,8 +137,8 @@ def _reasons(error: OnnxTextError) -> str:
     """Return why a text cannot be edited: one reason per line, with its line number."""
     shown = []
     for item in error.diagnostics[:_MOST_REASONS]:
-        at = item.span
-        line = "" if item.source is None or at is None else item.source.position(at.start).line
+        span = item.span
+        line = "" if item.source is None or span is None else item.source.position(span.start).line
         shown.append(f"line {line}: {item.message}" if line else item.message)
     hidden = len(error.diagnostics) - len(shown)
     return "\n".join([*shown, f"and {hidden} more"] if hidden > 0 else shown)

@@ -139,7 +139,9 @@ def _valid_parts(version: DocumentVersion) -> list[Span]:
     errors = [label.span.start for item in version.syntax for label in item.labels]
     sections = [Span(section.at, section.end) for section in index.section_spans]
     parts = [Span(0, start) for start in index.outer_starts[:1]] + sections
-    return [part for part in parts if not any(part.start <= at <= part.end for at in errors)]
+    return [
+        part for part in parts if not any(part.start <= offset <= part.end for offset in errors)
+    ]
 
 
 def _is_other(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
@@ -247,9 +249,9 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
     return None
 
 
-def _related(one: Scope, other: Scope) -> bool:
+def _related(left: Scope, right: Scope) -> bool:
     """Whether two graphs are the same, or one contains the other."""
-    for inner, outer in ((one, other), (other, one)):
+    for inner, outer in ((left, right), (right, left)):
         if inner is outer or any(around is outer for around, _ in inner.outer()):
             return True
     return False

@@ -179,10 +179,10 @@ class _SectionItems:
     def _nodes(self, scope: Scope, kind: str, in_brackets: bool) -> Iterator[t.CompletionItem]:
         labels = Counter(node.name for node in scope.nodes if node.name)
         closing = "" if self.text[self.context.span.end :].startswith("]") else "]"
-        for place, node in enumerate(scope.nodes):
-            if kind == "graph" and place not in scope.children:
+        for index, node in enumerate(scope.nodes):
+            if kind == "graph" and index not in scope.children:
                 continue
-            if kind == "quantization" and not in_brackets and place not in scope.children:
+            if kind == "quantization" and not in_brackets and index not in scope.children:
                 continue
             output = next(filter(None, node.outputs), "")
             if node.name and (labels[node.name] == 1 or in_brackets):
@@ -287,13 +287,13 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
         "input": scope.inputs, "output": scope.outputs, "value info": scope.infos,
         "initializer": scope.initializers,
     }  # fmt: skip
-    wanted = {
+    expected = {
         "tensor": ("initializer",), "output": ("output",),
         "value_info": ("value info", "initializer"),
         "value": ("input", "output", "value info"),
     }.get(kind, tuple(groups))  # fmt: skip
     seen: set[str] = set()
-    for group in wanted:
+    for group in expected:
         for value in groups[group]:
             if value.name not in seen:
                 seen.add(value.name)

@@ -159,9 +159,10 @@ class TokenEncoder:
             text = match.group()
             if lines.is_plain and "\n" not in text and "\r" not in text:
                 return _on_one_line(relative, means)
-            at = statement.at
+            offset = statement.at
             tokens = [
-                (at + start, at + end, kind, modifiers) for start, end, kind, modifiers in relative
+                (offset + start, offset + end, kind, modifiers)
+                for start, end, kind, modifiers in relative
             ]
         else:
             tokens = statement_tokens(self._index, statement)
@@ -199,12 +200,12 @@ def _join(
     line = at_column = following = 0
     starts = version.index.starts
     following_at = rest[0][0] if rest else -1
-    for at, place, run in zip(starts, version.lines.places(starts), column, strict=True):
+    for offset, place, run in zip(starts, version.lines.places(starts), column, strict=True):
         if run is None:
             continue
-        if 0 <= following_at < at:
+        if 0 <= following_at < offset:
             first = following
-            following = bisect_left(rest, (at,), first)
+            following = bisect_left(rest, (offset,), first)
             following_at = rest[following][0] if following < len(rest) else -1
             line, at_column = _append(version, data, rest[first:following], line, at_column)
         first_column, numbers, last_line, last_column = run[:4]

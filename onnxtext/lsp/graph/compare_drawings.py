@@ -64,8 +64,8 @@ class Changes:
             members: (id, group path) of each input and node of the graph, in order.
         """
         result = list(members)
-        for place, identity, path in self.removed.get(scope_number, ()):
-            result.insert(min(place, len(result)), (identity, path))
+        for index, identity, path in self.removed.get(scope_number, ()):
+            result.insert(min(index, len(result)), (identity, path))
         return result
 
     def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
@@ -233,7 +233,7 @@ class _Removed:
             if f"g{before}n{place}" in self._removed
             and self._old.chain(f"g{before}n{place}") is not None
         }
-        makers = {name: at for at in removed for name in scope.nodes[at].outputs if name}
+        makers = {name: index for index in removed for name in scope.nodes[index].outputs if name}
         changes = self._made
         for place, node in enumerate(scope.nodes):
             identity = removed.get(place) or self._counterpart(other, scope_number, node.outputs)
@@ -247,10 +247,10 @@ class _Removed:
                     changes.users.append(
                         ((self._new.index.number(owner), new_name), removed[place])
                     )
-        for at, value in enumerate(scope.outputs):
-            if value.name in makers and at < len(other.outputs):
+        for index, value in enumerate(scope.outputs):
+            if value.name in makers and index < len(other.outputs):
                 changes.users.append(
-                    ((scope_number, value.name + _BEFORE), f"g{scope_number}o{at}")
+                    ((scope_number, value.name + _BEFORE), f"g{scope_number}o{index}")
                 )
         for name, place in makers.items():
             changes.makers[scope_number, name + _BEFORE] = removed[place]
@@ -265,9 +265,9 @@ class _Removed:
     def _counterpart(self, scope: Scope, scope_number: int, outputs: tuple[str, ...]) -> str | None:
         """Return the id of the new node that computes the first output of an old node, or None."""
         name = next(filter(None, outputs), "")
-        place = scope.position.get(self._names.get(name, name), -1)
-        identity = f"g{scope_number}n{place}"
-        return None if place < 0 or self._made.status.get(identity) == "added" else identity
+        index = scope.position.get(self._names.get(name, name), -1)
+        identity = f"g{scope_number}n{index}"
+        return None if index < 0 or self._made.status.get(identity) == "added" else identity
 
     def _path(self, identity: str, scope_number: int) -> Path:
         """Return the path of the group of an old node."""

@@ -38,16 +38,16 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
     scopes = drawing.index.scopes
     if parsed is None or parsed[0] >= len(scopes):
         return None
-    scope_number, kind, place = parsed
+    scope_number, kind, index = parsed
     if kind == "r":
         return _removed(drawing, identity)
     scope = scopes[scope_number]
     items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
-    if place >= len(items[kind]):
+    if index >= len(items[kind]):
         return None
     if kind == "n":
-        return _node(drawing, identity, scope, place)
-    value = items[kind][place]
+        return _node(drawing, identity, scope, index)
+    value = items[kind][index]
     role = "input" if kind == "i" else "output"
     row = _value(drawing, scope, value.name, "")
     sections = [{"title": "Value", "rows": [row]}]
@@ -62,11 +62,11 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
         Up to 500 objects with `id`, and `path`: the ids of the groups and nodes around the node or
         value, outermost first.
     """
-    wanted = words.lower()
+    query = words.lower()
     matches = (
         {"path": list(chain), "id": identity}
-        for identity, text in (searched_texts(drawing) if wanted else ())
-        if wanted in text.lower() and (chain := drawing.chain(identity)) is not None
+        for identity, text in (searched_texts(drawing) if query else ())
+        if query in text.lower() and (chain := drawing.chain(identity)) is not None
     )
     return list(islice(matches, _MOST_FOUND))
 
@@ -79,12 +79,12 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
     """
     for scope in drawing.index.scopes:
         name = f"g{drawing.index.number(scope)}"
-        for place, value in enumerate(scope.inputs):
-            yield f"{name}i{place}", value.name
-        for place, node in enumerate(scope.nodes):
-            yield f"{name}n{place}", f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
-        for place, value in enumerate(scope.outputs):
-            yield f"{name}o{place}", value.name
+        for index, value in enumerate(scope.inputs):
+            yield f"{name}i{index}", value.name
+        for index, node in enumerate(scope.nodes):
+            yield f"{name}n{index}", f"{node.op_type} {node.name or ''} {' '.join(node.outputs)}"
+        for index, value in enumerate(scope.outputs):
+            yield f"{name}o{index}", value.name
 
 
 def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
@@ -99,11 +99,11 @@ def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
             "sections": sections}  # fmt: skip
 
 
-def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str, Any]:
-    node, document = scope.nodes[place], drawing.document
+def _node(drawing: Drawing, identity: str, scope: Scope, index: int) -> dict[str, Any]:
+    node, document = scope.nodes[index], drawing.document
     subject = drawing.index.subject
     assert subject is not None
-    target = resolve_targets(subject)[id(scope)][place]
+    target = resolve_targets(subject)[id(scope)][index]
     text = documentation(target, full=False) if isinstance(target, Signature) else ""
     text = _LINK.sub(r"\1", text)
     chain = [part for part in drawing.chain(identity) or () if "/" in part]
@@ -113,8 +113,8 @@ def _node(drawing: Drawing, identity: str, scope: Scope, place: int) -> dict[str
     sections = [
         _section("Changes", [{"name": note, "value": ""} for note in notes]),
         _section("Attributes", [_attribute(document, attribute) for attribute in node.attributes]),
-        _section("Inputs", _values(drawing, scope, place, node.inputs, output=False)),
-        _section("Outputs", _values(drawing, scope, place, node.outputs, output=True)),
+        _section("Inputs", _values(drawing, scope, index, node.inputs, output=False)),
+        _section("Outputs", _values(drawing, scope, index, node.outputs, output=True)),
         _section(
             "Metadata",
             [{"name": key, "value": shorten(text, _LONGEST)} for key, text in node.metadata],
@@ -148,12 +148,12 @@ def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
 
 
 def _values(
-    drawing: Drawing, scope: Scope, place: int, names: tuple[str, ...], *, output: bool
+    drawing: Drawing, scope: Scope, index: int, names: tuple[str, ...], *, output: bool
 ) -> list[dict[str, Any]]:
     rows = []
     for slot, name in enumerate(names[: _MOST_ROWS + 1]):
         if name:
-            formal = formal_name(drawing.document, scope, place, slot, output=output)
+            formal = formal_name(drawing.document, scope, index, slot, output=output)
             rows.append(_value(drawing, scope, name, formal))
     return [*rows, *[{"name": name, "value": ""} for name in names[_MOST_ROWS + 1 :]]]
 
@@ -167,13 +167,13 @@ def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, 
         row["of"] = name
     users = len(drawing.users_of(owner, name))
     row["uses"] = users
-    at = owner.position.get(name, GIVEN)
+    position = owner.position.get(name, GIVEN)
     data: Any = next((v for v in owner.initializers if v.name == name and v.data is not None), None)
     note = ""
     if data is not None:
         note = _statistics(document, data.type, data.data)
-    elif at != GIVEN and owner.nodes[at].op_type == "Constant":
-        note = _constant(document, owner.nodes[at])
+    elif position != GIVEN and owner.nodes[position].op_type == "Constant":
+        note = _constant(document, owner.nodes[position])
     if note:
         row["note"] = note
     return row

@@ -78,25 +78,25 @@ class Drawing:
     def _find_makers(self, scope: Scope) -> None:
         """Find the node or input that defines each value of a graph, and the constants."""
         number = self.index.number(scope)
-        for place, value in enumerate(scope.inputs):
-            self._makers.setdefault((number, value.name), f"g{number}i{place}")
+        for index, value in enumerate(scope.inputs):
+            self._makers.setdefault((number, value.name), f"g{number}i{index}")
         for value in scope.initializers:
             self._constants[number, value.name] = GIVEN
         outputs = {value.name for value in scope.outputs}
-        for place, node in enumerate(scope.nodes):
+        for index, node in enumerate(scope.nodes):
             constant = node.op_type == "Constant" and not node.inputs
             for name in node.outputs:
-                if name and scope.position.get(name) == place:
-                    self._makers[number, name] = f"g{number}n{place}"
+                if name and scope.position.get(name) == index:
+                    self._makers[number, name] = f"g{number}n{index}"
                     if constant and name not in outputs:
-                        self._constants[number, name] = place
+                        self._constants[number, name] = index
 
     def _find_users(self, scope: Scope) -> None:
         """Find the nodes that use each value."""
         number, resolve, position = self.index.number(scope), self.index.resolve, scope.position
         users = self._users
-        for place, node in enumerate(scope.nodes):
-            identity = f"g{number}n{place}"
+        for index, node in enumerate(scope.nodes):
+            identity = f"g{number}n{index}"
             for name in node.inputs:
                 if name:
                     # Most inputs are defined in the scope of the node.
@@ -116,16 +116,16 @@ class Drawing:
         constants = {value for owner, value in self._constants if owner == number}
         paths, classes = scope_paths(scope, constants)
         inputs = [
-            f"{name}i{place}"
-            for place, value in enumerate(scope.inputs)
+            f"{name}i{index}"
+            for index, value in enumerate(scope.inputs)
             if (number, value.name) not in self._constants
         ]
-        outputs = [f"{name}o{place}" for place in range(len(scope.outputs))]
+        outputs = [f"{name}o{index}" for index in range(len(scope.outputs))]
         members: list[tuple[str, Path]] = [(leaf, _many(inputs, "inputs")) for leaf in inputs]
-        for place, node in enumerate(scope.nodes):
+        for index, node in enumerate(scope.nodes):
             if node.op_type != "Constant" or not self._is_drawn_as_stubs(number, node):
-                identity = f"{name}n{place}"
-                members.append((identity, paths[place]))
+                identity = f"{name}n{index}"
+                members.append((identity, paths[index]))
                 self._operators[identity] = node.op_type
         if self.changes is not None:
             members = self.changes.members(number, members)
@@ -249,10 +249,10 @@ class Drawing:
         parsed = parse_id(member) if isinstance(member, str) else None
         if parsed is None or parsed[1] == "r":
             return None
-        number, kind, place = parsed
+        number, kind, index = parsed
         scope = self.index.scopes[number]
         items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
-        return self._places.statement(items[kind][place])
+        return self._places.statement(items[kind][index])
 
     def _item(self, member: ModuleGroup | str) -> dict[str, Any]:
         drawn = self.leaf(member) if isinstance(member, str) else self._closed(member)
@@ -281,14 +281,14 @@ class Drawing:
         """Return the node or value with an id, in the format for the client."""
         parsed = parse_id(identity)
         assert parsed is not None
-        number, kind, place = parsed
+        number, kind, index = parsed
         if kind == "r":
             assert self.changes is not None
             return self.changes.items[identity]
         scope = self.index.scopes[number]
         if kind == "n":
-            return self._node(identity, scope, place, scope.nodes[place])
-        value = (scope.inputs if kind == "i" else scope.outputs)[place]
+            return self._node(identity, scope, index, scope.nodes[index])
+        value = (scope.inputs if kind == "i" else scope.outputs)[index]
         return {
             "id": identity,
             "kind": "input" if kind == "i" else "output",
@@ -301,12 +301,12 @@ class Drawing:
             "shared": kind == "i" and self._is_stub((number, value.name)),
         }
 
-    def _node(self, identity: str, scope: Scope, place: int, node: Node) -> dict[str, Any]:
+    def _node(self, identity: str, scope: Scope, index: int, node: Node) -> dict[str, Any]:
         number = self.index.number(scope)
         bodies = [
             {"id": f"g{self.index.number(body)}", "name": body.name or body.attribute,
              "count": self.trees[self.index.number(body)].count}
-            for body in scope.children.get(place, ())
+            for body in scope.children.get(index, ())
         ]  # fmt: skip
         stubs = []
         for slot, name in enumerate(node.inputs):
@@ -315,7 +315,7 @@ class Drawing:
                 key = self.index.number(owner), name
                 if self._is_stub(key):
                     constant = self._constants.get(key)
-                    stub = input_stub(self.document, scope, place, slot, owner, constant)
+                    stub = input_stub(self.document, scope, index, slot, owner, constant)
                     source = None if key in self._constants else self._makers.get(key)
                     definition = self._places.definition(owner, name)
                     stubs.append({**stub, "from": source, "at": definition})
@@ -355,21 +355,21 @@ class Drawing:
             if around and around == closed[after]:
                 continue  # inside of a closed group, like most edges of large models
             same = len(common_path((before, after)))
-            one, other = (*before, source)[same:], (*after, target)[same:]
+            sources, targets = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"
-            if not one or not other:
+            if not sources or not targets:
                 # A body uses an output of its own node. This error of the model is not drawn.
                 continue
-            if before[same - 1] in drawn and (one[0], other[0], value) not in seen:
-                seen.add((one[0], other[0], value))
+            if before[same - 1] in drawn and (sources[0], targets[0], value) not in seen:
+                seen.add((sources[0], targets[0], value))
                 type = self.document.type_of(self.index.scopes[key[0]], key[1])
                 change = {} if self.changes is None else self.changes.edge(source, target)
                 drawn[before[same - 1]]["edges"].append(
-                    {"from": one[0], "to": other[0], "value": value, "type": type, **change}
+                    {"from": sources[0], "to": targets[0], "value": value, "type": type, **change}
                 )
-            if other[-1] in holders:  # the node itself uses the value, maybe its graphs, too
-                other = (*other, other[-1])
-            for part, field in ((one, "makes"), (other, "uses")):
+            if targets[-1] in holders:  # the node itself uses the value, maybe its graphs, too
+                targets = (*targets, targets[-1])
+            for part, field in ((sources, "makes"), (targets, "uses")):
                 for outer, inner in pairwise(part):
                     if outer in ends and (outer, inner, value, field) not in seen:
                         seen.add((outer, inner, value, field))
@@ -384,11 +384,11 @@ class Drawing:
                     if user != maker:
                         yield key, maker, user
         for scope in self.index.scopes:
-            for place, value in enumerate(scope.outputs):
+            for index, value in enumerate(scope.outputs):
                 key = self.index.number(self.index.resolve(scope, value.name)), value.name
                 maker = self._makers.get(key)
                 if maker is not None:
-                    yield key, maker, f"g{self.index.number(scope)}o{place}"
+                    yield key, maker, f"g{self.index.number(scope)}o{index}"
 
 
 def _closed_group(chain: Path, drawn: Collection[str]) -> str:

@@ -21,15 +21,15 @@ class DrawnSpans:
 
     def definition(self, scope: Scope, name: str) -> dict[str, int] | None:
         """Return the protocol position of the statement that defines a value; None if none does."""
-        place = scope.position.get(name, GIVEN)
-        item: Any = scope.nodes[place] if place != GIVEN else None
+        position = scope.position.get(name, GIVEN)
+        item: Any = scope.nodes[position] if position != GIVEN else None
         if item is None:
             interface: Sequence[ValueInfo] = (*scope.initializers, *scope.inputs)
             item = next((value for value in interface if value.name == name), None)
-        at = -1 if item is None else self._index.original(item).at
-        if at < 0:
+        offset = -1 if item is None else self._index.original(item).at
+        if offset < 0:
             return None
-        line, character = self._version.lines.place(at)
+        line, character = self._version.lines.place(offset)
         return {"line": line, "character": character}
 
     def statement(self, item: Node | ValueInfo) -> Span | None:
@@ -37,8 +37,8 @@ class DrawnSpans:
         statement = self._index.statement_of(item)
         if statement is None:
             return None
-        at, span = statement.at, self._index.statement_span(statement)
-        return span or Span(at, at + len(self._index.chunk(statement).rstrip()))
+        offset, span = statement.at, self._index.statement_span(statement)
+        return span or Span(offset, offset + len(self._index.chunk(statement).rstrip()))
 
     def range(self, span: Span | None) -> dict[str, Any]:
         """Return the protocol range of a span; for None, the empty range at the text's start."""

@@ -150,14 +150,14 @@ def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path |
         return None
     path: Path = ()
     before = ""
-    for place, name in enumerate(names[:_LONGEST_PATH]):
+    for index, name in enumerate(names[:_LONGEST_PATH]):
         if not name or name == _NO_MODULE:
             continue
         # The name of a module begins with the name of the module around it.
         path = (*path, name[len(before) + 1 :] if name.startswith(f"{before}.") else name)
         before = name
-        if place < len(kinds) and kinds[place]:
-            classes.setdefault(path, kinds[place].removesuffix(".default"))
+        if index < len(kinds) and kinds[index]:
+            classes.setdefault(path, kinds[index].removesuffix(".default"))
     return path
 
 

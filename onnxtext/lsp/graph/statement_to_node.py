@@ -23,9 +23,9 @@ def node_of(drawing: Drawing, statement: Statement) -> str | None:
     else:
         name = statement.item.name
         for kind, values in (("i", scope.inputs), ("o", scope.outputs)):
-            for place, value in enumerate(values):
+            for index, value in enumerate(values):
                 if value.name == name and statement.group in ("input", "output", "info"):
-                    identity = f"g{scope_number}{kind}{place}"
+                    identity = f"g{scope_number}{kind}{index}"
                     if (kind == "i") == (statement.group == "input") and drawing.chain(identity):
                         return identity
         names = [name]

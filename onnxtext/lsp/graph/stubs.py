@@ -30,24 +30,24 @@ _LONGEST_DETAIL = 120
 
 
 def input_stub(
-    document: Document, scope: Scope, place: int, slot: int, owner: Scope, constant: int | None
+    document: Document, scope: Scope, index: int, slot: int, owner: Scope, constant: int | None
 ) -> dict[str, Any]:
     """Return the stub of an input of a node, in the format for the client.
 
     Args:
         document: the document.
         scope: the graph or function of the node.
-        place: the index of the node in `scope`.
+        index: the index of the node in `scope`.
         slot: the index of the input.
         owner: the graph or function that defines the value.
         constant: for a constant, the index of the node in `owner` that makes it; `GIVEN` for an
             initializer; None for other values.
     """
-    name = scope.nodes[place].inputs[slot]
+    name = scope.nodes[index].inputs[slot]
     type = document.type_of(owner, name) or ""
     text = "" if constant is None else _short_value(document, owner, name, constant)
     return {
-        "label": formal_name(document, scope, place, slot),
+        "label": formal_name(document, scope, index, slot),
         "value": name,
         "text": text,
         "type": type,
@@ -56,7 +56,7 @@ def input_stub(
 
 
 def formal_name(
-    document: Document, scope: Scope, place: int, slot: int, output: bool = False
+    document: Document, scope: Scope, index: int, slot: int, output: bool = False
 ) -> str:
     """Return the formal name of a node's input or output, such as `X`; "" if unknown.
 
@@ -65,13 +65,13 @@ def formal_name(
     Args:
         document: the document.
         scope: the graph or function of the node.
-        place: the index of the node in `scope`.
+        index: the index of the node in `scope`.
         slot: the index of the input or output.
         output: whether it is an output.
     """
     subject = document.version.index.subject
     assert subject is not None
-    target = resolve_targets(subject)[id(scope)][place]
+    target = resolve_targets(subject)[id(scope)][index]
     if isinstance(target, Signature):
         formals = target.outputs if output else target.inputs
         formal = formals[min(slot, len(formals) - 1)] if formals else None
@@ -90,10 +90,10 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
         value = next((item for item in owner.initializers if item.name == name), value)
     if value is None:
         return ""
-    at = index.original(value).at
-    if at < 0:
+    offset = index.original(value).at
+    if offset < 0:
         return ""
-    text = document.version.text[at : at + _MOST_TEXT]
+    text = document.version.text[offset : offset + _MOST_TEXT]
     if constant != GIVEN:
         match = _CONSTANT.search(text)
         text = "" if match is None else match.group(1)

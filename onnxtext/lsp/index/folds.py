@@ -60,22 +60,22 @@ def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[s
     text = version.text
     pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
     done = 0
-    for at, length in zip(version.index.starts, lengths, strict=True):
-        if length < 0 or at < done:
+    for offset, length in zip(version.index.starts, lengths, strict=True):
+        if length < 0 or offset < done:
             continue
-        if at - done > _LONGEST_GAP or text[done:at].strip(", \n"):
-            yield from pieces.finditer(text, done, at)
-        done = at + length
+        if offset - done > _LONGEST_GAP or text[done:offset].strip(", \n"):
+            yield from pieces.finditer(text, done, offset)
+        done = offset + length
     yield from pieces.finditer(text, done)
 
 
-def _close(open_brackets: list[tuple[str, int]], wanted: str) -> int | None:
-    """Pop the open bracket `wanted` and all brackets opened after it; return its line.
+def _close(open_brackets: list[tuple[str, int]], opener: str) -> int | None:
+    """Pop the open bracket `opener` and all brackets opened after it; return its line.
 
-    Returns None if none of the innermost open brackets is `wanted`.
+    Returns None if none of the innermost open brackets is `opener`.
     """
     for depth in range(len(open_brackets) - 1, max(len(open_brackets) - 8, -1), -1):
-        if open_brackets[depth][0] == wanted:
+        if open_brackets[depth][0] == opener:
             line = open_brackets[depth][1]
             del open_brackets[depth:]
             return line

@@ -148,8 +148,8 @@ class Index:
         if originals:
             nodes = [originals.get(id(node), node) for node in nodes]
         self.statements += [
-            Statement(node.at, "node", node, scope, "node", place)
-            for place, node in enumerate(nodes)
+            Statement(node.at, "node", node, scope, "node", index)
+            for index, node in enumerate(nodes)
             if node.at >= 0
         ]
 

@@ -156,12 +156,12 @@ def _value_above(section: SectionContext) -> str:
     return f"\n\n````onnxtxt\n{value}\n````"
 
 
-def _decorator_before(text: str, at: int) -> str:
+def _decorator_before(text: str, offset: int) -> str:
     """Return the name of the decorator whose arguments contain an offset, or ""."""
-    start = text.rfind("@", max(0, at - _MOST_BACK), at)
+    start = text.rfind("@", max(0, offset - _MOST_BACK), offset)
     if start < 0:
         return ""
-    tokens = load_lexer().tokens(text, start, at)
+    tokens = load_lexer().tokens(text, start, offset)
     depth = sum((token.endswith("(") or token == "[") - (token in (")", "]")) for token in tokens)
     first = tokens[0] if tokens else ""
     return first[1:-1].strip() if depth > 0 and first.endswith("(") else ""

@@ -36,24 +36,24 @@ def find_end(index: Index, scope: Scope) -> int:
     of the next graph, function or section, or the end of the text. The result is never before the
     end of the last statement.
     """
-    at, in_body = max(scope.original.at, 0), False
+    offset, in_body = max(scope.original.at, 0), False
     groups: tuple[Sequence[Node | ValueInfo], ...]
     groups = (scope.inputs, scope.outputs, scope.infos, scope.initializers, scope.nodes)
     for item in (group[-1] for group in groups if group):
         statement = index.statement_of(item)
         end = item.at if statement is None else _statement_end(index, statement)
-        if end > at:
-            at, in_body = end, isinstance(item, Node)
-    limit = max(_limit_of(index, scope), at)
+        if end > offset:
+            offset, in_body = end, isinstance(item, Node)
+    limit = max(_limit_of(index, scope), offset)
     lexer, depth = load_lexer(), int(in_body)
     for _ in range(_MOST_TOKENS):
-        token = lexer.token(index.source.text, at)
+        token = lexer.token(index.source.text, offset)
         if token is None or token.at >= limit:
             break
-        at = token.end
+        offset = token.end
         depth += (token == "{") - (token == "}")
         if depth <= 0 and token == "}":
-            return at
+            return offset
     return limit
 
 
@@ -73,11 +73,11 @@ def broken_statement_end(chunk: str) -> int:
         chunk: the text from the start of the statement to its last possible end.
     """
     depth = end = 0
-    for _, token, at in islice(load_lexer().read(chunk, 0), _MOST_TOKENS):
+    for _, token, offset in islice(load_lexer().read(chunk, 0), _MOST_TOKENS):
         depth += (token == "{") - (token == "}")
         if depth < 0:
             break
-        end = at + len(token)
+        end = offset + len(token)
     return end
 
 
@@ -106,14 +106,14 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
     yield ("function", 0, function_key(function)), span
     scope_number, depth, before = index.number(scope), 0, ""
     head = index.source.text[span.end : span.end + _LONGEST_HEAD]
-    for _, token, at in load_lexer().read(head, 0):  # reads no more than the head
+    for _, token, offset in load_lexer().read(head, 0):  # reads no more than the head
         if token == "<":
             depth += 1
         elif token == ">" or (not depth and token == "("):
             return
         elif depth == 1 and before in ("<", ","):
             name = name_of(token)
-            start = span.end + at
+            start = span.end + offset
             yield ("parameter", scope_number, name), Span(start, start + len(token))
         else:
             depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
@@ -130,8 +130,8 @@ def limit_statements(index: Index) -> None:
     following = 0
     last_at = ordered[-1]
     for statement in index.statements:
-        at = statement.at
-        while ordered[following] <= at < last_at:
+        offset = statement.at
+        while ordered[following] <= offset < last_at:
             following += 1
         statement.limit = ordered[following]
     _limit_holders(index, ordered)

@@ -26,8 +26,8 @@ _LONGEST_DOC = 6000
 
 def parameter_text(parameter: Parameter) -> str:
     """Format a formal input or output: `X: T`, `B?: T`, `inputs...: T`."""
-    mark = {"single": "", "optional": "?", "variadic": "..."}[parameter.option]
-    return f"{parameter.name}{mark}: {parameter.type}"
+    option_sign = {"single": "", "optional": "?", "variadic": "..."}[parameter.option]
+    return f"{parameter.name}{option_sign}: {parameter.type}"
 
 
 def signature_text(signature: Signature) -> str:
@@ -140,8 +140,8 @@ def _listed_words(text: str) -> list[str]:
     match = _LISTED.search(text)
     if match is None:
         return []
-    bare = re.sub(r"\([^)]*\)", "", match.group(1))
-    parts = re.split(r",|\bor\b|\band\b", bare)
+    stripped = re.sub(r"\([^)]*\)", "", match.group(1))
+    parts = re.split(r",|\bor\b|\band\b", stripped)
     return [part.strip() for part in parts if re.fullmatch(r"\w+", part.strip())]
 
 

@@ -64,12 +64,12 @@ def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
         if result is None or (result.group(4) is not None and result.group(6) is not None):
             return None
         outputs, types = result.group(2), []
-        bare = result.group()
+        statement = result.group()
         if " " in outputs.replace(", ", ","):
             typed = OUTPUT.findall(outputs)
             types = [type for type, _ in typed if type]
-            bare = bare.replace(outputs, " ".join([name for _, name in typed]), 1)
-        return result if _are_known(bare, types) else None
+            statement = statement.replace(outputs, " ".join([name for _, name in typed]), 1)
+        return result if _are_known(statement, types) else None
     result = _VALUE_INFO.match(chunk) if kind == "value_info" else None
     if result is None or not _are_known(result.group(2), [result.group(1)]):
         return None
@@ -151,11 +151,11 @@ def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[
     return [_name(chunk, item.span()) for item in pattern.finditer(chunk, *span)]
 
 
-def _are_known(bare: str, types: list[str]) -> bool:
-    """Whether the lexer reads the words in `bare` as names, and `types` as types."""
-    if '"' in bare:
-        bare = " ".join(bare.split('"')[::2])
-    return all(_kind(word) == "WORD" for word in WORDS.findall(bare)) and all(
+def _are_known(statement: str, types: list[str]) -> bool:
+    """Whether the lexer reads the words in `statement` as names, and `types` as types."""
+    if '"' in statement:
+        statement = " ".join(statement.split('"')[::2])
+    return all(_kind(word) == "WORD" for word in WORDS.findall(statement)) and all(
         _kind(type) in ("PRIM", "TYPE") for type in types
     )
 

@@ -46,8 +46,8 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
         if scope is None:
             return None
         positions = node_labels(index, scope) if node.is_label else scope.position
-        at, number = positions.get(node.name, -1), attribute.number or 0
-        children = [c for c in scope.children.get(at, ()) if c.attribute == attribute.name]
+        position, number = positions.get(node.name, -1), attribute.number or 0
+        children = [c for c in scope.children.get(position, ()) if c.attribute == attribute.name]
         scope = children[number] if len(children) > number else None
     if scope is not None and name.is_parameter:
         return index.resolve(scope, name.name)
@@ -59,7 +59,7 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
     cached = index.labels.get(id(scope))
     if cached is None:
         places = reversed(list(enumerate(scope.nodes)))
-        cached = {node.name: at for at, node in places if node.name and node.at >= 0}
+        cached = {node.name: offset for offset, node in places if node.name and node.at >= 0}
         index.labels[id(scope)] = cached
     return cached
 
@@ -129,10 +129,10 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 _OPENING = frozenset(f"@{name}(" for name in ORDERS)
 
 
-def _listed(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
+def _listed(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
     """Yield the names in `@value_info(…)` and `@initializers(…)`; stop at an unmatched `}`."""
     depth, start = 0, -1
-    for token in load_lexer().tokens(text, at, end):
+    for token in load_lexer().tokens(text, offset, end):
         if not depth:
             if token == "}":
                 return
@@ -164,13 +164,13 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
 
 def _decorators_start(index: Index, scope: Scope) -> int:
-    """Return the start of the decorators of a graph; a nested graph's `at` is after them."""
-    at, located = scope.original.at, index.located_item(scope.holder)
+    """Return the start of the decorators of a graph; a nested graph's `offset` is after them."""
+    offset, located = scope.original.at, index.located_item(scope.holder)
     if located is not None:
-        for _, part in located.path_to(at):
+        for _, part in located.path_to(offset):
             if part.rule == "decorated_element" and "decorators" in part.parts:
                 return located.absolute(part.parts["decorators"]).start
-    return at
+    return offset
 
 
 _WITH_RECORDS = ("device", "set")
@@ -178,11 +178,11 @@ _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
 """Maps each field that contains the name of a value to the field that must enclose it, or to ""."""
 
 
-def _recorded(text: str, at: int, end: int) -> Iterator[tuple[str, Span]]:
+def _recorded(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
     """Yield the names of values in `@device(…)` and `@set(…)` between two offsets."""
     around: list[str] = []
     key = before = ""
-    for token in load_lexer().tokens(text, at, end):
+    for token in load_lexer().tokens(text, offset, end):
         if token.endswith("(") or token in ("[", "{"):
             around.append(token[1:-1] or key)
         elif token in (")", "]", "}"):

@@ -76,11 +76,11 @@ def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionNam
 class _Reader:
     """Reads one section, and adds its names to `found`."""
 
-    def __init__(self, text: str, at: int) -> None:
+    def __init__(self, text: str, offset: int) -> None:
         self.text = text
-        self.at = at
+        self.at = offset
         self.lexer: Lexer = load_lexer()
-        self.cursor = at
+        self.cursor = offset
         self.found: list[SectionName] = []
 
     def _add(self, token: Token, **fields: Any) -> None:

@@ -149,7 +149,7 @@ def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
     head = min(_ending_by(old, same), _ending_by(new, same))
     if _part(old, 0, head) != _part(new, 0, head):
         pairs = zip(_rows(old, 0), _rows(new, 0), strict=False)
-        head = next((index for index, (one, other) in enumerate(pairs) if one != other), head)
+        head = next((index for index, (left, right) in enumerate(pairs) if left != right), head)
     shift = len(new.text) - len(old.text)
     most = min(len(old.text), len(new.text)) - same
     line = new.text.find("\n", len(new.text) - common_end(old.text, new.text, most)) + 1
@@ -161,7 +161,7 @@ def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
     first, other_first = len(old.starts) - tail, len(new.starts) - tail
     if _part(old, first, len(old.starts), shift) != _part(new, other_first, len(new.starts)):
         pairs = zip(_rows(old, first, shift)[::-1], _rows(new, other_first)[::-1], strict=True)
-        tail = next((index for index, (one, other) in enumerate(pairs) if one != other), tail)
+        tail = next((index for index, (left, right) in enumerate(pairs) if left != right), tail)
     return head, tail
 
 
@@ -177,7 +177,10 @@ def _part(layout: VersionLayout, first: int, end: int, shift: int = 0) -> tuple[
     """Return the lists of a layout from `first` to `end`, with offsets moved by `shift`."""
     starts, limits = layout.starts[first:end], layout.limits[first:end]
     if shift:
-        starts, limits = [at + shift for at in starts], [at + shift for at in limits]
+        starts, limits = (
+            [offset + shift for offset in starts],
+            [offset + shift for offset in limits],
+        )
     return starts, limits, layout.marks[first:end], layout.names[first:end]
 
 
@@ -186,25 +189,25 @@ def _rows(layout: VersionLayout, first: int, shift: int = 0) -> list[tuple[Any, 
     return list(zip(*_part(layout, first, len(layout.starts), shift), strict=True))
 
 
-def common_start(one: Sequence[Any], other: Sequence[Any]) -> int:
+def common_start(left: Sequence[Any], right: Sequence[Any]) -> int:
     """Return the length of the common prefix of two sequences."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if left[low:middle] == right[low:middle]:
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def common_end(one: str, other: str, most: int) -> int:
+def common_end(left: str, right: str, most: int) -> int:
     """Return the length of the common suffix of two texts, limited to `most` characters."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
-        part = other[len(other) - middle : len(other) - low]
-        if one.startswith(part, len(one) - middle):
+        part = right[len(right) - middle : len(right) - low]
+        if left.startswith(part, len(left) - middle):
             low = middle
         else:
             high = middle - 1

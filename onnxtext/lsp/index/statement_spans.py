@@ -51,9 +51,9 @@ class SpanMapCache:
         return result
 
 
-def enclosing_span(one: Span, other: Span) -> Span:
+def enclosing_span(left: Span, right: Span) -> Span:
     """Return the smallest span that contains two spans."""
-    return Span(min(one.start, other.start), max(one.end, other.end))
+    return Span(min(left.start, right.start), max(left.end, right.end))
 
 
 @dataclass(slots=True, eq=False)
@@ -106,14 +106,16 @@ class LocatedSpans:
         return steps
 
 
-def _child(whole: SpanMap, at: int) -> tuple[str | int, SpanMap] | None:
+def _child(whole: SpanMap, offset: int) -> tuple[str | int, SpanMap] | None:
     """Return (name or index, span map) of the direct part that contains an offset."""
     best: tuple[str | int, SpanMap] | None = None
     for name, part in whole.parts.items():
-        if part.span.start <= at <= part.span.end and (best is None or part.span.start == at):
+        if part.span.start <= offset <= part.span.end and (
+            best is None or part.span.start == offset
+        ):
             best = name, part
     for index, item in enumerate(whole.items):
-        if item is not None and item.span.start <= at <= item.span.end:
+        if item is not None and item.span.start <= offset <= item.span.end:
             # If two parts meet at the offset, choose the later one: `x` of `(x`.
             best = index, item
     return best

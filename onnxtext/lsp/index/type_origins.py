@@ -165,8 +165,8 @@ def _line(document: Document, step: ExplanationStep) -> str:
 def _link(document: Document, place: Place | None) -> str:
     """Return a link to the line of a place; "" if it is not in the text."""
     original = None if place is None else document.version.index.original(place.item)
-    at = getattr(original, "at", -1)
-    if at < 0:
+    offset = getattr(original, "at", -1)
+    if offset < 0:
         return ""
-    line = document.version.source.position(at).line
+    line = document.version.source.position(offset).line
     return f" ([line {line}]({document.uri}#L{line}))"

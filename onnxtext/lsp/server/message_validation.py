@@ -77,11 +77,11 @@ def check_types(params: Any, depth: int = 0) -> None:
             check_types(value, depth + 1)
 
 
-def check_custom(wanted: dict[str, type | tuple[type, ...]], params: Any) -> None:
+def check_custom(fields: dict[str, type | tuple[type, ...]], params: Any) -> None:
     """Check the parameters of a custom request.
 
     Args:
-        wanted: the types of the request's parameters, an entry of `CUSTOM`.
+        fields: the types of the request's parameters, an entry of `CUSTOM`.
         params: the parameters from the client.
 
     Raises:
@@ -89,7 +89,7 @@ def check_custom(wanted: dict[str, type | tuple[type, ...]], params: Any) -> Non
     """
     if not isinstance(params, dict):
         raise TypeError("params")
-    for key, kind in wanted.items():
+    for key, kind in fields.items():
         if not isinstance(params.get(key), kind):
             raise TypeError(key)
 

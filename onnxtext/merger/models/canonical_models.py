@@ -96,7 +96,7 @@ class _Lowering(Lowering):
         self._whole = Lowering(self.defaults, resources)
 
     def tensor_data(
-        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+        self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
         """Return a mark, a short stand-in that is equal for equal data; remember the data."""
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
@@ -123,12 +123,12 @@ class _Lowering(Lowering):
         """Return a `SparseTensorProto` with its data; with marks, it would lift to a record."""
         return self._whole.sparse_tensor(sparse, name)
 
-    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
+    def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
         """Return the bytes of a blob; its mark if the bytes are missing."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:
-                return super().blob(blob, at)
+                return super().blob(blob, offset)
         except LowerError:
             self._missing.add(mark)
         self._known[mark] = blob

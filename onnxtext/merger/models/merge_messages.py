@@ -181,7 +181,7 @@ class ModelMerger:
         if list_key in self.forced:
             triples = triples.copy()
             shown = [triple for triple in matched.orders[0] if triples[id(triple)][0] is not None]
-            for triple in [shown[at] for at in self.forced[list_key]]:
+            for triple in [shown[index] for index in self.forced[list_key]]:
                 triples[id(triple)] = self._conflict(*_versions(triple, items))
         merged: list[list[bytes]] = []
         for version, arranged in enumerate(matched.orders):
@@ -253,7 +253,10 @@ class ModelMerger:
 
 def _versions(triple: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes | None]:
     places = (triple.base, triple.ours, triple.theirs)
-    return [None if at == ABSENT else listed[at] for at, listed in zip(places, items, strict=True)]
+    return [
+        None if index == ABSENT else listed[index]
+        for index, listed in zip(places, items, strict=True)
+    ]
 
 
 def _memoized(key: Any) -> Any:

@@ -213,11 +213,11 @@ def _sort(
 
     Nodes whose first output is not in `known` are new: they are moved before their users.
     """
-    wanted = {id(place.item) for finding in findings for place in finding.places}
+    marked = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
     changes = []
     for scope in subject.scopes:
-        if not any(id(node) in wanted for node in scope.nodes):
+        if not any(id(node) in marked for node in scope.nodes):
             continue
         new = {
             index for index, n in enumerate(scope.nodes) if n.outputs and n.outputs[0] not in known

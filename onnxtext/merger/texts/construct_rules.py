@@ -67,17 +67,17 @@ class MergeConflict(Exception):
     """
 
 
-def are_equivalent(one: TextPart, other: TextPart) -> bool:
+def are_equivalent(left: TextPart, right: TextPart) -> bool:
     """Whether two constructs certainly have the same meaning, whatever their layout and spelling.
 
     False means that their meanings may differ.
     """
-    if one.token_texts() == other.token_texts():
+    if left.token_texts() == right.token_texts():
         return True
-    if one.origin not in ("node", "value_info", "function") or one.origin != other.origin:
+    if left.origin not in ("node", "value_info", "function") or left.origin != right.origin:
         return False
     try:
-        parsed = [parse_fragment(Source(part.body), part.origin) for part in (one, other)]
+        parsed = [parse_fragment(Source(part.body), part.origin) for part in (left, right)]
     except OnnxTextError:  # some statements are valid only in their context
         return False
     return bool(parsed[0] == parsed[1])
@@ -144,16 +144,16 @@ def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
     roles end with `'`.
     """
     result: dict[str, tuple[str, TextPart]] = {}
-    at = part.start
+    offset = part.start
     behind = ""
     for child in part.children():
         role = child.origin + behind
         while role in result:
             role += "'"
-        result[role] = (part.source[at : child.start], child)
+        result[role] = (part.source[offset : child.start], child)
         if child.origin == "=>":
             behind = " =>"
-        at = child.end
+        offset = child.end
     return result
 
 

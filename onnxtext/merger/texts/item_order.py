@@ -63,8 +63,10 @@ def _arrange(
     moved = _both_moved(shared)
     line, fits = _merged_order(shared, moved, strict, theirs_first)
     merged = _MergedItems(line)
-    for place, moves in ((_ours, moved[1]), (_theirs, moved[0])):
-        unsure = merged.insert(sorted([t for t in triples if place(t) != ABSENT], key=place), moves)
+    for position_of, moves in ((_ours, moved[1]), (_theirs, moved[0])):
+        unsure = merged.insert(
+            sorted([t for t in triples if position_of(t) != ABSENT], key=position_of), moves
+        )
         fits = fits and not (strict and moves and unsure)
     return merged.all(), fits
 
@@ -146,45 +148,45 @@ def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
     return ours, theirs
 
 
-def _moved(shared: Sequence[MatchedItem], place: Position, others: set[int]) -> set[int]:
+def _moved(shared: Sequence[MatchedItem], position_of: Position, others: set[int]) -> set[int]:
     """Return a minimal set of items, as `id()`s, whose moves explain the order of a side.
 
     Args:
         shared: the items that both sides have.
-        place: returns the position of an item on that side.
+        position_of: returns the position of an item on that side.
         others: the `id()`s of items that the other side has moved, avoided if possible.
     """
     in_base = sorted([t for t in shared if t.base != ABSENT], key=_base)
-    numbers = [place(triple) for triple in in_base]
+    numbers = [position_of(triple) for triple in in_base]
     kept = longest_increasing_subsequence(numbers)
     if others:
-        wanted = [id(triple) in others for triple in in_base]
-        kept = increasing_subsequence_through(numbers, wanted, sum(kept)) or kept
+        moved = [id(triple) in others for triple in in_base]
+        kept = increasing_subsequence_through(numbers, moved, sum(kept)) or kept
     return {id(triple) for triple, stays in zip(in_base, kept, strict=True) if not stays}
 
 
 def increasing_subsequence_through(
-    numbers: Sequence[int], wanted: Sequence[bool], longest: int
+    numbers: Sequence[int], required: Sequence[bool], longest: int
 ) -> list[bool] | None:
     """Find a longest increasing subsequence that contains all wanted numbers.
 
     Args:
         numbers: distinct numbers.
-        wanted: for each number, whether the subsequence must contain it.
+        required: for each number, whether the subsequence must contain it.
         longest: the required length.
 
     Returns:
         For each number, whether it is in the subsequence. None if no subsequence with all wanted
         numbers has the required length.
     """
-    pairs = list(zip(numbers, wanted, strict=True))
+    pairs = list(zip(numbers, required, strict=True))
     end = max(numbers, default=0) + 1
     below = list(accumulate([number if want else -1 for number, want in pairs], max, initial=-1))
     above = list(accumulate([n if want else end for n, want in pairs[::-1]], min, initial=end))
     fits = list(map(lt, below, numbers))
     fits = list(map(and_, fits, map(lt, numbers, above[-2::-1])))
     subsequence = longest_increasing_subsequence(list(compress(numbers, fits)))
-    if sum(subsequence) < longest or not all(compress(fits, wanted)):
+    if sum(subsequence) < longest or not all(compress(fits, required)):
         return None
     stays = iter(subsequence)
     return [fit and next(stays) for fit in fits]
@@ -230,11 +232,11 @@ def _pairwise(
     if abs(ours - theirs) == apart:  # one side made all changes of the other, and more
         return by_us if ours > theirs else by_them
 
-    def compare(one: MatchedItem, other: MatchedItem) -> int:
-        result = one.ours - other.ours
-        if result * (one.theirs - other.theirs) > 0 or ABSENT in (one.base, other.base):
+    def compare(left: MatchedItem, right: MatchedItem) -> int:
+        result = left.ours - right.ours
+        if result * (left.theirs - right.theirs) > 0 or ABSENT in (left.base, right.base):
             return result
-        return other.base - one.base  # one side has swapped the two items
+        return right.base - left.base  # one side has swapped the two items
 
     ordered = sorted(shared, key=cmp_to_key(compare))
     # The sort has ordered every pair as `compare` does if and only if these counts add up.
@@ -244,11 +246,11 @@ def _pairwise(
     return ordered if 2 * changed == ours + theirs + apart else None
 
 
-def _inversions(items: Sequence[MatchedItem], place: Position) -> int:
-    """Count the pairs of items whose positions, as returned by `place`, are in reverse order."""
+def _inversions(items: Sequence[MatchedItem], position_of: Position) -> int:
+    """Count the pairs of items whose positions (from `position_of`) are in reverse order."""
     seen: list[int] = []
     count = 0
-    for index, at in enumerate(map(place, items)):
+    for index, at in enumerate(map(position_of, items)):
         lower = bisect_left(seen, at)
         count += index - lower
         seen.insert(lower, at)

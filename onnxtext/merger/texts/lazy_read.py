@@ -73,13 +73,13 @@ def _read_tokens(source: str, unread: Sequence[Unread]) -> list[CommentedToken]:
     """Return the tokens outside of untokenized statements, and a token for the end."""
     lexer = load_lexer()
     tokens: list[CommentedToken] = []
-    at = 0
+    offset = 0
     for end, following in [*[statement[:2] for statement in unread], (len(source), len(source))]:
-        for terminal, token, start in lexer.read(source, at):
+        for terminal, token, start in lexer.read(source, offset):
             if start >= end:
                 break
             tokens.append(CommentedToken(str(token), terminal, start))
-        at = following
+        offset = following
     tokens.append(CommentedToken("", "", len(source)))
     return tokens
 

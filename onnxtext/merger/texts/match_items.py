@@ -168,21 +168,21 @@ def _pair_neighbours(
     """
     matched: set[int] = set()
     before = ABSENT
-    for at, item in enumerate(side):
+    for index, item in enumerate(side):
         other = before + 1
         if (
-            partners[at] == ABSENT
+            partners[index] == ABSENT
             and other < len(base)
             and not used[other]
-            and (at == 0 or before != ABSENT)
+            and (index == 0 or before != ABSENT)
             and (kind := replacement_key(item)) is not None
             and kind == replacement_key(base[other])
-            and _end_of_gap(base, side, partners, used, at, other)
+            and _end_of_gap(base, side, partners, used, index, other)
         ):
-            partners[at] = other
+            partners[index] = other
             used[other] = True
             matched.add(other)
-        before = partners[at]
+        before = partners[index]
     return matched
 
 
@@ -191,14 +191,14 @@ def _end_of_gap(
     side: Sequence[Any],
     partners: list[int],
     used: list[bool],
-    at: int,
+    index: int,
     to: int,
 ) -> bool:
-    """Whether the items after `at` (in `side`) and `to` (in `base`) match or are both unmatched.
+    """Whether the items after `index` (in `side`) and `to` (in `base`) match or are both unmatched.
 
     If only one of the next two items is unmatched, one version has more unmatched items here, and
-    the items at `at` and `to` may be unrelated.
+    the items at `index` and `to` may be unrelated.
     """
-    if at + 1 >= len(side) or to + 1 >= len(base):
-        return at + 1 >= len(side) and to + 1 >= len(base)
-    return partners[at + 1] == to + 1 or (partners[at + 1] == ABSENT and not used[to + 1])
+    if index + 1 >= len(side) or to + 1 >= len(base):
+        return index + 1 >= len(side) and to + 1 >= len(base)
+    return partners[index + 1] == to + 1 or (partners[index + 1] == ABSENT and not used[to + 1])

@@ -266,12 +266,12 @@ class Merger:
         if construct_rules.token_texts(other[count:]) != construct_rules.token_texts(base[count:]):
             raise MergeConflict
         merged: list[tuple[str, Body]] = []
-        at = versions[1].start
+        offset = versions[1].start
         for old, mine, others in zip(base[:count], ours, theirs, strict=False):
             body = self.part(old, mine, others)
             assert body is not None
-            merged.append((mine.source[at : mine.start], body))
-            at = mine.end
+            merged.append((mine.source[offset : mine.start], body))
+            offset = mine.end
         if len(longer) > count:
             whole = versions[2] if longer is theirs else versions[1]
             merged.append(
@@ -331,8 +331,8 @@ def _behind_decorators(versions: Sequence[dict[str, tuple[str, TextPart]]]) -> s
     return " "
 
 
-def _at(items: ListItems, at: int) -> Item | None:
-    return None if at == ABSENT else items.items[at]
+def _at(items: ListItems, index: int) -> Item | None:
+    return None if index == ABSENT else items.items[index]
 
 
 def _part(item: Item | None) -> TextPart | None:

@@ -102,7 +102,7 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
         statements += [(node.at, ("node", node.outputs or node.op_type)) for node in owner.nodes]
         for value in (*owner.inputs, *owner.outputs, *owner.values):
             statements.append((value.at, ("value", value.name)))
-    return [(at, key) for at, key in statements if at >= 0]
+    return [(offset, key) for offset, key in statements if offset >= 0]
 
 
 def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
@@ -116,9 +116,9 @@ def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
     lines: dict[int, list[str]] = defaultdict(list)
     rest = dict(placed)
     at_end = rest.pop(_END, [])
-    for at, key in _statements(model):
+    for offset, key in _statements(model):
         if key in rest:
-            lines[text.rfind("\n", 0, at) + 1] += rest.pop(key)
+            lines[text.rfind("\n", 0, offset) + 1] += rest.pop(key)
     lines[0] = [comment for comments in rest.values() for comment in comments] + lines[0]
     pieces: list[str] = []
     last = 0

@@ -225,12 +225,12 @@ def fill_items(
     """
     parts = [(TextPart.of(source, tree), comma) for tree, comma in trees]
     present = [(part, comma) for part, comma in parts if part is not None]
-    at = start
+    offset = start
     lead = ""
     for index, (part, comma) in enumerate(present):
         if index == 0:
             items.behind, lead = _split_first_line(
-                source[at : part.start], started=bool(items.opening)
+                source[offset : part.start], started=bool(items.opening)
             )
         following = present[index + 1][0].start if index + 1 < len(present) else end
         trivia = source[part.end : following]
@@ -240,7 +240,7 @@ def fill_items(
         tail, rest = _split_first_line(trivia, started=True)
         items.items.append(Item(part, lead, tail, comma is not None))
         lead = rest
-        at = following
+        offset = following
     if present:
         items.suffix = lead
     else:

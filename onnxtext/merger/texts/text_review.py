@@ -123,23 +123,23 @@ class _ChunkSpans:
     def __init__(self, placed: Sequence[MergedItemSpan], split_all: bool) -> None:
         self.split_all = split_all
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
-        self._starts = [place.start for place in self._placed]
+        self._starts = [span.start for span in self._placed]
         self._parents: list[int] = []
         open_places: list[int] = []
-        for index, place in enumerate(self._placed):
-            while open_places and self._placed[open_places[-1]].end < place.end:
+        for index, span in enumerate(self._placed):
+            while open_places and self._placed[open_places[-1]].end < span.end:
                 open_places.pop()
             self._parents.append(open_places[-1] if open_places else -1)
             open_places.append(index)
 
     def around(self, offset: int) -> Iterator[MergedItemSpan]:
         """Return the chunks around an offset, inner ones first."""
-        at = bisect_right(self._starts, offset) - 1
-        while at >= 0:
-            place = self._placed[at]
-            if place.end >= offset:
-                yield place
-            at = self._parents[at]
+        index = bisect_right(self._starts, offset) - 1
+        while index >= 0:
+            span = self._placed[index]
+            if span.end >= offset:
+                yield span
+            index = self._parents[index]
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
@@ -149,10 +149,10 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     """
     found: dict[int, MergedItem] = {}
     for place in finding.places:
-        at = getattr(place.item, "at", -1)
-        around = next((p for p in places.around(at) if _is_statement(p.chunk)), None)
+        offset = getattr(place.item, "at", -1)
+        around = next((p for p in places.around(offset) if _is_statement(p.chunk)), None)
         if around is not None:
-            _check_split(around, at, places)
+            _check_split(around, offset, places)
             found[id(around.chunk)] = around.chunk
     changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
     for chunk in changed:
@@ -160,10 +160,10 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
 
 
-def _check_split(place: MergedItemSpan, at: int, places: _ChunkSpans) -> None:
+def _check_split(span: MergedItemSpan, offset: int, places: _ChunkSpans) -> None:
     """Raise NeedsFullSplit if an offset may be in a nested statement that was not split off."""
-    holds = place.chunk.origin in CONTAINERS or place.chunk.origin == "node"
-    if not places.split_all and at != place.start and holds:
+    holds = span.chunk.origin in CONTAINERS or span.chunk.origin == "node"
+    if not places.split_all and offset != span.start and holds:
         raise NeedsFullSplit
 
 
@@ -181,10 +181,10 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
-            at = label.span.start
-            for place in places.around(at):
-                chunk = place.chunk
-                _check_split(place, at, places)
+            offset = label.span.start
+            for span in places.around(offset):
+                chunk = span.chunk
+                _check_split(span, offset, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
                     notes.append(f"{diagnostic.message} (only in the merge, not in ours or theirs)")
@@ -198,9 +198,9 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
 def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
     """Sort the nodes of graphs with misordered nodes; return False if that is impossible."""
-    wanted = {id(place.item) for finding in findings for place in finding.places}
+    marked = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
-        if not any(id(node) in wanted for node in scope.nodes):
+        if not any(id(node) in marked for node in scope.nodes):
             continue
         place = next(
             (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None

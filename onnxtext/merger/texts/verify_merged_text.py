@@ -98,20 +98,20 @@ def agrees_with_model_merge(
     """
     read = cache(_items)
     mine, others = map(read, merged)
-    one, other = map(read, resolved[:2])
+    left, right = map(read, resolved[:2])
     our_items, their_items = read(ours), read(theirs)
-    for key in {*mine, *others, *one, *other, *our_items, *their_items}:
+    for key in {*mine, *others, *left, *right, *our_items, *their_items}:
         shown = (mine.get(key), others.get(key))
-        if shown == (one.get(key), other.get(key)):
+        if shown == (left.get(key), right.get(key)):
             continue
         if shown != (our_items.get(key), their_items.get(key)):
             return False
-    return _in_order(mine, one) and _in_order(others, other)
+    return _in_order(mine, left) and _in_order(others, right)
 
 
-def _in_order(actual: Items, wanted: Items) -> bool:
+def _in_order(actual: Items, expected: Items) -> bool:
     """Whether the items that two models share are in the same order."""
-    return [key for key in actual if key in wanted] == [key for key in wanted if key in actual]
+    return [key for key in actual if key in expected] == [key for key in expected if key in actual]
 
 
 def _items(data: bytes) -> Items:

@@ -21,8 +21,8 @@ def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
         yield from read_fields(data, 0, len(data))
         return
     message_fields = core_module("decode").message_fields
-    at = 0
-    while at < len(data):  # in batches, because a message may have millions of fields
-        fields = message_fields(data, at, _BATCH)
+    offset = 0
+    while offset < len(data):  # in batches, because a message may have millions of fields
+        fields = message_fields(data, offset, _BATCH)
         yield from fields
-        at = fields[-1].end
+        offset = fields[-1].end

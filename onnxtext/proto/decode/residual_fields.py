@@ -13,21 +13,21 @@ from onnxtext.proto.generic_records import is_known, known_values, lift_numbered
 from onnxtext.wire.reader import WireField, read_fields
 
 
-def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...]:
+def residual_decorators(message: str, lowered: bytes, original: bytes) -> tuple[Decorator, ...]:
     """Return the `@set` and `@unset` that change the encoding of a message to the wanted one.
 
     Args:
         message: the name of the message type.
         lowered: the encoding without these decorators.
-        wanted: the canonical encoding with them.
+        original: the canonical encoding with them.
 
     Raises:
         WireError: the wanted bytes are not a message.
     """
-    if lowered == wanted:
+    if lowered == original:
         return ()
-    residue = _Residue(message, lowered, wanted)
-    sets = [Field(field.name, _value(field, wanted, items)) for field, items in residue.changed]
+    residue = _Residue(message, lowered, original)
+    sets = [Field(field.name, _value(field, original, items)) for field, items in residue.changed]
     unsets = [Field(None, Word(field.name)) for field in residue.removed]
     decorators = []
     if unsets:
@@ -37,7 +37,9 @@ def residual_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[De
     return tuple(decorators)
 
 
-def unknown_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Decorator, ...] | None:
+def unknown_decorators(
+    message: str, lowered: bytes, original: bytes
+) -> tuple[Decorator, ...] | None:
     """Return `residual_decorators` if only unknown fields differ; None if known fields differ.
 
     Known fields, which may contain most of a model, are not decoded.
@@ -45,7 +47,7 @@ def unknown_decorators(message: str, lowered: bytes, wanted: bytes) -> tuple[Dec
     Raises:
         WireError: the wanted bytes are not a message.
     """
-    residue = _Residue(message, lowered, wanted)
+    residue = _Residue(message, lowered, original)
     if residue.changed or residue.removed:
         return None
     return (Decorator("set", tuple(residue.unknown)),) if residue.unknown else ()
@@ -61,15 +63,15 @@ class _Residue:
             record.
     """
 
-    def __init__(self, message: str, lowered: bytes, wanted: bytes) -> None:
+    def __init__(self, message: str, lowered: bytes, original: bytes) -> None:
         spec = message_spec(message)
         have, old_unknown = _known_and_unknown(spec, lowered)
-        want, unknown = _known_and_unknown(spec, wanted)
+        want, unknown = _known_and_unknown(spec, original)
         self.unknown = [] if unknown == old_unknown else unknown
         self.changed = [
             (spec.by_number[number], items)
             for number, items in sorted(want.items())
-            if _encoding(lowered, have.get(number, [])) != _encoding(wanted, items)
+            if _encoding(lowered, have.get(number, [])) != _encoding(original, items)
         ]
         self.removed = [spec.by_number[number] for number in sorted(have.keys() - want)]
 

@@ -88,10 +88,10 @@ class _Walk:
         if depth > MAX_MESSAGE_DEPTH:
             raise _too_deep("messages", start, path)
         seen: dict[int, int] = {}
-        at = start
-        while at < end:
-            begin = at
-            number, wire_type, at = self._key(at, end, path)
+        offset = start
+        while offset < end:
+            begin = offset
+            number, wire_type, offset = self._key(offset, end, path)
             if wire_type == END_GROUP:
                 owner = path or _WHOLE
                 raise _Stop(f"a group ends in {owner} that never began", begin, path)
@@ -99,9 +99,9 @@ class _Walk:
             index = seen.get(number, 0)
             seen[number] = index + 1
             if field is None or not field.accepts(wire_type):
-                at = self._unknown_field(number, wire_type, begin, at, end, path, depth)
+                offset = self._unknown_field(number, wire_type, begin, offset, end, path, depth)
                 continue
-            at = self._value(field, wire_type, begin, at, end, path, index, depth)
+            offset = self._value(field, wire_type, begin, offset, end, path, index, depth)
             self.known += depth == 0
 
     def _value(
@@ -109,7 +109,7 @@ class _Walk:
         field: FieldSpec,
         wire_type: int,
         begin: int,
-        at: int,
+        offset: int,
         end: int,
         path: str,
         index: int,
@@ -117,81 +117,81 @@ class _Walk:
     ) -> int:
         """Check a value of a known field; return the offset after it."""
         if wire_type != LENGTH:
-            value_path = step(path, field, self._data, at, at, index)
+            value_path = step(path, field, self._data, offset, offset, index)
             return self._scalar(
-                wire_type, f"{value_path} ({field.kind})", begin, at, end, value_path
+                wire_type, f"{value_path} ({field.kind})", begin, offset, end, value_path
             )
         name = f"{path}.{field.name}" if path else field.name
-        size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {name}", path)
-        after = at + size
+        size, offset = self._varint(offset, end, _LENGTH_BYTES, f"the length of {name}", path)
+        after = offset + size
         if field.message and size <= MOST_BYTES and after <= end:
-            value_path = step(path, field, self._data, at, after, index)
-            self.message(message_spec(field.message), at, after, value_path, depth + 1)
+            value_path = step(path, field, self._data, offset, after, index)
+            self.message(message_spec(field.message), offset, after, value_path, depth + 1)
             return after
-        value_path = step(path, field, self._data, at, after, index)
+        value_path = step(path, field, self._data, offset, after, index)
         packed = field.wire_type != LENGTH
         kind = f"a packed list of {field.kind}" if packed else field.message or field.kind
         try:
-            self._check_size(size, begin, at, end, f"{value_path} ({kind})", value_path)
+            self._check_size(size, begin, offset, end, f"{value_path} ({kind})", value_path)
         except _Stop as stop:
             if stop.kind == "cut":
-                stop.inside = self._inside(field, at, end, value_path, depth)
+                stop.inside = self._inside(field, offset, end, value_path, depth)
             raise
         if packed:
-            self._packed(field, at, after, value_path)
+            self._packed(field, offset, after, value_path)
         return after
 
-    def _inside(self, field: FieldSpec, at: int, end: int, path: str, depth: int) -> str:
+    def _inside(self, field: FieldSpec, offset: int, end: int, path: str, depth: int) -> str:
         """Return the path of the innermost field or message that the end of the bytes truncates."""
         if field.message:
             try:
-                self.message(message_spec(field.message), at, end, path, depth + 1)
+                self.message(message_spec(field.message), offset, end, path, depth + 1)
             except _Stop as stop:
                 return stop.inside or stop.path
         return path
 
-    def _packed(self, field: FieldSpec, at: int, end: int, path: str) -> None:
+    def _packed(self, field: FieldSpec, offset: int, end: int, path: str) -> None:
         """Check the payload of a packed list."""
         named = f"{path} (a packed list of {field.kind})"
         if field.wire_type != VARINT:
             width = 4 if field.wire_type == FIXED32 else 8
-            if (end - at) % width:
-                size = count_noun(end - at, "byte")
+            if (end - offset) % width:
+                size = count_noun(end - offset, "byte")
                 message = f"{named} has {size}, which is not a multiple of {width}"
-                raise _Stop(message, at, path)
+                raise _Stop(message, offset, path)
             return
-        endless = _ENDLESS.search(self._data, at, end)
+        endless = _ENDLESS.search(self._data, offset, end)
         if endless:
             message = f"an item of {named} is longer than the ten bytes of a varint"
             raise _Stop(message, endless.start(), path)
-        if end > at and self._data[end - 1] > 127:
+        if end > offset and self._data[end - 1] > 127:
             raise _Stop(f"the last item of {named} is cut off", end - 1, path)
 
     def _unknown_field(
-        self, number: int, wire_type: int, begin: int, at: int, end: int, path: str, depth: int
+        self, number: int, wire_type: int, begin: int, offset: int, end: int, path: str, depth: int
     ) -> int:
         """Skip an unknown field; return the offset after it."""
         named = f"the unknown field {number} of {path or _WHOLE}"
         if wire_type == GROUP:
-            return self._group(number, begin, at, end, path, depth)
+            return self._group(number, begin, offset, end, path, depth)
         if wire_type == LENGTH:
-            size, at = self._varint(at, end, _LENGTH_BYTES, f"the length of {named}", path)
-            self._check_size(size, begin, at, end, named, path)
-            return at + size
-        return self._scalar(wire_type, named, begin, at, end, path)
+            size, offset = self._varint(offset, end, _LENGTH_BYTES, f"the length of {named}", path)
+            self._check_size(size, begin, offset, end, named, path)
+            return offset + size
+        return self._scalar(wire_type, named, begin, offset, end, path)
 
-    def _group(self, number: int, begin: int, at: int, end: int, path: str, depth: int) -> int:
+    def _group(self, number: int, begin: int, offset: int, end: int, path: str, depth: int) -> int:
         """Skip a group and all groups inside, without recursion; return the offset after it."""
         owner = path or _WHOLE
         open_groups = [number]
         while open_groups:
             if depth + len(open_groups) > MAX_MESSAGE_DEPTH:
-                raise _too_deep("groups", at, path)
-            if at >= end:
+                raise _too_deep("groups", offset, path)
+            if offset >= end:
                 message = f"the unknown group {open_groups[-1]} of {owner} is never closed"
                 raise _Stop(message, begin, path, "cut" if end == len(self._data) else "wrong")
-            start = at
-            inner, wire_type, at = self._key(at, end, path, least=0)
+            start = offset
+            inner, wire_type, offset = self._key(offset, end, path, least=0)
             if wire_type == GROUP:
                 open_groups.append(inner)
             elif wire_type == END_GROUP:
@@ -200,58 +200,62 @@ class _Walk:
                     raise _Stop(message, start, path)
                 open_groups.pop()
             else:
-                at = self._unknown_field(inner, wire_type, start, at, end, path, depth)
-        return at
+                offset = self._unknown_field(inner, wire_type, start, offset, end, path, depth)
+        return offset
 
     # ---- Parts of fields ------------------------------------------------------------------------
 
-    def _key(self, at: int, end: int, path: str, least: int = 1) -> tuple[int, int, int]:
+    def _key(self, offset: int, end: int, path: str, least: int = 1) -> tuple[int, int, int]:
         """Return a field's number and wire type, and the offset after them.
 
         `least` is the minimum of the number: protobuf allows 0 only in unknown groups.
         """
         owner = path or _WHOLE
-        key, after = self._varint(at, end, _KEY_BYTES, f"the key of a field of {owner}", path)
+        key, after = self._varint(offset, end, _KEY_BYTES, f"the key of a field of {owner}", path)
         number, wire_type = key >> 3, key & 7
         if number < least or key >= 1 << 32:
-            raise _Stop(f"{owner} has a field with the invalid number {number}", at, path)
+            raise _Stop(f"{owner} has a field with the invalid number {number}", offset, path)
         if wire_type > FIXED32:
             message = f"field {number} of {owner} has the invalid wire type {wire_type}"
-            raise _Stop(message, at, path)
+            raise _Stop(message, offset, path)
         return number, wire_type, after
 
-    def _varint(self, at: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
+    def _varint(self, offset: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
         """Return a varint of at most `most` bytes, and the offset after it."""
         value = 0
-        for place in range(most):
-            if at + place >= end:
-                self._cut(named, at, end, path)
-            byte = self._data[at + place]
-            value |= (byte & 127) << 7 * place
+        for index in range(most):
+            if offset + index >= end:
+                self._cut(named, offset, end, path)
+            byte = self._data[offset + index]
+            value |= (byte & 127) << 7 * index
             if byte < 128:
-                return value, at + place + 1
-        raise _Stop(f"{named} is a varint of more than {most} bytes", at, path)
+                return value, offset + index + 1
+        raise _Stop(f"{named} is a varint of more than {most} bytes", offset, path)
 
-    def _scalar(self, wire_type: int, named: str, begin: int, at: int, end: int, path: str) -> int:
+    def _scalar(
+        self, wire_type: int, named: str, begin: int, offset: int, end: int, path: str
+    ) -> int:
         if wire_type == VARINT:
-            return self._varint(at, end, _VALUE_BYTES, named, path)[1]
-        after = at + (8 if wire_type == FIXED64 else 4)
+            return self._varint(offset, end, _VALUE_BYTES, named, path)[1]
+        after = offset + (8 if wire_type == FIXED64 else 4)
         if after > end:
             self._cut(named, begin, end, path)
         return after
 
-    def _check_size(self, size: int, begin: int, at: int, end: int, named: str, path: str) -> None:
-        """Raise `_Stop` if a value of `size` bytes at `at` is too large or reaches beyond `end`."""
+    def _check_size(
+        self, size: int, begin: int, offset: int, end: int, named: str, path: str
+    ) -> None:
+        """Raise `_Stop` if a value of `size` bytes is too large or reaches beyond `end`."""
         if size > MOST_BYTES:
             claim = count_noun(size, "byte")
             message = f"{named} claims {claim}, more than the 2 GiB that protobuf reads"
             raise _Stop(message, begin, path)
-        missing = at + size - end
+        missing = offset + size - end
         if missing <= 0:
             return
         if end == len(self._data):
             cut = f"the data ends {count_noun(missing, 'byte')} too early"
-            left = f"{named} has {count_noun(size, 'byte')}, but only {end - at:,} are left"
+            left = f"{named} has {count_noun(size, 'byte')}, but only {end - offset:,} are left"
             raise _Stop(f"{cut}: {left}", begin, path, "cut")
         message = f"{named} reaches {count_noun(missing, 'byte')} beyond the end of its message"
         raise _Stop(message, begin, path)

@@ -24,8 +24,8 @@ T = TypeVar("T")
 class _Collecting(Lowering):
     """Lowering that collects errors and continues; its result is not a valid model."""
 
-    def __init__(self, model: Model, elsewhere: BlobSource | None) -> None:
-        super().__init__(PresenceDefaults(model.presence), model.resources, elsewhere)
+    def __init__(self, model: Model, blob_source: BlobSource | None) -> None:
+        super().__init__(PresenceDefaults(model.presence), model.resources, blob_source)
         self.errors: list[LowerError] = []
         self._at = model.graph.at
 
@@ -60,45 +60,49 @@ class _Collecting(Lowering):
         """Encode a function; if it cannot be encoded, record the error and return no bytes."""
         return self._try(function.at, lambda: super(_Collecting, self).function(function), b"")
 
-    def configuration(self, configuration: Configuration, at: int) -> bytes:
+    def configuration(self, configuration: Configuration, offset: int) -> bytes:
         """Encode a configuration; if it cannot be encoded, record the error and return no bytes."""
-        return self._try(at, lambda: super(_Collecting, self).configuration(configuration, at), b"")
+        return self._try(
+            offset, lambda: super(_Collecting, self).configuration(configuration, offset), b""
+        )
 
-    def type_proto(self, type: Type, decorators: Sequence[Decorator], at: int) -> bytes:
+    def type_proto(self, type: Type, decorators: Sequence[Decorator], offset: int) -> bytes:
         """Encode a type; if it cannot be encoded, record the error and return no bytes."""
 
         def lower() -> bytes:
-            return super(_Collecting, self).type_proto(type, decorators, at)
+            return super(_Collecting, self).type_proto(type, decorators, offset)
 
-        return self._try(at, lower, b"")
+        return self._try(offset, lower, b"")
 
     def attribute(self, attribute: Attribute) -> bytes:
         """Encode an attribute; if it cannot be encoded, record the error and return no bytes."""
         return self._try(-1, lambda: super(_Collecting, self).attribute(attribute), b"")
 
-    def finish(self, message: str, data: bytes, decorators: Sequence[Decorator], at: int) -> bytes:
+    def finish(
+        self, message: str, data: bytes, decorators: Sequence[Decorator], offset: int
+    ) -> bytes:
         """Apply decorators; if one is invalid, record the error and return the data unchanged."""
 
         def lower() -> bytes:
-            return super(_Collecting, self).finish(message, data, decorators, at)
+            return super(_Collecting, self).finish(message, data, decorators, offset)
 
-        return self._try(at, lower, data)
+        return self._try(offset, lower, data)
 
     def tensor_data(
-        self, type: TensorType, data: TensorData, at: int, name: str | None = None
+        self, type: TensorType, data: TensorData, offset: int, name: str | None = None
     ) -> TensorData:
         """Encode tensor data; if it cannot be encoded, record the error and return no data."""
 
         def lower() -> TensorData:
-            return super(_Collecting, self).tensor_data(type, data, at, name)
+            return super(_Collecting, self).tensor_data(type, data, offset, name)
 
         nothing: TensorData = NoData()
-        return self._try(at, lower, nothing)
+        return self._try(offset, lower, nothing)
 
-    def _try(self, at: int, lower: Callable[[], T], otherwise: T) -> T:
+    def _try(self, offset: int, lower: Callable[[], T], otherwise: T) -> T:
         """Return `lower()`; if it fails, record the error and return `otherwise`."""
         before = self._at
-        self._at = at if at >= 0 else before
+        self._at = offset if offset >= 0 else before
         try:
             return lower()
         except LowerError as error:
@@ -110,18 +114,18 @@ class _Collecting(Lowering):
         return otherwise
 
 
-def find_errors(root: Model | Fragment, elsewhere: BlobSource | None = None) -> list[LowerError]:
+def find_errors(root: Model | Fragment, blob_source: BlobSource | None = None) -> list[LowerError]:
     """Find every error of lowering a model or a fragment, in the order of the text.
 
     Return an empty list for a fragment that is a record.
 
     Args:
         root: the model or fragment to lower.
-        elsewhere: finds blobs that are not in the resources of the model.
+        blob_source: finds blobs that are not in the resources of the model.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
     try:
-        lowering = _Collecting(model, elsewhere)
+        lowering = _Collecting(model, blob_source)
     except RecordError as error:
         return [LowerError(str(error), model.graph.at)]
     lowering.collect(root)

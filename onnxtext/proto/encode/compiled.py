@@ -49,13 +49,13 @@ class CoreLowering(Lowering):
             value = replace(value, data=data)
         return self.initializer(value, is_input=is_input)
 
-    def plain_type(self, type: Type, at: int) -> bytes:
+    def plain_type(self, type: Type, offset: int) -> bytes:
         """Return a `TypeProto`; the core then appends the denotation from the value's decorator."""
-        return self.type_proto(type, (), at)
+        return self.type_proto(type, (), offset)
 
-    def placed_attribute(self, attribute: Attribute, at: int) -> bytes:
-        """Return an `AttributeProto`; errors are reported at the offset `at`."""
+    def placed_attribute(self, attribute: Attribute, offset: int) -> bytes:
+        """Return an `AttributeProto`; errors are reported at the offset `offset`."""
         try:
             return self.attribute(attribute)
         except LowerError as error:
-            raise error.placed(at) from None
+            raise error.placed(offset) from None

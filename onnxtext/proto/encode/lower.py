@@ -27,40 +27,40 @@ __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower
 
 
 def lower_model(
-    model: Model, elsewhere: BlobSource | None = None, *, verified: bool = False
+    model: Model, blob_source: BlobSource | None = None, *, verified: bool = False
 ) -> bytes:
     """Encode a model as a `ModelProto`.
 
     Args:
         model: the model.
-        elsewhere: finds blobs that are not in the resources of the model.
+        blob_source: finds blobs that are not in the resources of the model.
         verified: whether the digests of these resources have been verified before.
 
     Raises:
         LowerError: a decorator or record is invalid, or a blob is missing or damaged.
     """
-    return b"".join(lower_pieces(model, elsewhere, verified=verified))
+    return b"".join(lower_pieces(model, blob_source, verified=verified))
 
 
 def lower_pieces(
-    model: Model, elsewhere: BlobSource | None = None, *, verified: bool = False
+    model: Model, blob_source: BlobSource | None = None, *, verified: bool = False
 ) -> list[Piece]:
     """Encode a model as a `ModelProto` in pieces, so that weights are not copied.
 
     Args:
         model: the model.
-        elsewhere: finds blobs that are not in the resources of the model.
+        blob_source: finds blobs that are not in the resources of the model.
         verified: whether the digests of these resources have been verified before.
 
     Raises:
         LowerError: a decorator or record is invalid, or a blob is missing or damaged.
     """
-    return lower_guarded(model, elsewhere, verified=verified)[0]
+    return lower_guarded(model, blob_source, verified=verified)[0]
 
 
 def lower_guarded(
     model: Model,
-    elsewhere: BlobSource | None = None,
+    blob_source: BlobSource | None = None,
     *,
     verified: bool = False,
     guard: Callable[[], object] | None = None,
@@ -69,7 +69,7 @@ def lower_guarded(
 
     Args:
         model: the model.
-        elsewhere: finds blobs that are not in the resources of the model.
+        blob_source: finds blobs that are not in the resources of the model.
         verified: whether the digests of these resources have been verified before.
         guard: called once, before the first large or external data is read.
 
@@ -83,7 +83,7 @@ def lower_guarded(
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
         raise LowerError(str(error), model.graph.at) from None
-    options = (defaults, model.resources, elsewhere)
+    options = (defaults, model.resources, blob_source)
     lowering = lowering_class()(*options, verified=verified, guard=guard)
     try:
         pieces = lowering.model(model)
@@ -109,7 +109,7 @@ def _core_lowering() -> type[Lowering]:
     return CoreLowering
 
 
-def lower_without_weights(model: Model, elsewhere: BlobSource | None = None) -> bytes:
+def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -> bytes:
     """Encode a model for type inference, without large data: large tensors refer to a missing file.
 
     Raises:
@@ -119,7 +119,7 @@ def lower_without_weights(model: Model, elsewhere: BlobSource | None = None) -> 
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError(str(error), -1) from None
-    lowering = lowering_class()(defaults, model.resources, elsewhere, omit_weights=True)
+    lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
     return b"".join(lowering.model(model))
 
 

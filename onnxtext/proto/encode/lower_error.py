@@ -14,15 +14,17 @@ class LowerError(ValueError):
         mark: the wrong text in the statement, such as a blob's digest; "" if unknown.
     """
 
-    def __init__(self, message: str, at: int, code: str = "invalid-record", mark: str = "") -> None:
+    def __init__(
+        self, message: str, offset: int, code: str = "invalid-record", mark: str = ""
+    ) -> None:
         super().__init__(message)
         self.message = message
-        self.at = at
+        self.at = offset
         self.code = code
         self.mark = mark
 
-    def placed(self, at: int) -> LowerError:
+    def placed(self, offset: int) -> LowerError:
         """Set the offset if it is unknown; return the error itself."""
         if self.at < 0:
-            self.at = at
+            self.at = offset
         return self

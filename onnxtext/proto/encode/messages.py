@@ -65,14 +65,14 @@ class Lowering(ValueLowering):
         parts += metadata_fields(b"\x22", training.update_binding)
         return b"".join(parts)
 
-    def configuration(self, configuration: ast.Configuration, at: int) -> bytes:
+    def configuration(self, configuration: ast.Configuration, offset: int) -> bytes:
         """Return a `DeviceConfigurationProto`."""
         from onnxtext.proto.descriptors import message_spec
 
         try:
             rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)
         except RecordError as error:
-            raise LowerError(str(error), at) from None
+            raise LowerError(str(error), offset) from None
         return delimited(b"\x0a", text_bytes(configuration.name)) + rest
 
     def annotation(self, annotation: ast.Annotation) -> bytes:
@@ -113,12 +113,12 @@ class Lowering(ValueLowering):
         metadata = dict(graph.value_metadata)
         try:
             order = list_order.order_of(graph)
-            for _, name, type, at, statement in list_order.value_info_entries(graph, order):
+            for _, name, type, index, statement in list_order.value_info_entries(graph, order):
                 if statement is not None:
                     yield statement
                     continue
                 entries = metadata.pop(name, ()) if metadata else ()
-                yield ast.ValueInfo(name, type, None, (), entries, at)
+                yield ast.ValueInfo(name, type, None, (), entries, index)
         except list_order.ValueInfoError as error:
             raise LowerError(str(error), graph.at) from None
         self.check_used(metadata, graph)

@@ -52,7 +52,7 @@ class ValueLowering(ABC):
         self,
         defaults: PresenceDefaults,
         resources: Mapping[str, bytes | memoryview] | None = None,
-        elsewhere: BlobSource | None = None,
+        blob_source: BlobSource | None = None,
         *,
         verified: bool = False,
         guard: Callable[[], object] | None = None,
@@ -63,14 +63,14 @@ class ValueLowering(ABC):
         Args:
             defaults: the presence defaults of the text.
             resources: blobs by digest.
-            elsewhere: finds other blobs.
+            blob_source: finds other blobs.
             verified: whether the digests of the resources have been verified before.
             guard: called once, before the first large or external data is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
         self._blobs = Blobs(resources or {}, verified=verified)
-        self._elsewhere = elsewhere
+        self._blob_source = blob_source
         self._guard = guard
         self._omit_weights = omit_weights
         self.depth = self.deepest = self.deepest_type = 0
@@ -156,7 +156,7 @@ class ValueLowering(ABC):
         return self.finish("TensorProto", b"".join(pieces), tensor.decorators, -1)
 
     def tensor_data(
-        self, type: ast.TensorType, data: ast.TensorData, at: int, name: str | None = None
+        self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
         """Return a tensor's data; replace a reference to a blob or data file by the bytes."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
@@ -170,36 +170,36 @@ class ValueLowering(ABC):
             return data
         prefix = f"tensor `{name}`: " if name else ""
         if isinstance(data, ast.DataFile):
-            return ast.RawData(self._array(type, data, at, prefix))
+            return ast.RawData(self._array(type, data, offset, prefix))
         try:
-            raw = self.blob(data if isinstance(data, ast.Blob) else ast.Blob(data.digest), at)
+            raw = self.blob(data if isinstance(data, ast.Blob) else ast.Blob(data.digest), offset)
             if isinstance(data, ast.TypedBlob):
                 return data_of_blob(type, data, raw)
         except LowerError as error:
             error.message = prefix + error.message
             raise
         except BlobError as error:
-            raise LowerError(prefix + str(error), at, error.code, data.digest) from None
-        wanted = raw_size(element, count) if element is not None and element.bits else -1
-        if len(raw) != wanted and wanted >= 0:
-            message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {wanted}"
-            raise LowerError(message, at, SIZE, data.digest)
+            raise LowerError(prefix + str(error), offset, error.code, data.digest) from None
+        needed = raw_size(element, count) if element is not None and element.bits else -1
+        if len(raw) != needed and needed >= 0:
+            message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {needed}"
+            raise LowerError(message, offset, SIZE, data.digest)
         return ast.RawData(raw)
 
     def _array(
-        self, type: ast.TensorType, file: ast.DataFile, at: int, prefix: str
+        self, type: ast.TensorType, file: ast.DataFile, offset: int, prefix: str
     ) -> bytes | memoryview:
         """Return the elements of a tensor in a data file; error messages begin with `prefix`."""
-        if self._elsewhere is None:
+        if self._blob_source is None:
             why = "the directory of the text is unknown; pass `base_dir`"
             message = f"{prefix}cannot read the data file `{file.path}`: {why}"
-            raise LowerError(message, at, "weights-unreadable", file.path)
+            raise LowerError(message, offset, "weights-unreadable", file.path)
         try:
-            return self._elsewhere.array(file, type)
+            return self._blob_source.array(file, type)
         except BlobError as error:
-            raise LowerError(prefix + str(error), at, error.code, file.path) from None
+            raise LowerError(prefix + str(error), offset, error.code, file.path) from None
 
-    def blob(self, blob: ast.Blob, at: int) -> bytes | memoryview:
+    def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
         """Return the bytes of a blob.
 
         Raises:
@@ -208,11 +208,11 @@ class ValueLowering(ABC):
         self._call_guard()
         digest = blob.digest
         try:
-            if self._elsewhere is not None and not self._blobs.knows(digest):
-                return self._elsewhere.find(digest)
+            if self._blob_source is not None and not self._blobs.knows(digest):
+                return self._blob_source.find(digest)
             return self._blobs.find(digest)
         except BlobError as error:
-            raise LowerError(str(error), at, error.code, digest) from None
+            raise LowerError(str(error), offset, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
         """Return a `SparseTensorProto`; `name` is the name of its `values` if they have none."""
@@ -224,22 +224,22 @@ class ValueLowering(ABC):
         data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
-    def typed(self, type: ast.Type, at: int) -> bytes:
+    def typed(self, type: ast.Type, offset: int) -> bytes:
         """Return the encoded `type` field of a `ValueInfoProto`."""
         data = self._types.get(id(type))
         if data is None:
-            data = self._types[id(type)] = delimited(b"\x12", self.type_proto(type, (), at))
+            data = self._types[id(type)] = delimited(b"\x12", self.type_proto(type, (), offset))
             self._alive.append(type)
         return data
 
-    def type_proto(self, type: ast.Type, decorators: Sequence[ast.Decorator], at: int) -> bytes:
+    def type_proto(self, type: ast.Type, decorators: Sequence[ast.Decorator], offset: int) -> bytes:
         """Return a `TypeProto`."""
         try:
             data = lower_type(type)
         except RecordError as error:
-            raise LowerError(str(error), at) from None
+            raise LowerError(str(error), offset) from None
         self.deepest_type = max(self.deepest_type, type_depth(type))
-        return self.finish("TypeProto", data, decorators, at)
+        return self.finish("TypeProto", data, decorators, offset)
 
     # ---- Attributes -------------------------------------------------------------------------
 
@@ -374,15 +374,15 @@ class ValueLowering(ABC):
     # ---- Presence and decorators ------------------------------------------------------------
 
     def finish_pieces(
-        self, message: str, pieces: list[Piece], decorators: Sequence[ast.Decorator], at: int
+        self, message: str, pieces: list[Piece], decorators: Sequence[ast.Decorator], offset: int
     ) -> list[Piece]:
         """Apply presence defaults and decorators to a message in pieces; join only if needed."""
         if not decorators and message not in self.defaults.others:
             return pieces
-        return [self.finish(message, b"".join(pieces), decorators, at)]
+        return [self.finish(message, b"".join(pieces), decorators, offset)]
 
     def finish(
-        self, message: str, data: bytes, decorators: Sequence[ast.Decorator], at: int
+        self, message: str, data: bytes, decorators: Sequence[ast.Decorator], offset: int
     ) -> bytes:
         """Apply presence defaults and decorators to a message."""
         extra = self.defaults.others.get(message)
@@ -395,5 +395,5 @@ class ValueLowering(ABC):
             for decorator in decorators:
                 table.apply(decorator)
         except RecordError as error:
-            raise LowerError(str(error), at) from None
+            raise LowerError(str(error), offset) from None
         return table.encode()

@@ -43,51 +43,51 @@ class AttributeReducer(ValueReducer, ABC):
     """Reduces attributes to what the official syntax can express."""
 
     @abstractmethod
-    def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
+    def graph(self, data: Data, path: ItemPath, *, quotable: bool = True) -> bytes:
         """Reduce a `GraphProto` to the official syntax; return its bytes.
 
         Args:
             data: its bytes.
-            place: its path in the model, for losses.
+            path: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for the main graph.
         """
 
-    def attribute(self, data: Data, place: ItemPath, *, in_function: bool) -> bytes | None:
+    def attribute(self, data: Data, path: ItemPath, *, in_function: bool) -> bytes | None:
         """Reduce an `AttributeProto` to the official syntax; return None if it cannot be written.
 
         Args:
             data: its bytes.
-            place: its path in the model, for losses.
+            path: its path in the model, for losses.
             in_function: whether the attribute is a parameter of a function. Then its name may be
                 quoted, and it need not have a value.
         """
         message = "AttributeProto"
-        fields = self.fields(message, data, place, _ATTRIBUTE)
+        fields = self.fields(message, data, path, _ATTRIBUTE)
         if in_function:
-            name = self.stored_text(message, "name", fields, place)
+            name = self.stored_text(message, "name", fields, path)
         else:
             name = fields.get("name", (b"",))[-1]  # type: ignore[assignment]
-            name = self.identifier(name, place.at("name"), "an attribute")
+            name = self.identifier(name, path.at("name"), "an attribute")
         head = field(1, name)
         kind = integer(fields.get("type", ()))
         values = [name for name in _VALUES if name in fields]
         stored = [name for name in values if not self._is_empty_value(name, fields[name])]
         reference = fields.get("ref_attr_name", (None,))[-1]
         if reference is not None and (reference or not values):
-            return head + self._reference(reference, kind, values, stored, fields, place)
+            return head + self._reference(reference, kind, values, stored, fields, path)
         if reference is not None:
             self.losses.presence_changed(message, "ref_attr_name")
         if not kind:
             chosen = stored or values
             if len(chosen) != 1:
-                self.losses.lost(place, NO_KIND)
+                self.losses.lost(path, NO_KIND)
                 return None
-            self.losses.lost(place.at("type"), NO_TYPE)
+            self.losses.lost(path.at("type"), NO_TYPE)
             kind = _VALUES[chosen[0]]
         value_field = _FIELD_OF[kind]
-        self._drop_values([name for name in values if name != value_field], stored, place)
+        self._drop_values([name for name in values if name != value_field], stored, path)
         value = self._value(
-            AttributeType(kind), value_field, fields.get(value_field), place, in_function
+            AttributeType(kind), value_field, fields.get(value_field), path, in_function
         )
         return None if value is None else head + value + number(20, varint(kind))
 
@@ -96,11 +96,11 @@ class AttributeReducer(ValueReducer, ABC):
         spec = message_spec("AttributeProto").by_name[name]
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
-    def _drop_values(self, names: Sequence[str], stored: Sequence[str], place: ItemPath) -> None:
+    def _drop_values(self, names: Sequence[str], stored: Sequence[str], path: ItemPath) -> None:
         """Record the loss of value fields (by name) that do not have the attribute's type."""
         for name in names:
             if name in stored:
-                self.losses.lost(place.at(name), EXTRA_VALUE)
+                self.losses.lost(path.at(name), EXTRA_VALUE)
             else:
                 self.losses.presence_changed("AttributeProto", name)
 
@@ -111,11 +111,11 @@ class AttributeReducer(ValueReducer, ABC):
         values: Sequence[str],
         stored: Sequence[str],
         fields: Fields,
-        place: ItemPath,
+        path: ItemPath,
     ) -> bytes:
         """Reduce a `ref_attr_name` and its type; return the encoded fields."""
-        self._drop_values(values, stored, place)
-        result = field(21, self.text(reference, place.at("ref_attr_name")))
+        self._drop_values(values, stored, path)
+        result = field(21, self.text(reference, path.at("ref_attr_name")))
         if kind:
             return number(20, varint(kind)) + result
         if "type" in fields:
@@ -129,11 +129,11 @@ class AttributeReducer(ValueReducer, ABC):
         kind: AttributeType,
         name: str,
         payloads: Sequence[Data] | None,
-        place: ItemPath,
+        path: ItemPath,
         in_function: bool,
     ) -> bytes | None:
         """Reduce the value of an attribute; return None if it cannot be written."""
-        value_place = place.at(name)
+        value_place = path.at(name)
         if payloads is None and in_function and kind not in ITEM_TYPES:
             return b""
         match kind:
@@ -143,7 +143,7 @@ class AttributeReducer(ValueReducer, ABC):
                 return self._floats(7, payloads or (), value_place)
             case _A.STRINGS:
                 if not all(is_writable(bytes(item)) for item in payloads or ()):
-                    self.losses.lost(place, STRINGS_OF_DATA)
+                    self.losses.lost(path, STRINGS_OF_DATA)
                     return None
                 return b"".join([field(9, item) for item in payloads or ()])
             case _A.TENSORS | _A.GRAPHS | _A.SPARSE_TENSORS | _A.TYPE_PROTOS:
@@ -151,17 +151,17 @@ class AttributeReducer(ValueReducer, ABC):
                     self.losses.lost(value_place, LISTS)
                 return b""
             case _A.SPARSE_TENSOR:
-                self.losses.lost(place, SPARSE)
+                self.losses.lost(path, SPARSE)
                 return None
         if payloads is None:
             if kind in (_A.TENSOR, _A.TYPE_PROTO):
-                self.losses.lost(place, NO_VALUE)
+                self.losses.lost(path, NO_VALUE)
                 return None
             self.losses.presence_changed("AttributeProto", name)
-        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], place, value_place)
+        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], path, value_place)
 
     def _single(
-        self, kind: AttributeType, value: Data, place: ItemPath, value_place: ItemPath
+        self, kind: AttributeType, value: Data, path: ItemPath, value_place: ItemPath
     ) -> bytes | None:
         """Reduce a value that is not a list; return its field, or None if it cannot be written."""
         match kind:
@@ -172,7 +172,7 @@ class AttributeReducer(ValueReducer, ABC):
             case _A.STRING:
                 if is_writable(bytes(value)):
                     return field(4, value)
-                self.losses.lost(place, STRINGS_OF_DATA)
+                self.losses.lost(path, STRINGS_OF_DATA)
                 return None
             case _A.GRAPH:
                 return field(6, self.graph(value, value_place, quotable=False))
@@ -181,26 +181,26 @@ class AttributeReducer(ValueReducer, ABC):
             case _:
                 key, reduced = 14, self.type(value, value_place)
         if reduced is None:
-            self.losses.lost(place, NO_VALUE)
+            self.losses.lost(path, NO_VALUE)
             return None
         return field(key, reduced)
 
-    def _floats(self, key: int, payloads: Sequence[Data], place: ItemPath) -> bytes:
+    def _floats(self, key: int, payloads: Sequence[Data], path: ItemPath) -> bytes:
         """Reduce the float32 values of the field with the number `key`; return its encoding."""
         bits = np.frombuffer(b"".join(payloads), "<u4").copy()
         if default_nans(bits):
-            self.losses.lost(place, NANS)
+            self.losses.lost(path, NANS)
         return float_fields(tag(key, FIXED32), bits.tobytes())
 
 
-def attribute_place(place: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
+def attribute_place(path: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
     """Return the path of an attribute in a list, with its name or, if it has none, its index."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:
             name = bytes(data[item.value : item.end])
             break
-    return place.at(list_name, name.decode("utf-8", "backslashreplace") if name else index)
+    return path.at(list_name, name.decode("utf-8", "backslashreplace") if name else index)
 
 
 _VALUES = {

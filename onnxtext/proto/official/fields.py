@@ -62,13 +62,13 @@ class FieldReducer:
 
     # ---- Messages ---------------------------------------------------------------------------
 
-    def fields(self, message: str, data: Data, place: ItemPath, keep: frozenset[str]) -> Fields:
+    def fields(self, message: str, data: Data, path: ItemPath, keep: frozenset[str]) -> Fields:
         """Return the values of the fields in `keep`, by name; record the loss of other fields.
 
         Args:
             message: the name of the message type.
             data: its canonical bytes.
-            place: its path in the model, for losses.
+            path: its path in the model, for losses.
             keep: the names of the fields that the caller handles.
         """
         by_number = message_spec(message).by_number
@@ -86,20 +86,20 @@ class FieldReducer:
             else:
                 self.losses.presence_changed(message, spec.name)
         for name, why in lost.items():
-            self.losses.lost(place.at(name), why)
+            self.losses.lost(path.at(name), why)
         return result
 
     # ---- Strings and names ------------------------------------------------------------------
 
-    def text(self, data: Data, place: ItemPath) -> bytes:
+    def text(self, data: Data, path: ItemPath) -> bytes:
         """Reduce a string: escape NUL and invalid UTF-8."""
         data = bytes(data)
         if is_writable(data):
             return data
-        self.losses.lost(place, STRINGS)
+        self.losses.lost(path, STRINGS)
         return data.decode("utf-8", "backslashreplace").replace("\0", r"\x00").encode()
 
-    def stored_text(self, message: str, name: str, fields: Fields, place: ItemPath) -> bytes:
+    def stored_text(self, message: str, name: str, fields: Fields, path: ItemPath) -> bytes:
         """Reduce a string field of a message; return b"" if the message does not have the field.
 
         In that case, record that the presence of the field changes, because `onnx.parser` always
@@ -108,43 +108,43 @@ class FieldReducer:
         if name not in fields:
             self.losses.presence_changed(message, name)
             return b""
-        return self.text(fields[name][-1], place.at(name))
+        return self.text(fields[name][-1], path.at(name))
 
-    def identifier(self, data: Data, place: ItemPath, kind: str) -> bytes:
+    def identifier(self, data: Data, path: ItemPath, kind: str) -> bytes:
         """Reduce a name to an identifier, because the syntax allows no quotes for it.
 
         Args:
             data: the name.
-            place: its path in the model, for losses.
+            path: its path in the model, for losses.
             kind: the kind of the named item for the message, such as "an operator".
         """
         data = bytes(data)
         if is_identifier(data):
             return data
-        self.losses.lost(place, f"the name of {kind} must be an identifier: it is renamed")
+        self.losses.lost(path, f"the name of {kind} must be an identifier: it is renamed")
         return _as_identifier(data)
 
-    def dotted(self, data: Data, place: ItemPath) -> bytes:
+    def dotted(self, data: Data, path: ItemPath) -> bytes:
         """Reduce an operator's domain to identifiers that are separated by dots."""
         data = bytes(data)
         if not data or is_dotted(data):
             return data
-        self.losses.lost(place, DOMAIN)
+        self.losses.lost(path, DOMAIN)
         return b".".join([_as_identifier(part) for part in data.split(b".")])
 
-    def graph_name(self, data: Data | None, place: ItemPath) -> bytes:
+    def graph_name(self, data: Data | None, path: ItemPath) -> bytes:
         """Reduce the name of a graph in an attribute to an identifier that is not a type."""
         name = b"" if data is None else bytes(data)
         if is_identifier(name) and not _TYPE_WORD.match(name):
             return name
-        self.losses.lost(place, GRAPH_NAME)
+        self.losses.lost(path, GRAPH_NAME)
         return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
 
-    def entries(self, payloads: Sequence[Data], place: ItemPath) -> list[bytes]:
+    def entries(self, payloads: Sequence[Data], path: ItemPath) -> list[bytes]:
         """Reduce each `StringStringEntryProto` of a list."""
         result = []
         for index, data in enumerate(payloads):
-            entry_place = place._replace(key=index)
+            entry_place = path._replace(key=index)
             message = "StringStringEntryProto"
             fields = self.fields(message, data, entry_place, frozenset(("key", "value")))
             key = self.stored_text(message, "key", fields, entry_place)

@@ -75,10 +75,10 @@ class Losses:
         self.raw = 0
         self.events = 0
 
-    def lost(self, place: ItemPath, message: str) -> None:
+    def lost(self, path: ItemPath, message: str) -> None:
         """Record a loss."""
         self.events += 1
-        self.found.append(Loss(str(place), message))
+        self.found.append(Loss(str(path), message))
 
     def presence_changed(self, message: str, field: str) -> None:
         """Count an empty field whose presence changes: it becomes stored, or absent."""

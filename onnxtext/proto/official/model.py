@@ -60,12 +60,12 @@ class Reducer(AttributeReducer):
             parts.append(field(25, self.function(function, MODEL.at("functions", index))))
         return b"".join(parts)
 
-    def _opsets(self, fields: Fields, place: ItemPath) -> list[bytes]:
+    def _opsets(self, fields: Fields, path: ItemPath) -> list[bytes]:
         """Reduce the operator sets of a model or function."""
-        key = 8 if place is MODEL else 9
+        key = 8 if path is MODEL else 9
         result = []
         for index, data in enumerate(fields.get("opset_import", ())):
-            import_place = place.at("opset_import", index)
+            import_place = path.at("opset_import", index)
             message = "OperatorSetIdProto"
             values = self.fields(message, data, import_place, frozenset(("domain", "version")))
             domain = self.stored_text(message, "domain", values, import_place)
@@ -75,111 +75,110 @@ class Reducer(AttributeReducer):
             result.append(field(key, field(1, domain) + version))
         return result
 
-    def graph(self, data: Data, place: ItemPath, *, quotable: bool = True) -> bytes:
+    def graph(self, data: Data, path: ItemPath, *, quotable: bool = True) -> bytes:
         """Reduce a `GraphProto` to the official syntax; return its bytes.
 
         Args:
             data: its bytes.
-            place: its path in the model, for losses.
+            path: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for the main graph.
         """
-        fields = self.fields("GraphProto", data, place, _GRAPH)
+        fields = self.fields("GraphProto", data, path, _GRAPH)
         if quotable:
-            name = self.stored_text("GraphProto", "name", fields, place)
+            name = self.stored_text("GraphProto", "name", fields, path)
         else:
-            name = self.graph_name(fields.get("name", (None,))[-1], place.at("name"))
+            name = self.graph_name(fields.get("name", (None,))[-1], path.at("name"))
         parts = [field(2, name)]
         for index, node in enumerate(fields.get("node", ())):
-            parts.append(field(1, self.node(node, place.at("node", index))))
+            parts.append(field(1, self.node(node, path.at("node", index))))
         for index, tensor in enumerate(fields.get("initializer", ())):
-            reduced = self.tensor(tensor, place.at("initializer", index), quotable=True)
+            reduced = self.tensor(tensor, path.at("initializer", index), quotable=True)
             if reduced is None:
-                self.losses.lost(place.at("initializer", index), ELEMENT)
+                self.losses.lost(path.at("initializer", index), ELEMENT)
             else:
                 parts.append(field(5, reduced))
         for list_name, key in (("input", 11), ("output", 12), ("value_info", 13)):
             for index, value in enumerate(fields.get(list_name, ())):
-                parts.append(field(key, self.value_info(value, place.at(list_name, index))))
+                parts.append(field(key, self.value_info(value, path.at(list_name, index))))
         return b"".join(parts)
 
-    def function(self, data: Data, place: ItemPath) -> bytes:
+    def function(self, data: Data, path: ItemPath) -> bytes:
         """Reduce a `FunctionProto` to the official syntax; return its bytes."""
-        fields = self.fields("FunctionProto", data, place, _FUNCTION)
-        parts = [field(1, self.stored_text("FunctionProto", "name", fields, place))]
+        fields = self.fields("FunctionProto", data, path, _FUNCTION)
+        parts = [field(1, self.stored_text("FunctionProto", "name", fields, path))]
         for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
             if name in fields:
-                parts.append(field(key, self.text(fields[name][-1], place.at(name))))
-        parts += self._opsets(fields, place)
+                parts.append(field(key, self.text(fields[name][-1], path.at(name))))
+        parts += self._opsets(fields, path)
         for name, key in (("input", 4), ("output", 5), ("attribute", 6)):
-            parts += self._names(fields, name, key, place)
+            parts += self._names(fields, name, key, path)
         for index, node in enumerate(fields.get("node", ())):
-            parts.append(field(7, self.node(node, place.at("node", index))))
+            parts.append(field(7, self.node(node, path.at("node", index))))
         for index, attribute in enumerate(fields.get("attribute_proto", ())):
-            attribute_path = attribute_place(place, "attribute_proto", attribute, index)
+            attribute_path = attribute_place(path, "attribute_proto", attribute, index)
             reduced = self.attribute(attribute, attribute_path, in_function=True)
             if reduced is not None:
                 parts.append(field(11, reduced))
         for index, value in enumerate(fields.get("value_info", ())):
-            parts.append(field(12, self.value_info(value, place.at("value_info", index))))
+            parts.append(field(12, self.value_info(value, path.at("value_info", index))))
         return b"".join(parts)
 
-    def _names(self, fields: Fields, name: str, key: int, place: ItemPath) -> list[bytes]:
+    def _names(self, fields: Fields, name: str, key: int, path: ItemPath) -> list[bytes]:
         values = fields.get(name, ())
         return [
-            field(key, self.text(value, place.at(name, index)))
-            for index, value in enumerate(values)
+            field(key, self.text(value, path.at(name, index))) for index, value in enumerate(values)
         ]
 
-    def value_info(self, data: Data, place: ItemPath) -> bytes:
+    def value_info(self, data: Data, path: ItemPath) -> bytes:
         """Reduce a `ValueInfoProto` to the official syntax; return its bytes."""
-        fields = self.fields("ValueInfoProto", data, place, frozenset(("name", "type")))
-        result = field(1, self.stored_text("ValueInfoProto", "name", fields, place))
+        fields = self.fields("ValueInfoProto", data, path, frozenset(("name", "type")))
+        result = field(1, self.stored_text("ValueInfoProto", "name", fields, path))
         for data_of_type in fields.get("type", ()):
-            type = self.type(data_of_type, place.at("type"))
+            type = self.type(data_of_type, path.at("type"))
             if type is not None:
                 result += field(2, type)
         return result
 
     # ---- Nodes ------------------------------------------------------------------------------
 
-    def node(self, data: Data, place: ItemPath) -> bytes:
+    def node(self, data: Data, path: ItemPath) -> bytes:
         """Reduce a `NodeProto` to the official syntax; return its bytes."""
         data = bytes(data)
         message = "NodeProto"
-        fields = self.fields(message, data, place, _NODE)
-        parts = self._names(fields, "input", 1, place) + self._names(fields, "output", 2, place)
+        fields = self.fields(message, data, path, _NODE)
+        parts = self._names(fields, "input", 1, path) + self._names(fields, "output", 2, path)
         if "name" in fields:
-            parts.append(field(3, self.text(fields["name"][-1], place.at("name"))))
+            parts.append(field(3, self.text(fields["name"][-1], path.at("name"))))
         if "op_type" not in fields:
             self.losses.presence_changed(message, "op_type")
         op_type = fields.get("op_type", (b"",))[-1]
         if op_type:
-            op_type = self.identifier(op_type, place.at("op_type"), "an operator")
+            op_type = self.identifier(op_type, path.at("op_type"), "an operator")
         parts.append(field(4, op_type))
         if "domain" not in fields:
             self.losses.presence_changed(message, "domain")
-        domain = self.dotted(fields.get("domain", (b"",))[-1], place.at("domain"))
+        domain = self.dotted(fields.get("domain", (b"",))[-1], path.at("domain"))
         if domain and not op_type:
-            self.losses.lost(place.at("domain"), NO_OPERATOR)
+            self.losses.lost(path.at("domain"), NO_OPERATOR)
         elif domain:
             parts.append(field(7, domain))
         overload = fields.get("overload", (None,))[-1]
         if overload:
-            overload_place = place.at("overload")
+            overload_place = path.at("overload")
             parts.append(field(8, self.identifier(overload, overload_place, "an overload")))
         elif overload is not None:
             self.losses.presence_changed(message, "overload")
         for index, attribute in enumerate(fields.get("attribute", ())):
             reduced = self._attributes.get(bytes(attribute))
             if reduced is None:
-                reduced = self._node_attribute(attribute, place, index)
+                reduced = self._node_attribute(attribute, path, index)
             parts.append(reduced)
         return b"".join(parts)
 
-    def _node_attribute(self, data: Data, place: ItemPath, index: int) -> bytes:
+    def _node_attribute(self, data: Data, path: ItemPath, index: int) -> bytes:
         """Reduce an attribute to a field of its node, b"" if it is lost; cache it if lossless."""
         before = self.losses.events
-        attribute_path = attribute_place(place, "attribute", data, index)
+        attribute_path = attribute_place(path, "attribute", data, index)
         reduced = self.attribute(data, attribute_path, in_function=False)
         result = b"" if reduced is None else field(5, reduced)
         if self.losses.events == before:

@@ -48,24 +48,24 @@ class ValueReducer(FieldReducer):
 
     # ---- Types ------------------------------------------------------------------------------
 
-    def type(self, data: Data, place: ItemPath) -> bytes | None:
+    def type(self, data: Data, path: ItemPath) -> bytes | None:
         """Reduce a `TypeProto`; return None if it has no type or the syntax cannot express it."""
         data = bytes(data)
         if data in self._types:
             return self._types[data]
         before = self.losses.events
-        result = self._type(data, place)
+        result = self._type(data, path)
         if self.losses.events == before:
             self._types[data] = result
         return result
 
-    def _type(self, data: bytes, place: ItemPath) -> bytes | None:
+    def _type(self, data: bytes, path: ItemPath) -> bytes | None:
         message = "TypeProto"
-        fields = self.fields(message, data, place, _KINDS)
+        fields = self.fields(message, data, path, _KINDS)
         if not fields:
             self.losses.presence_changed(message, "value")
         for name, values in fields.items():
-            type_place = place.at(name)
+            type_place = path.at(name)
             spec = message_spec(message).by_name[name]
             match name:
                 case "tensor_type" | "sparse_tensor_type":
@@ -76,24 +76,24 @@ class ValueReducer(FieldReducer):
                     reduced = self._container(spec.message, values[-1], type_place)
             if reduced is not None:
                 return field(spec.number, reduced)
-            self.losses.lost(place, TYPE)
+            self.losses.lost(path, TYPE)
         return None
 
-    def _tensor_type(self, message: str, data: Data, place: ItemPath) -> bytes | None:
-        fields = self.fields(message, data, place, frozenset(("elem_type", "shape")))
+    def _tensor_type(self, message: str, data: Data, path: ItemPath) -> bytes | None:
+        fields = self.fields(message, data, path, frozenset(("elem_type", "shape")))
         element = integer(fields.get("elem_type", ()))
         if element not in ELEMENT_NUMBERS:
             return None
         result = number(1, varint(element))
         for shape in fields.get("shape", ()):
-            result += field(2, self._shape(shape, place.at("shape")))
+            result += field(2, self._shape(shape, path.at("shape")))
         return result
 
-    def _shape(self, data: Data, place: ItemPath) -> bytes:
+    def _shape(self, data: Data, path: ItemPath) -> bytes:
         dims = []
-        fields = self.fields("TensorShapeProto", data, place, frozenset(("dim",)))
+        fields = self.fields("TensorShapeProto", data, path, frozenset(("dim",)))
         for index, dim in enumerate(fields.get("dim", ())):
-            dim_place = place.at("dim", index)
+            dim_place = path.at("dim", index)
             values = self.fields("TensorShapeProto.Dimension", dim, dim_place, _DIM)
             reduced = b""
             if "dim_value" in values:
@@ -103,14 +103,14 @@ class ValueReducer(FieldReducer):
             dims.append(field(1, reduced))
         return b"".join(dims)
 
-    def _container(self, message: str, data: Data, place: ItemPath) -> bytes | None:
+    def _container(self, message: str, data: Data, path: ItemPath) -> bytes | None:
         """Reduce a sequence, an optional or a map."""
         key_field = message_spec(message).by_name.get("key_type")
         inner = "elem_type" if key_field is None else "value_type"
-        fields = self.fields(message, data, place, frozenset((inner, "key_type")))
+        fields = self.fields(message, data, path, frozenset((inner, "key_type")))
         if inner not in fields:
             return None
-        element = self.type(fields[inner][-1], place.at(inner))
+        element = self.type(fields[inner][-1], path.at(inner))
         if element is None:
             return None
         if key_field is None:
@@ -118,8 +118,8 @@ class ValueReducer(FieldReducer):
         key = integer(fields.get("key_type", ()))
         return number(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None
 
-    def _opaque_type(self, message: str, data: Data, place: ItemPath) -> bytes | None:
-        fields = self.fields(message, data, place, frozenset(("domain", "name")))
+    def _opaque_type(self, message: str, data: Data, path: ItemPath) -> bytes | None:
+        fields = self.fields(message, data, path, frozenset(("domain", "name")))
         domain = bytes(fields.get("domain", (b"",))[-1])
         name = bytes(fields.get("name", (b"",))[-1])
         if domain:
@@ -138,17 +138,17 @@ class ValueReducer(FieldReducer):
 
     # ---- Tensors ----------------------------------------------------------------------------
 
-    def tensor(self, data: Data, place: ItemPath, *, quotable: bool) -> bytes | None:
+    def tensor(self, data: Data, path: ItemPath, *, quotable: bool) -> bytes | None:
         """Reduce a `TensorProto`; return None if its element type is unknown.
 
         The caller must record the loss of a tensor of unknown type.
 
         Args:
             data: its bytes.
-            place: its path in the model, for losses.
+            path: its path in the model, for losses.
             quotable: whether the syntax allows a quoted name; it does for initializers.
         """
-        fields = self.fields("TensorProto", data, place, _TENSOR)
+        fields = self.fields("TensorProto", data, path, _TENSOR)
         element = ELEMENT_NUMBERS.get(integer(fields.get("data_type", ())))
         if element is None:
             return None
@@ -156,16 +156,16 @@ class ValueReducer(FieldReducer):
         parts.append(number(2, varint(element.number)))
         name = fields.get("name", (b"",))[-1]
         if quotable or "name" not in fields or not name:
-            name = self.stored_text("TensorProto", "name", fields, place)
+            name = self.stored_text("TensorProto", "name", fields, path)
         else:
-            name = self.identifier(name, place.at("name"), "a tensor in an attribute")
+            name = self.identifier(name, path.at("name"), "a tensor in an attribute")
         parts.append(field(8, name))
         count = prod([integer((dim,)) for dim in fields.get("dims", ())])
-        parts += self._data(element, count, fields, place)
+        parts += self._data(element, count, fields, path)
         return b"".join(parts)
 
     def _data(
-        self, element: ElementType, count: int, fields: Fields, place: ItemPath
+        self, element: ElementType, count: int, fields: Fields, path: ItemPath
     ) -> list[bytes]:
         """Reduce the data of a tensor to its typed field or external data; return the fields."""
         if integer(fields.get("data_location", ())) == 1:
@@ -174,27 +174,27 @@ class ValueReducer(FieldReducer):
                     if name == "raw_data" and not fields[name][-1]:
                         self.losses.presence_changed("TensorProto", name)
                     else:
-                        self.losses.lost(place.at(name), WRONG_FIELD)
-                entries = self.entries(fields["external_data"], place.at("external_data"))
+                        self.losses.lost(path.at(name), WRONG_FIELD)
+                entries = self.entries(fields["external_data"], path.at("external_data"))
                 return [*[field(13, entry) for entry in entries], number(14, b"\x01")]
-            self.losses.lost(place.at("data_location"), NO_ENTRIES)
+            self.losses.lost(path.at("data_location"), NO_ENTRIES)
         else:
             if "external_data" in fields:
-                self.losses.lost(place.at("external_data"), NOT_EXTERNAL)
+                self.losses.lost(path.at("external_data"), NOT_EXTERNAL)
             if "data_location" in fields:
                 self.losses.presence_changed("TensorProto", "data_location")
         typed = {name for name in _DATA & fields.keys() if name != "raw_data"}
         chosen = element.field
         values = fields.get(chosen, [])
         if "raw_data" in fields:
-            raw = self._raw(element, count, fields["raw_data"][-1], place)
+            raw = self._raw(element, count, fields["raw_data"][-1], path)
             if raw is not None:
                 chosen, values = "", [raw]
         for name in sorted(typed - {chosen}):
-            self.losses.lost(place.at(name), WRONG_FIELD)
-        return self._typed(element, values, place.at(chosen or "raw_data"))
+            self.losses.lost(path.at(name), WRONG_FIELD)
+        return self._typed(element, values, path.at(chosen or "raw_data"))
 
-    def _raw(self, element: ElementType, count: int, raw: Data, place: ItemPath) -> bytes | None:
+    def _raw(self, element: ElementType, count: int, raw: Data, path: ItemPath) -> bytes | None:
         """Convert raw data to the value of the typed field, and record what is lost.
 
         Return None if the raw data is empty or has the wrong size.
@@ -203,18 +203,18 @@ class ValueReducer(FieldReducer):
             self.losses.presence_changed("TensorProto", "raw_data")
             return None
         if not element.bits or count < 0 or len(raw) != raw_size(element, count):
-            self.losses.lost(place.at("raw_data"), RAW_SIZE)
+            self.losses.lost(path.at("raw_data"), RAW_SIZE)
             return None
         self.losses.typed()
         return _as_typed(element, raw, count)
 
-    def _typed(self, element: ElementType, values: Sequence[Data], place: ItemPath) -> list[bytes]:
+    def _typed(self, element: ElementType, values: Sequence[Data], path: ItemPath) -> list[bytes]:
         """Reduce the values of the typed field of an element type; return the encoded fields."""
         key = TENSOR_FIELDS[element.field][0]
         if element.kind == "string":
             if all(is_writable(bytes(value)) for value in values):
                 return [delimited(key, bytes(value)) for value in values]
-            self.losses.lost(place, STRINGS_OF_DATA)
+            self.losses.lost(path, STRINGS_OF_DATA)
             return []
         if not values:
             return []
@@ -222,7 +222,7 @@ class ValueReducer(FieldReducer):
         if element.field in ("float_data", "double_data"):
             bits = np.frombuffer(value, "<u4" if element.field == "float_data" else "<u8").copy()
             if default_nans(bits):
-                self.losses.lost(place, NANS)
+                self.losses.lost(path, NANS)
                 value = bits.tobytes()
         return [delimited(key, bytes(value))]
 

@@ -29,7 +29,7 @@ def data_file(token: str) -> DataFile:
         SemanticError: the file's suffix is unknown, `#ARRAY` is missing after .npz or .safetensors,
             or `#ARRAY` follows .npy.
     """
-    path, mark, entry = token[5:-1].partition("#")
+    path, hash_sign, entry = token[5:-1].partition("#")
     suffix = path.rpartition(".")[2].lower()
     if suffix not in ("npy", "npz", "safetensors"):
         raise SemanticError(
@@ -37,19 +37,19 @@ def data_file(token: str) -> DataFile:
             token=token,
             help="save the elements as NAME.npy, for example with `numpy.save`",
         )
-    if mark and suffix == "npy":
+    if hash_sign and suffix == "npy":
         raise SemanticError(
             "a .npy file contains only one array, so its name cannot be followed by `#`",
             token=token,
             help='write file"NAME.npy"',
         )
-    if not mark and suffix != "npy":
+    if not hash_sign and suffix != "npy":
         raise SemanticError(
             f"a .{suffix} file can contain several arrays: the name of one is missing",
             token=token,
             help=f'write file"{path}#ARRAY"',
         )
-    return DataFile(path, entry if mark else None)
+    return DataFile(path, entry if hash_sign else None)
 
 
 @action
@@ -71,7 +71,7 @@ def blob(token: str) -> Blob:
 
 @located
 def graph_value(
-    at: int,
+    offset: int,
     name: str,
     inputs: list[ValueInfo] | None,
     outputs: list[ValueInfo],
@@ -79,7 +79,7 @@ def graph_value(
     nodes: list[Node],
 ) -> Graph:
     """Return a graph that is the value of an attribute."""
-    result: Graph = graph(at, None, name, inputs, outputs, values, nodes)
+    result: Graph = graph(offset, None, name, inputs, outputs, values, nodes)
     return result
 
 

@@ -123,7 +123,10 @@ def attribute_type_only(
 
 
 def attribute(
-    decorators: list[ast.Decorator] | None, name: str, wanted: ast.AttributeType | None, value: Any
+    decorators: list[ast.Decorator] | None,
+    name: str,
+    declared: ast.AttributeType | None,
+    value: Any,
 ) -> ast.Attribute:
     """Return the attribute for `name: wanted = value`, or for `name = value` without a type.
 
@@ -133,31 +136,31 @@ def attribute(
     kind: ast.AttributeType | None
     result: Any
     if type(value) is ast.Number:
-        kind, result = _number(wanted, value.text)
+        kind, result = _number(declared, value.text)
     elif type(value) is ast.Blob:
-        kind, result = _blob(wanted), value
+        kind, result = _blob(declared), value
     elif type(value) is ast.TypedBlob:
-        kind, result = _typed_blob(wanted), value
+        kind, result = _typed_blob(declared), value
     elif type(value) is list or type(value) is NumberList:
-        kind, result = _list(wanted, value)
+        kind, result = _list(declared, value)
     elif type(value) is ast.Reference:
-        kind, result = wanted, value
+        kind, result = declared, value
     elif type(value) is ast.Record:
-        if wanted is not None:
+        if declared is not None:
             raise SemanticError(
                 "an attribute with a record cannot have a type after its name",
                 help="write the type in the record: {type: …}",
             )
         kind, result = None, value
     else:
-        kind, result = _single(wanted, value)
+        kind, result = _single(declared, value)
     return ast.Attribute(name, kind, result, tuple(decorators or ()))
 
 
 def repeated_attribute(
     decorators: list[ast.Decorator] | None,
     name: str,
-    wanted: ast.AttributeType,
+    declared: ast.AttributeType,
     count: str,
     items: list[Any],
 ) -> ast.Attribute:
@@ -166,7 +169,7 @@ def repeated_attribute(
     Raises:
         SemanticError: the type does not fit the items, or the length is invalid.
     """
-    one = ITEM_OF.get(wanted)
+    one = ITEM_OF.get(declared)
     if one not in (_A.FLOAT, _A.INT, _A.STRING):
         raise SemanticError(
             "only a list of floats, ints or strings can repeat its last item",
@@ -189,7 +192,7 @@ def repeated_attribute(
         ]
     )
     repeated = ast.RepeatedList(values, int(length))  # type: ignore[arg-type]
-    return ast.Attribute(name, wanted, repeated, tuple(decorators or ()))
+    return ast.Attribute(name, declared, repeated, tuple(decorators or ()))
 
 
 def repeated_numbers(token: str) -> list[ast.Number]:
@@ -216,38 +219,38 @@ _NUMBER = re.compile(
 )
 
 
-def _blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
-    if wanted is None:
+def _blob(declared: ast.AttributeType | None) -> ast.AttributeType:
+    if declared is None:
         return _A.STRING
-    if wanted not in (_A.STRING, _A.FLOATS, _A.INTS):
-        _mismatch(wanted, _A.STRING)
-    return wanted
+    if declared not in (_A.STRING, _A.FLOATS, _A.INTS):
+        _mismatch(declared, _A.STRING)
+    return declared
 
 
-def _typed_blob(wanted: ast.AttributeType | None) -> ast.AttributeType:
-    if wanted not in (_A.FLOATS, _A.INTS, _A.STRINGS):
+def _typed_blob(declared: ast.AttributeType | None) -> ast.AttributeType:
+    if declared not in (_A.FLOATS, _A.INTS, _A.STRINGS):
         raise SemanticError(
             "an attribute whose value is a blob in braces must be declared as a list",
             help='write ints, floats or strings, as in `xs: ints = {blob"9f2c…"}`',
-            code="attribute-type-unknown" if wanted is None else "attribute-type-mismatch",
+            code="attribute-type-unknown" if declared is None else "attribute-type-mismatch",
         )
-    return wanted
+    return declared
 
 
 def _single(
-    wanted: ast.AttributeType | None, value: Any
+    declared: ast.AttributeType | None, value: Any
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
     kind = _CLASSES[type(value)]
-    if wanted is not None and wanted is not kind:
-        _mismatch(wanted, kind)
+    if declared is not None and declared is not kind:
+        _mismatch(declared, kind)
     return kind, value
 
 
 def _mismatch(
-    wanted: ast.AttributeType, kind: ast.AttributeType, token: str | None = None
+    declared: ast.AttributeType, kind: ast.AttributeType, token: str | None = None
 ) -> NoReturn:
     raise SemanticError(
-        f"the attribute is declared as {wanted.name.lower()}, but its value has the type "
+        f"the attribute is declared as {declared.name.lower()}, but its value has the type "
         f"{kind.name.lower()}",
         token=token,
         code="attribute-type-mismatch",
@@ -255,13 +258,13 @@ def _mismatch(
 
 
 def _number(
-    wanted: ast.AttributeType | None, text: str
+    declared: ast.AttributeType | None, text: str
 ) -> tuple[ast.AttributeType, int | ast.Float32]:
     kind = _number_type(text)
-    if kind is _A.INT and wanted in (None, _A.INT):
+    if kind is _A.INT and declared in (None, _A.INT):
         return _A.INT, integers.int64(text)
-    if wanted is not None and wanted is not _A.FLOAT:
-        _mismatch(wanted, kind, text)
+    if declared is not None and declared is not _A.FLOAT:
+        _mismatch(declared, kind, text)
     try:
         return _A.FLOAT, ast.Float32(float32_bits(text))
     except LiteralError as error:
@@ -273,12 +276,12 @@ def _number_type(text: str) -> ast.AttributeType:
 
 
 def _list(
-    wanted: ast.AttributeType | None, items: list[Any] | NumberList
+    declared: ast.AttributeType | None, items: list[Any] | NumberList
 ) -> tuple[ast.AttributeType | None, ast.AttributeValue | None]:
-    many, one = wanted, None
-    if wanted is not None:
-        many, one = LIST_OF.get(wanted, wanted), ITEM_OF.get(wanted, wanted)
-    if wanted not in ITEM_OF and not items:
+    many, one = declared, None
+    if declared is not None:
+        many, one = LIST_OF.get(declared, declared), ITEM_OF.get(declared, declared)
+    if declared not in ITEM_OF and not items:
         raise SemanticError(
             "the type of an empty list is unknown",
             help="declare it, as in `xs: ints = []`",
@@ -289,7 +292,7 @@ def _list(
     if not items:
         return many, ast.Floats(b"") if many is _A.FLOATS else ()
     if type(items[0]) is ast.Reference:
-        return _reference_list(wanted, items)
+        return _reference_list(declared, items)
     if type(items[0]) is ast.Number:
         return _fine_number_list(one, items)
     kind = _CLASSES[type(items[0])]
@@ -309,9 +312,11 @@ def _raise_mixed_types(kind: ast.AttributeType, token: str | None = None) -> NoR
     )
 
 
-def _reference_list(wanted: ast.AttributeType | None, items: list[Any]) -> tuple[None, ast.Record]:
+def _reference_list(
+    declared: ast.AttributeType | None, items: list[Any]
+) -> tuple[None, ast.Record]:
     """Return an empty record for `[@a, @b]`: the official parser stores no value for this list."""
-    if wanted is not None or any(type(item) is not ast.Reference for item in items):
+    if declared is not None or any(type(item) is not ast.Reference for item in items):
         raise SemanticError(_NO_REFERENCES)
     return None, ast.Record()
 

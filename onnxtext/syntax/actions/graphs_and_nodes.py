@@ -21,7 +21,7 @@ Decorators = list[Decorator] | None
 
 @located
 def graph(
-    at: int,
+    offset: int,
     decorators: Decorators,
     name: str,
     inputs: list[ValueInfo] | None,
@@ -38,37 +38,37 @@ def graph(
         if output.data is not None:
             raise SemanticError("an output of a graph cannot have a default value", at=output.at)
     result = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
-    result.at = at
+    result.at = offset
     return result
 
 
 @located
-def untyped_value(at: int, decorators: Decorators, name: str) -> ValueInfo:
+def untyped_value(offset: int, decorators: Decorators, name: str) -> ValueInfo:
     """Return the value info for `x`, without a type."""
-    return ValueInfo(name, None, None, tuple(decorators or ()), (), at)
+    return ValueInfo(name, None, None, tuple(decorators or ()), (), offset)
 
 
 @located
-def typed_value(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
+def typed_value(offset: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
     """Return the value info for `float[N] x`."""
-    return ValueInfo(name, type, None, tuple(decorators or ()), (), at)
+    return ValueInfo(name, type, None, tuple(decorators or ()), (), offset)
 
 
 @located
 def initializer(
-    at: int, decorators: Decorators, type: Type, name: str, data: Pending | None
+    offset: int, decorators: Decorators, type: Type, name: str, data: Pending | None
 ) -> ValueInfo:
     """Return the value info for the initializer `float[2] w = {1, 2}`."""
-    return ValueInfo(name, type, resolve(type, data), tuple(decorators or ()), (), at)
+    return ValueInfo(name, type, resolve(type, data), tuple(decorators or ()), (), offset)
 
 
 @located
-def dataless(at: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
+def dataless(offset: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
     """Return an initializer without data at the end of a list: `<…, float[2] w =>`.
 
     It needs its own rule because the lexer reads `=>` as one token.
     """
-    result: ValueInfo = initializer(at, decorators, type, name, None)
+    result: ValueInfo = initializer(offset, decorators, type, name, None)
     return result
 
 
@@ -112,7 +112,7 @@ def _names(items: list[Any]) -> tuple[Any, ...]:
 
 @located
 def node(
-    at: int,
+    offset: int,
     decorators: Decorators,
     label: str | None,
     outputs: list[Any],
@@ -148,13 +148,13 @@ def node(
         output_types[: len(defined)],
         tuple(decorators or ()),
         (),
-        at,
+        offset,
     )
 
 
 @located
 def node_attributes_last(
-    at: int,
+    offset: int,
     decorators: Decorators,
     label: str | None,
     outputs: list[Any],
@@ -164,7 +164,7 @@ def node_attributes_last(
     attributes: list[Attribute],
 ) -> Node:
     """Return the node for `y = Op (x) <axis = 1>`, with the attributes after the inputs."""
-    result: Node = node(at, decorators, label, outputs, operator, overload, attributes, names)
+    result: Node = node(offset, decorators, label, outputs, operator, overload, attributes, names)
     return result
 
 

@@ -83,16 +83,18 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
     """
     result = Header()
     errors = []
-    for at, key, value in entries:
-        wanted = _KINDS.get(key)
-        if wanted is not None and type(value) is not wanted:
+    for offset, key, value in entries:
+        expected = _KINDS.get(key)
+        if expected is not None and type(value) is not expected:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            help = f"write `[{value}]`" if wanted is list and type(value) is int else None
-            errors.append(_error(f"the value of `{key}` must be {forms[wanted]}", at, key, help))
+            help = f"write `[{value}]`" if expected is list and type(value) is int else None
+            errors.append(
+                _error(f"the value of `{key}` must be {forms[expected]}", offset, key, help)
+            )
             continue
-        result.at[key] = at
-        if wanted is list:
-            _check_items(at, key, value)
+        result.at[key] = offset
+        if expected is list:
+            _check_items(offset, key, value)
             result.values.setdefault(key, []).extend(value)
         else:
             result.values[key] = value
@@ -112,9 +114,9 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
     return result
 
 
-def _error(message: str, at: int, key: str, help: str | None = None) -> SemanticError:
+def _error(message: str, offset: int, key: str, help: str | None = None) -> SemanticError:
     """Return an error that marks a key."""
-    return SemanticError(message, at=at, length=len(key), help=help)
+    return SemanticError(message, at=offset, length=len(key), help=help)
 
 
 _OTHER_KEYS = {
@@ -126,10 +128,10 @@ _OTHER_KEYS = {
 """Words that are no keys, and the keys that they probably mean."""
 
 
-def _unknown_key(key: str, at: int, keys: set[str], construct: str) -> SemanticError:
+def _unknown_key(key: str, offset: int, keys: set[str], construct: str) -> SemanticError:
     """Return the error for a key that is not in `keys`."""
     help = f"the keys are {', '.join(sorted(keys))}"
-    error = _error(f"`{key}` is not a key of {construct}'s header", at, key, help)
+    error = _error(f"`{key}` is not a key of {construct}'s header", offset, key, help)
     meant = _OTHER_KEYS.get(key) or nearest_name(key, keys)
     error.instead = meant if meant in keys else None
     return error
@@ -144,16 +146,16 @@ _ITEMS = {
 """For each key whose value is a list: the type of the items, and an example of an item."""
 
 
-def _check_items(at: int, key: str, items: list[Any]) -> None:
-    wanted, form = _ITEMS[key]
+def _check_items(offset: int, key: str, items: list[Any]) -> None:
+    expected, form = _ITEMS[key]
     for item in items:
-        if not isinstance(item, wanted):
-            raise _error(f"an item of `{key}` must be written like {form}", at, key)
+        if not isinstance(item, expected):
+            raise _error(f"an item of `{key}` must be written like {form}", offset, key)
 
 
-def header_entry(at: int, key: str, value: Any) -> tuple[int, str, Any]:
+def header_entry(offset: int, key: str, value: Any) -> tuple[int, str, Any]:
     """Return the offset, key and value of the header entry `key: value`."""
-    return at, key, value
+    return offset, key, value
 
 
 def header_int(text: str) -> int:

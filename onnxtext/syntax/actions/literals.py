@@ -110,7 +110,7 @@ def nested_items(items: Sequence[str], brackets: str = "[]") -> str:
         if isinstance(item, Token):
             text.places.append((size, item.at))
         elif isinstance(item, JoinedText):
-            text.places += [(size + start, at) for start, at in item.places]
+            text.places += [(size + start, offset) for start, offset in item.places]
         size += len(item) + 2
     return text
 

@@ -61,7 +61,7 @@ def model(
 
 @located
 def function(
-    at: int,
+    offset: int,
     decorators: list[Decorator] | None,
     head: Header | None,
     name: str,
@@ -105,7 +105,7 @@ def function(
         get("opset_import", []),
         tuple(decorators or ()),
     )
-    result.at = at
+    result.at = offset
     if PRESENCE_KEYS & head.at.keys():
         result.presence = head.presence
     return result

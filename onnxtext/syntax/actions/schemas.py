@@ -65,7 +65,7 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
 
 @located
 def signature(
-    at: int,
+    offset: int,
     decorators: Decorators,
     name: list[str],
     attributes: list[FormalAttribute | None] | None,
@@ -96,7 +96,7 @@ def signature(
         constraints=constraints or {},
         body=nodes,
     )
-    result.at = at
+    result.at = offset
     if result.domain == "ai.onnx":
         result.domain = ""
     arguments = _arguments(decorators, {"doc", "since", "deprecated"}, "a signature")
@@ -253,39 +253,41 @@ def other_attributes(_: str) -> None:
 
 
 @located
-def single_formal(at: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
+def single_formal(offset: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
     """Return the formal value for `T x`."""
-    return _formal(at, decorators, type, name, "single")
+    return _formal(offset, decorators, type, name, "single")
 
 
 @located
-def optional_formal(at: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
+def optional_formal(
+    offset: int, decorators: Decorators, type: Type | str, name: str
+) -> FormalValue:
     """Return the formal value for `T bias?`, which may be omitted."""
-    return _formal(at, decorators, type, name, "optional")
+    return _formal(offset, decorators, type, name, "optional")
 
 
 @located
 def variadic_formal(
-    at: int, decorators: Decorators, type: Type | str, name: str, _: str
+    offset: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
     """Return the formal value for `T inputs...`, which takes one or more values."""
-    return _formal(at, decorators, type, name, "variadic")
+    return _formal(offset, decorators, type, name, "variadic")
 
 
 @located
 def empty_variadic_formal(
-    at: int, decorators: Decorators, type: Type | str, name: str, _: str
+    offset: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
     """Return the formal value for `T inputs...?`, which takes zero or more values."""
-    result = _formal(at, decorators, type, name, "variadic")
+    result = _formal(offset, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
-        raise SemanticError("`@least` cannot be combined with `...?`", at=at, length=len(name))
+        raise SemanticError("`@least` cannot be combined with `...?`", at=offset, length=len(name))
     result.least = 0
     return result
 
 
 def _formal(
-    at: int, decorators: Decorators, type: Type | str, name: str, option: Option
+    offset: int, decorators: Decorators, type: Type | str, name: str, option: Option
 ) -> FormalValue:
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
     article = "an" if option == "optional" else "a"
@@ -293,11 +295,11 @@ def _formal(
     if arguments.get("heterogeneous"):
         raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
     if isinstance(type, Token):
-        at, type = type.at, str(type)  # the type variable, after the decorators
+        offset, type = type.at, str(type)  # the type variable, after the decorators
     result = FormalValue(name, type, option, doc=_text(arguments, "doc"))
     result.least = _number(arguments, "least")
     result.homogeneous = "heterogeneous" not in arguments
-    result.at = at
+    result.at = offset
     return result
 
 

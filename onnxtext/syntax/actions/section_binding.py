@@ -94,8 +94,8 @@ def attach_sections(model: Model, sections: Sections) -> None:
     model.metadata_left_out = sections.metadata is True
     if isinstance(sections.metadata, list):
         binding.attach_all(model.graph, sections.metadata, partial(binding.attach_any, model))
-    for at, path, pairs in sections.quantization:
-        binding.annotate(model.graph, at, path, pairs)
+    for offset, path, pairs in sections.quantization:
+        binding.annotate(model.graph, offset, path, pairs)
     if binding.semantic_errors:
         first, *others = binding.semantic_errors
         first.made, first.others = model, tuple(others)
@@ -149,10 +149,12 @@ class SectionBinding:
         except SemanticError as error:
             self._collect(error)
 
-    def annotate(self, graph: Graph, at: int, path: tuple[PathStep, ...], entries: Pairs) -> None:
+    def annotate(
+        self, graph: Graph, offset: int, path: tuple[PathStep, ...], entries: Pairs
+    ) -> None:
         """Bind a quantization annotation; if its path matches no graph, add a semantic error."""
         try:
-            owner = self._graph_at(graph, path[:-1], Token("", at))
+            owner = self._graph_at(graph, path[:-1], Token("", offset))
         except SemanticError as error:
             self._collect(error)
             return

@@ -178,16 +178,18 @@ def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> 
     Raises:
         SemanticError: no block is directly above, or it does not have the key.
     """
-    above: list[MetadataItem | RepeatedItem | MetadataBlock] = []
+    entries_above: list[MetadataItem | RepeatedItem | MetadataBlock] = []
     for block in items:
         if not isinstance(block, MetadataBlock):
-            above = []
+            entries_above = []
             continue
         repeated = [
             (n, item) for n, item in enumerate(block.items) if isinstance(item, RepeatedItem)
         ]
         earlier = (
-            dict([item for item in above if isinstance(item, MetadataItem)]) if repeated else {}
+            dict([item for item in entries_above if isinstance(item, MetadataItem)])
+            if repeated
+            else {}
         )
         for index, item in repeated:
             value = earlier.get(item.key)
@@ -199,7 +201,7 @@ def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> 
                     code="metadata-dangling",
                 )
             block.items[index] = MetadataItem(item.key, value)
-        above = block.items
+        entries_above = block.items
 
 
 BLOCKS = ("graph", "value", "output", "value_info", "tensor", "node", "function")

@@ -120,9 +120,9 @@ def _dedented(token: str, body: str, indent: str) -> str:
 def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
     """Return the bytes of a text with escapes; `bytes_allowed` is True for the token `b"…"`."""
     parts: list[bytes] = []
-    at = 0
-    while (slash := text.find("\\", at)) >= 0:
-        parts.append(text[at:slash].encode())
+    offset = 0
+    while (slash := text.find("\\", offset)) >= 0:
+        parts.append(text[offset:slash].encode())
         match = _BYTE_ESCAPE.match(text, slash)
         value = _escape_value(match, bytes_allowed) if match else None
         if match is None or value is None:
@@ -135,8 +135,8 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
                 help=f"the escapes are {escapes}",
             )
         parts.append(value)
-        at = match.end()
-    parts.append(text[at:].encode())
+        offset = match.end()
+    parts.append(text[offset:].encode())
     return b"".join(parts)
 
 

@@ -69,12 +69,12 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
     inside = token[start + 1 : -1]
     if not inside.strip():
         return None
-    at = token.at + start + 1 if isinstance(token, Token) else None
+    offset = token.at + start + 1 if isinstance(token, Token) else None
     dims = []
     for part in inside.split(","):
         text = part.strip()
-        dims.append(_dim(text if at is None else Token(text, at + part.index(text))))
-        at = None if at is None else at + len(part) + 1
+        dims.append(_dim(text if offset is None else Token(text, offset + part.index(text))))
+        offset = None if offset is None else offset + len(part) + 1
     return tuple(dims)
 
 

@@ -39,10 +39,10 @@ class Token(str):
     at: int
     kind: str
 
-    def __new__(cls, text: str, at: int, kind: str = "") -> Token:
+    def __new__(cls, text: str, offset: int, kind: str = "") -> Token:
         """Create a token with a text, an offset and a kind."""
         token = str.__new__(cls, text)
-        token.at = at
+        token.at = offset
         token.kind = kind
         return token
 
@@ -80,12 +80,12 @@ class Lexer:
         """The pattern of a token, including whole long tokens, and its groups' kinds."""
         return _token_pattern(self._terminals, [])
 
-    def read(self, text: str, at: int) -> Iterator[tuple[str, str, int]]:
-        """Yield (kind, text, offset) of each token from offset `at` to the end of the text."""
+    def read(self, text: str, offset: int) -> Iterator[tuple[str, str, int]]:
+        """Yield (kind, text, offset) of each token from offset `offset` to the end of the text."""
         pattern, kinds = self._pattern
         marks, words = self._marks, self._words
         while True:
-            for match in pattern.finditer(text, at):
+            for match in pattern.finditer(text, offset):
                 group = match.lastindex or 0
                 token = match[group]
                 start = match.start(group)
@@ -101,49 +101,49 @@ class Lexer:
                 else:
                     rare = self._rare(text, start)
                     yield rare.kind, rare, start
-                    at = start + len(rare)
+                    offset = start + len(rare)
                     break
 
-    def _rare(self, text: str, at: int) -> Token:
+    def _rare(self, text: str, offset: int) -> Token:
         """Return the long or NESTED token at an offset: `_pattern` matches only its beginning."""
-        long = self._long_token(text, at)
+        long = self._long_token(text, offset)
         if long is not None:
             return long
         pattern, kinds = self._whole
-        match = pattern.match(text, at)
+        match = pattern.match(text, offset)
         assert match is not None  # at least one character is left
         group = match.lastindex or 0
         kind, token = kinds[group], match[group]
         if kind == "NESTED":
             end = closing_bracket(token)
             kind, token = (kind, token[:end]) if end else (_MARK, token[0])
-        return Token(token, at, self._marks[token] if kind == _MARK else kind)
+        return Token(token, offset, self._marks[token] if kind == _MARK else kind)
 
-    def _long_token(self, text: str, at: int) -> Token | None:
+    def _long_token(self, text: str, offset: int) -> Token | None:
         """Read a TRIPLE string or a number list without a pattern, which would be slow.
 
         Return None if the token has escapes or words, or is short: then `_whole` reads it.
         """
-        if text[at] == '"':
+        if text[offset] == '"':
             # A string without escapes ends at the next three quotes.
-            end = find_by_quote(text, '"""', at + 3) + 3
-            if end < 3 or text.find("\\", at + 3, end) >= 0:
+            end = find_by_quote(text, '"""', offset + 3) + 3
+            if end < 3 or text.find("\\", offset + 3, end) >= 0:
                 return None
-            return Token(text[at:end], at, "TRIPLE")
-        end = literal_end(text, at)
+            return Token(text[offset:end], offset, "TRIPLE")
+        end = literal_end(text, offset)
         if end == UNCLOSED:
-            return Token(text[at], at, self._marks[text[at]])
+            return Token(text[offset], offset, self._marks[text[offset]])
         if not end:
             return None
-        token = text[at:end]
+        token = text[offset:end]
         kind = "NESTED" if token.find("[", 1) > 0 else "NUMBERS"
         kind = "BRACES" if token[0] == "{" else kind
-        return Token(token, at, kind)
+        return Token(token, offset, kind)
 
-    def token(self, text: str, at: int) -> Token | None:
+    def token(self, text: str, offset: int) -> Token | None:
         """Return the next token at or after an offset; None if no token is left."""
         pattern, kinds = self._pattern
-        match = pattern.match(text, at)
+        match = pattern.match(text, offset)
         assert match is not None  # the pattern also matches the end of the text
         group = match.lastindex or 0
         token, start = match[group], match.start(group)
@@ -159,9 +159,9 @@ class Lexer:
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
         """Return the tokens between two offsets of a text, each with its offset in this text."""
         result = []
-        for kind, token, at in self.read(text[start:end], 0):
-            converted = token if isinstance(token, Token) else Token(token, at, kind)
-            converted.at = start + at
+        for kind, token, offset in self.read(text[start:end], 0):
+            converted = token if isinstance(token, Token) else Token(token, offset, kind)
+            converted.at = start + offset
             result.append(converted)
         return result
 

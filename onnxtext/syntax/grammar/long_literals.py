@@ -35,26 +35,26 @@ _BEGIN = re.compile(
 )
 
 
-def literal_end(text: str, at: int) -> int:
+def literal_end(text: str, offset: int) -> int:
     """Find the end of a number literal of at least `_LEAST` characters.
 
     Args:
         text: the text.
-        at: the offset of the literal's first bracket.
+        offset: the offset of the literal's first bracket.
 
     Returns:
         The offset after the bracket that closes the first one. 0 if the literal is shorter, or
         contains other characters than those of numbers. `UNCLOSED` if the first bracket is never
         closed or the nesting is too deep; then the first bracket alone is a token.
     """
-    begin = _BEGIN.match(text, at)
+    begin = _BEGIN.match(text, offset)
     if begin is None:
         return 0
-    own_brackets = b"{}" if text[at] == "{" else b"[]"
+    own_brackets = b"{}" if text[offset] == "{" else b"[]"
     opening, closing = own_brackets
     allowed = _ALLOWED + own_brackets
-    is_nested = begin.end() - 1 > at and text[begin.end() - 1] == "["
-    depth, start, size = 0, at, 1 << 14
+    is_nested = begin.end() - 1 > offset and text[begin.end() - 1] == "["
+    depth, start, size = 0, offset, 1 << 14
     while start < len(text):
         part = text[start : start + size]
         if not part.isascii():
@@ -74,7 +74,7 @@ def literal_end(text: str, at: int) -> int:
         elif depths.size:
             depth = int(depths[-1])
         mismatched = np.count_nonzero(codes[brackets] != np.where(is_opening, opening, closing))
-        inner_openings = np.count_nonzero(is_opening) - (start == at)
+        inner_openings = np.count_nonzero(is_opening) - (start == offset)
         if mismatched or (inner_openings and not is_nested):
             return 0
         if data[: codes.size].translate(None, allowed):

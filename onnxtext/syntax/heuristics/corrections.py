@@ -300,10 +300,10 @@ class _Search:
         if end > start and inserted.endswith(f" {tokens[end - 1]}"):  # the token stays
             inserted, end = inserted.removesuffix(f" {tokens[end - 1]}"), end - 1
         removed = tuple(tokens[start:end])
-        at = tokens[start].at if start < len(tokens) else len(self.context.text)
-        stop = removed[-1].end if removed else at
+        offset = tokens[start].at if start < len(tokens) else len(self.context.text)
+        stop = removed[-1].end if removed else offset
         text = f" {inserted.strip()} " if inserted else ""
-        return Correction(cost, Edit(Span(at, stop), text), removed, swapped)
+        return Correction(cost, Edit(Span(offset, stop), text), removed, swapped)
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:

@@ -64,14 +64,18 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     ):
         return common
     cut_short = context.next_statement is not None
-    place = context if context.next_statement is None else context.until(context.next_statement)
-    best = None if common is not None else _best_change(place, cut_short)
-    if best is not None and (place.is_certain([best.edit]) or _repeats(place, [best.edit])):
-        return _diagnose_change(place, best)
+    context_there = (
+        context if context.next_statement is None else context.until(context.next_statement)
+    )
+    best = None if common is not None else _best_change(context_there, cut_short)
+    if best is not None and (
+        context_there.is_certain([best.edit]) or _repeats(context_there, [best.edit])
+    ):
+        return _diagnose_change(context_there, best)
     limit = inf
     if common is not None and is_plausible(context, common.edits):
         limit = _COMMON + _ANOTHER
-    elif best is not None and (cut_short or is_plausible(place, [best.edit])):
+    elif best is not None and (cut_short or is_plausible(context_there, [best.edit])):
         limit = best.cost + _ANOTHER
     elif is_incomplete(context):
         return None
@@ -79,7 +83,7 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     if result is not None:
         return result
     if best is not None:
-        common = _diagnose_change(place, best)
+        common = _diagnose_change(context_there, best)
     elif common is None and (result := correct(context, budget, far=MAX_TOKENS)) is not None:
         return replace_fields(result, doubt=inf)
     return None if common is None else replace_fields(common, doubt=limit)
@@ -123,11 +127,11 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
     if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
         return False
-    at = outcome.resume
+    offset = outcome.resume
     for _ in range(outcome.count):
-        token = context.lexer.token(context.text, at)
-        at = len(context.text) if token is None else token.end
-    token = context.lexer.token(context.text, at)
+        token = context.lexer.token(context.text, offset)
+        offset = len(context.text) if token is None else token.end
+    token = context.lexer.token(context.text, offset)
     return token is not None and context.name(token) == context.name(context.token)
 
 
@@ -193,23 +197,27 @@ def correct(
         return None
     if common is not None and correction.cost > _MAX_COST_TO_DESCRIBE:
         return replace_fields(common, edits=(correction.edit,), title="", doubt=correction.cost)
-    at = correction.edit.span.start
-    place = context
-    begins = not correction.removed and context.text[context.line_start : at].isspace()
-    if begins or context.text.find("\n", at, context.at) >= 0 or at == context.next_statement:
-        place = context.until(at)
-    words = ranked_words(place)
-    before = context.text.find("\n", place.end, at) >= 0
-    if not correction.removed and before and not place.previous_line_complete:
-        line = place.text.rfind("\n", 0, place.end) + 1
-        tokens = place.lexer.tokens(place.text, line, place.end)
-        span = tokens[-1].span if tokens else Span(place.end, place.end)
-        last = place.text[slice(*span)]
+    offset = correction.edit.span.start
+    new_context = context
+    begins = not correction.removed and context.text[context.line_start : offset].isspace()
+    if (
+        begins
+        or context.text.find("\n", offset, context.at) >= 0
+        or offset == context.next_statement
+    ):
+        new_context = context.until(offset)
+    words = ranked_words(new_context)
+    before = context.text.find("\n", new_context.end, offset) >= 0
+    if not correction.removed and before and not new_context.previous_line_complete:
+        line = new_context.text.rfind("\n", 0, new_context.end) + 1
+        tokens = new_context.lexer.tokens(new_context.text, line, new_context.end)
+        span = tokens[-1].span if tokens else Span(new_context.end, new_context.end)
+        last = new_context.text[slice(*span)]
         return incomplete_statement(
             sentence(words), last, span, (correction.edit,), correction.cost
         )
-    token = place.token
-    span = token.span if token is not None else Span(place.at, place.at)
+    token = new_context.token
+    span = token.span if token is not None else Span(new_context.at, new_context.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
     if found_words(token) in words:  # the grammar allows it, but not what follows
         message = f"{found_words(token)} does not belong here"
@@ -295,17 +303,17 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
 
 def _addition(context: ErrorContext, name: str) -> Edit:
     """Return the edit that inserts a mark after the last token."""
-    mark = SAMPLES[name]
+    token = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")
     spaced = {"EQUAL", "_ARROW", "LBRACE"}
     after = context.text[context.end : context.end + 1]
-    text = f" {mark}" if name in spaced else mark
+    text = f" {token}" if name in spaced else token
     if after and not after.isspace() and name in {*spaced, "COMMA"}:
         text += " "
     same_line = "\n" not in context.text[context.end : context.at]
     if not context.done or (name in _OPENERS and name != "LBRACE" and same_line):
-        return insert(context.at, mark)
+        return insert(context.at, token)
     return insert(context.end, text)
 
 
@@ -320,7 +328,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
             message = f"{found_words(change.token)} does not belong before {found}"
         return Diagnosis("syntax-error", message, span, (change.edit,), change.title, "unsafe")
     name = change.missing
-    mark = f"`{SAMPLES[name]}`"
+    quoted_token = f"`{SAMPLES[name]}`"
     same_line = context.text.find("\n", context.end, context.at) < 0
     span = Span(context.end, context.end)
     if same_line and context.token is not None:
@@ -333,7 +341,8 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
         others = (Label(opener, "this bracket is never closed"),)
     return Diagnosis(
         _MISSING.get(name, "syntax-error"),
-        f"expected {sentence([mark, *(word for word in words if word != mark)])}, found {found}",
+        f"expected {sentence([quoted_token, *(w for w in words if w != quoted_token)])}, "
+        f"found {found}",
         span,
         (change.edit,),
         change.title,

@@ -119,9 +119,9 @@ class ErrorContext:
         for _ in range(MAX_LINES):
             start = self.text.rfind("\n", 0, end) + 1
             if self.text.find("#", start, end) < 0:
-                bare = self.text[start:end].rstrip()
-                if bare:
-                    return start + len(bare)
+                stripped = self.text[start:end].rstrip()
+                if stripped:
+                    return start + len(stripped)
             elif tokens := self.lexer.tokens(self.text, start, end):
                 return tokens[-1].end
             if not start:
@@ -194,11 +194,11 @@ class ErrorContext:
             beside or indent < indentation(self.text, start)
         )
 
-    def until(self, at: int) -> ErrorContext:
-        """Return this context as if the earlier token at offset `at` were the unexpected one."""
-        region = Region(self.text, self.region.start, self.region.states, at)
-        done = [token for token in self.done if token.at < at]
-        token = self.lexer.token(self.text, at)
+    def until(self, offset: int) -> ErrorContext:
+        """Return this context as if the earlier token at `offset` were the unexpected one."""
+        region = Region(self.text, self.region.start, self.region.states, offset)
+        done = [token for token in self.done if token.at < offset]
+        token = self.lexer.token(self.text, offset)
         return ErrorContext(region, token, done, self.earlier_edits, self.opened)
 
     @cached_property
@@ -238,13 +238,13 @@ class ErrorContext:
         result: list[Token] = []
         if self.token is None:
             return result
-        at = self.at + len(self.token)
+        offset = self.at + len(self.token)
         while len(result) < 30:
-            token = self.lexer.token(self.text, at)
+            token = self.lexer.token(self.text, offset)
             if token is None or token.at > self.line_end:
                 break
             result.append(token)
-            at = token.end
+            offset = token.end
         return result
 
     @property
@@ -310,24 +310,24 @@ def innermost_bracket(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def line_end(text: str, at: int) -> int:
+def line_end(text: str, offset: int) -> int:
     """Return the offset of the end of the line that contains an offset."""
-    end = text.find("\n", at)
+    end = text.find("\n", offset)
     end = len(text) if end < 0 else end
-    return end - text.endswith("\r", at, end)
+    return end - text.endswith("\r", offset, end)
 
 
-def begins_line(text: str, at: int) -> bool:
+def begins_line(text: str, offset: int) -> bool:
     """Whether only blanks precede an offset on its line."""
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+    return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 
-def indentation(text: str, at: int) -> int:
-    """Return the number of spaces and tabs with which the line of offset `at` begins.
+def indentation(text: str, offset: int) -> int:
+    """Return the number of spaces and tabs with which the line of offset `offset` begins.
 
-    Characters from `at` on are not counted.
+    Characters from `offset` on are not counted.
     """
-    line = text[text.rfind("\n", 0, at) + 1 : at]
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return len(line) - len(line.lstrip(" \t"))
 
 
@@ -336,6 +336,6 @@ def replace(token: Token, text: str) -> Edit:
     return Edit(token.span, text)
 
 
-def insert(at: int, text: str) -> Edit:
+def insert(offset: int, text: str) -> Edit:
     """Return the edit that inserts a text."""
-    return Edit(Span(at, at), text)
+    return Edit(Span(offset, offset), text)

@@ -38,10 +38,10 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.lexer.tokens(context.text, 0, context.at):
         return
     state = "contains only comments" if context.text.strip() else "is empty"
-    at = context.at if context.text.strip() else 0
+    offset = context.at if context.text.strip() else 0
     message = f"the text {state}: a model needs at least a graph"
     help = "write a graph, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
-    yield Diagnosis("syntax-error", message, Span(at, at), help=help)
+    yield Diagnosis("syntax-error", message, Span(offset, offset), help=help)
 
 
 def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -161,21 +161,21 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]
     for before, token in reversed([*pairwise(tokens)]):
         prefix = _JOINED_TYPE.match(before)
-        at = token.at
+        offset = token.at
         if context.name(before) == "PRIM":
-            edit = Edit(Span(before.end, at), "[")
+            edit = Edit(Span(before.end, offset), "[")
         elif before in {"=", ":"} and token != "]":
-            edit = insert(at, "[")
+            edit = insert(offset, "[")
         elif prefix is not None and context.name(before) == "WORD":
-            at = before.at + prefix.end()
-            edit = insert(at, "[")
+            offset = before.at + prefix.end()
+            edit = insert(offset, "[")
         else:
             continue
-        span = Span(at, rest[size].end)
+        span = Span(offset, rest[size].end)
         if context.text.find("\n", *span) >= 0:
             return
         others = [
-            replace(rest[size], mark) for mark in ("", *OPENING, *CLOSING)
+            replace(rest[size], bracket) for bracket in ("", *OPENING, *CLOSING)
         ]  # as in `float[2]] x`
         if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
             return

@@ -29,9 +29,9 @@ _COLONS = frozenset((":", "=", ";"))
 """The mark after a key, and the marks that take its place by mistake."""
 
 
-def _tokens(context: ErrorContext, at: int) -> list[Token]:
+def _tokens(context: ErrorContext, offset: int) -> list[Token]:
     """Return the tokens of a header that begins at an offset, and some after it."""
-    return context.lexer.tokens(context.text, at, at + _LONGEST_HEADER)
+    return context.lexer.tokens(context.text, offset, offset + _LONGEST_HEADER)
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -74,25 +74,27 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
 def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
     """Return edits that correct header entries, and the index of the token after the entries."""
     edits: list[Edit] = []
-    at = 0
-    while tokens[at + 2 :] and tokens[at].strip('"') in _KEYS and tokens[at + 1] in _COLONS:
-        key, size = tokens[at], 1
-        if tokens[at + 2] in CLOSER:
-            size = 1 + (closing_index(tokens[at + 2 :]) or 0)
+    index = 0
+    while (
+        tokens[index + 2 :] and tokens[index].strip('"') in _KEYS and tokens[index + 1] in _COLONS
+    ):
+        key, size = tokens[index], 1
+        if tokens[index + 2] in CLOSER:
+            size = 1 + (closing_index(tokens[index + 2 :]) or 0)
         edits += [replace(key, key.strip('"'))] if key[0] == '"' else []
         edits += [
             Edit(Span(before.end, mark.end), ":")
-            for before, mark in pairwise(tokens[at : at + 2 + size])
+            for before, mark in pairwise(tokens[index : index + 2 + size])
             if mark in _COLONS - {":"}
         ]
-        at += 2 + size
-        after = tokens[at] if at < len(tokens) else ""
+        index += 2 + size
+        after = tokens[index] if index < len(tokens) else ""
         if after == ";":
-            edits.append(replace(tokens[at], ","))
+            edits.append(replace(tokens[index], ","))
         elif after.strip('"') in _KEYS:
-            edits.append(insert(tokens[at - 1].end, ","))
-        at += after in {",", ";"}
-    return edits, at
+            edits.append(insert(tokens[index - 1].end, ","))
+        index += after in {",", ";"}
+    return edits, index
 
 
 def entries(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -102,12 +104,12 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     edits, _ = _entries(_tokens(context, first.at))
     quoted = first[0] == '"'
-    place = first if quoted else context.token
-    if place is not None and edits and (quoted or (place in {"=", ";"} and len(edits) > 1)):
+    token = first if quoted else context.token
+    if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
         key = first.strip('"')
         title = f"write `{key}: …`" if len(edits) < 2 else f"write `{key}: …` and so on"
-        yield Diagnosis("wrong-mark", message, place.span, tuple(edits), title, least=1)
+        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, least=1)
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -118,12 +120,12 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.lexer.tokens(context.text, 0, done[0].at):
         return
     tokens = _tokens(context, done[0].at)
-    edits, at = _entries(tokens)
-    if not at or tokens[at + 1 : at + 2] == ["{"]:  # protobuf text
+    edits, index = _entries(tokens)
+    if not index or tokens[index + 1 : index + 2] == ["{"]:  # protobuf text
         return
     edits.insert(0, insert(done[0].at, "<"))
-    if tokens[at : at + 1] != [">"]:
-        edits.append(insert(tokens[at - 1].end, ">"))
+    if tokens[index : index + 1] != [">"]:
+        edits.append(insert(tokens[index - 1].end, ">"))
     message = "a header must be in `<…>`"
     yield Diagnosis(
         "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", least=1

@@ -43,10 +43,10 @@ _SKIPPED = re.compile(f"{STRING}|{COMMENT}|{_RUN.pattern}", re.DOTALL)
 
 def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose Cyrillic and Greek letters in a Latin word."""
-    text, at = context.text, context.at
-    if text[at : at + 1] not in _LETTERS:
+    text, offset = context.text, context.at
+    if text[offset : offset + 1] not in _LETTERS:
         return
-    start = at
+    start = offset
     while start > context.line_start and _WORD.match(text[start - 1]):
         start -= 1
     edits: list[Edit] = []
@@ -56,10 +56,14 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
             edits.append(Edit(Span(*match.span()), meant))
     if not edits or edits[0].span.start != start:
         return
-    message = f"`{text[at]}` is the letter U+{ord(text[at]):04X}, not `{_LETTERS[text[at]]}`"
+    message = (
+        f"`{text[offset]}` is the letter U+{ord(text[offset]):04X}, not `{_LETTERS[text[offset]]}`"
+    )
     title = f"write `{edits[0].text}` in ASCII"[:80]
     for some in (tuple(edits), tuple(edits[:1])):
-        yield Diagnosis("lookalike-character", message, Span(at, at + 1), some, title, least=0)
+        yield Diagnosis(
+            "lookalike-character", message, Span(offset, offset + 1), some, title, least=0
+        )
 
 
 def _latin(text: str, word: str) -> str | None:

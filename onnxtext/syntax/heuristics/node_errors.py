@@ -52,10 +52,10 @@ def unopened_bracket(tokens: Sequence[str]) -> int | None:
     return None
 
 
-def opening_index(context: ErrorContext, mark: str) -> int | None:
-    """Return the index in `context.done` of the innermost open bracket; None if it is no `mark`."""
+def opening_index(context: ErrorContext, token: str) -> int | None:
+    """Return the index in `context.done` of the innermost open bracket; None if not a `token`."""
     index = innermost_bracket(context.done)
-    return None if index is None or context.done[index] != mark else index
+    return None if index is None or context.done[index] != token else index
 
 
 def inputs_bracket(context: ErrorContext) -> int | None:
@@ -63,9 +63,13 @@ def inputs_bracket(context: ErrorContext) -> int | None:
 
     Return None if the unexpected token is not among the inputs of a node.
     """
-    at = opening_index(context, "(")
-    before = context.done[:at]
-    return at if at and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"} else None
+    index = opening_index(context, "(")
+    before = context.done[:index]
+    return (
+        index
+        if index and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"}
+        else None
+    )
 
 
 def in_attributes(context: ErrorContext) -> bool:

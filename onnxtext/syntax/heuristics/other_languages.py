@@ -79,10 +79,10 @@ def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
     match = _MLIR.match(context.text, context.line_start, context.line_limit)
     if match is not None and "node" in context.rules:
-        at = context.line_start + indentation(context.text, context.line_end)
+        offset = context.line_start + indentation(context.text, context.line_end)
         message = "this is an operation of MLIR, not a node"
         help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
-        span, skip_to = Span(at, context.line_end), context.line_end + 1
+        span, skip_to = Span(offset, context.line_end), context.line_end + 1
         yield Diagnosis("other-format", message, span, help=help, skip_to=skip_to)
 
 
@@ -233,9 +233,9 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     arrow = context.text.find("->", start, context.line_end)
     if arrow >= 0:
         edits.append(Edit(Span(arrow, arrow + 2), "=>"))
-    bare = line.rstrip()
-    if bare.endswith(":"):
-        colon = context.line_start + len(bare) - 1
+    stripped = line.rstrip()
+    if stripped.endswith(":"):
+        colon = context.line_start + len(stripped) - 1
         edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
     if len(edits) == 1:
         return
@@ -253,17 +253,17 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `// comment` and `/* comment */`."""
-    at = context.at
-    if context.text.startswith("//", at):
-        span = Span(at, context.line_end)
-        edits = (Edit(Span(at, at + 2), "#"),)
+    offset = context.at
+    if context.text.startswith("//", offset):
+        span = Span(offset, context.line_end)
+        edits = (Edit(Span(offset, offset + 2), "#"),)
         message = "a comment must start with `#`"
         yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
-    elif context.text.startswith("/*", at):
-        end = context.text.find("*/", at, at + 2000)
+    elif context.text.startswith("/*", offset):
+        end = context.text.find("*/", offset, offset + 2000)
         if end >= 0:
-            span = Span(at, end + 2)
-            body = context.text[at + 2 : end].strip(" *")
+            span = Span(offset, end + 2)
+            body = context.text[offset + 2 : end].strip(" *")
             tail = context.text[end + 2 : line_end(context.text, end)]
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
@@ -307,22 +307,22 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
-    at = inputs_bracket(context)
-    if context.token != "=" or at is None or context.done[-2] not in {"(", ","}:
+    index = inputs_bracket(context)
+    if context.token != "=" or index is None or context.done[-2] not in {"(", ","}:
         return
-    rest = [context.done[at], *context.rest]
+    rest = [context.done[index], *context.rest]
     end = closing_index(rest)
     if end is None:
         return
     first, close, text = context.done[-1], rest[end], context.text
     written = text[first.at : close.at].rstrip()
     start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
-    after = context.done[at - 1].end
+    after = context.done[index - 1].end
     blank = "" if text[after : after + 1].isspace() else " "
     remove = Edit(Span(start, close.at), "")
     message = "attributes belong in `<…>` after the operator, not among the inputs"
     span = Span(first.at, first.at + len(written))
     moved = (insert(after, f" <{written}>{blank}"), remove)
     yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
-    help = f"write them as `{context.done[at - 1]} <…> (…)`"
+    help = f"write them as `{context.done[index - 1]} <…> (…)`"
     yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)

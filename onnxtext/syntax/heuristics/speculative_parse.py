@@ -74,9 +74,9 @@ class EditedToken(Token):
     __slots__ = ("size",)
     size: int
 
-    def __new__(cls, text: str, at: int, kind: str = "", size: int = 0) -> EditedToken:
+    def __new__(cls, text: str, offset: int, kind: str = "", size: int = 0) -> EditedToken:
         """Create a token with a text, and the offset and size of the original text."""
-        token = super().__new__(cls, text, at, kind)
+        token = super().__new__(cls, text, offset, kind)
         assert isinstance(token, EditedToken)
         token.size = size
         return token
@@ -152,20 +152,23 @@ def parse_with_edits(
     pieces = []
     places = []  # for each piece: offset in the edited text, in the original; whether inserted
     spans: list[tuple[int, int]] = []  # of the inserted texts, in the edited text
-    at, size = region.start, 0
+    offset, size = region.start, 0
     for edit in edits:
-        for piece, origin in ((text[at : edit.span.start], at), (edit.text, edit.span.start)):
+        for piece, origin in (
+            (text[offset : edit.span.start], offset),
+            (edit.text, edit.span.start),
+        ):
             pieces.append(piece)
             places.append((size, origin, piece is edit.text))
             size += len(piece)
         spans.append((size - len(edit.text), size))
-        at = edit.span.end
-    touched = max(at, region.error)
+        offset = edit.span.end
+    touched = max(offset, region.error)
     limit = min(len(text), touched + _AHEAD)
-    places.append((size, at, False))
-    pieces.append(text[at:limit])
+    places.append((size, offset, False))
+    pieces.append(text[offset:limit])
     changed = "".join(pieces)
-    shift = at - size  # converts offsets after the last edit to offsets in the original text
+    shift = offset - size  # converts offsets after the last edit to offsets in the original text
     line_end = text.find("\n", region.error)
     line_end = len(text) if line_end < 0 else line_end
     states = States(automaton, region.states)
@@ -175,30 +178,30 @@ def parse_with_edits(
     count = 0
     resume = -1
     next_line = False
-    for kind, token, at in lexer.read(changed, 0):
-        end = at + len(token)
+    for kind, token, offset in lexer.read(changed, 0):
+        end = offset + len(token)
         if end == len(changed) and limit < len(text) and resume >= 0:  # perhaps cut by the limit
             return Outcome(count, resume, True, next_line, tokens, edited)
-        after = at >= size and at + shift >= touched
+        after = offset >= size and offset + shift >= touched
         if after and resume < 0:
-            resume = at + shift
+            resume = offset + shift
         if not states.feed(kind):
             # Far enough from the edits, a bad token is a separate error.
             other = kind == BAD_KIND and 3 * count > most - MAX_TOKENS
             return Outcome(count, resume, other, next_line, tokens, edited) if resume >= 0 else None
         if after:
             count += 1
-            next_line = next_line or at + shift > line_end
+            next_line = next_line or offset + shift > line_end
             if count == most:
                 return Outcome(count, resume, True, next_line, tokens, edited)
         else:
-            while span < len(spans) and spans[span][1] <= at:
+            while span < len(spans) and spans[span][1] <= offset:
                 span += 1
             if span < len(spans) and spans[span][0] < end:
                 if kind in _COARSE and _NO_COMMA.search(token):
                     return None
                 edited.append(len(tokens))
-            start = _origin(places, at)
+            start = _origin(places, offset)
             tokens.append(EditedToken(token, start, kind, _end(places, end) - start))
     if limit < len(text):
         return Outcome(count, resume, True, next_line, tokens, edited) if resume >= 0 else None
@@ -207,10 +210,10 @@ def parse_with_edits(
     return Outcome(count, resume, states.feed(END_KIND), next_line, tokens, edited)
 
 
-def _origin(places: list[tuple[int, int, bool]], at: int) -> int:
+def _origin(places: list[tuple[int, int, bool]], offset: int) -> int:
     """Convert an offset in the edited text to an offset in the original text."""
-    start, origin, inserted = places[bisect_right(places, at, key=itemgetter(0)) - 1]
-    return origin if inserted else origin + at - start
+    start, origin, inserted = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
+    return origin if inserted else origin + offset - start
 
 
 def _end(places: list[tuple[int, int, bool]], end: int) -> int:

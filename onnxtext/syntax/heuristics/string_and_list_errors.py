@@ -173,10 +173,10 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
-def _moved(context: ErrorContext, span: Span, place: int) -> Diagnosis:
+def _moved(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
     """Return the diagnosis of attributes that belong at another place."""
     end = span.end + context.text.startswith(" ", span.end)
-    edits = (Edit(Span(span.start, end), ""), insert(place, f" {context.text[slice(*span)]}"))
+    edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))
     message = "attributes belong after the operator"
     return Diagnosis("misplaced-attributes", message, span, edits, "move them there")
 
@@ -211,8 +211,8 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     # A token that recovery inserted has the offset of another token.
     starts = [
         index
-        for index, (mark, value) in enumerate(pairwise(done), 1)
-        if mark == "=" and value[0] == "[" and text.startswith("[", value.at)
+        for index, (token, value) in enumerate(pairwise(done), 1)
+        if token == "=" and value[0] == "[" and text.startswith("[", value.at)
     ]
     if not starts:
         return
@@ -221,23 +221,23 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     opened: list[int] = []
     last = done[starts[-1]].at
     for match in _ROW.finditer(text, last, context.at):
-        at, mark = match.start(), match[0]
-        if mark[0] == "#":
+        offset, token = match.start(), match[0]
+        if token[0] == "#":
             continue
-        if mark == "[" and len(opened) == rank:
+        if token == "[" and len(opened) == rank:
             twice = text[last - 1] == "["
             edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
             yield _unclosed_row(opened[-1], edit)
             return
-        if mark in "[]" and opened and begins_line(text, at) and begins_line(text, opened[-1]):
-            deeper = indentation(text, at) - indentation(text, opened[-1])
-            if deeper < 0 or (not deeper and mark == "["):
+        if token in "[]" and opened and begins_line(text, offset) and begins_line(text, opened[-1]):
+            deeper = indentation(text, offset) - indentation(text, opened[-1])
+            if deeper < 0 or (not deeper and token == "["):
                 yield _unclosed_row(opened[-1], insert(last, "]"))
                 return
         last = match.end()
-        if mark == "[":
-            opened.append(at)
-        elif mark == "]":
+        if token == "[":
+            opened.append(offset)
+        elif token == "]":
             opened.pop()
             if not opened:
                 return
@@ -247,7 +247,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
         yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
 
 
-def _unclosed_row(at: int, edit: Edit) -> Diagnosis:
+def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
     title = "add `]`" if edit.text else "remove it"
-    span, message = Span(at, at + 1), "this bracket is never closed"
+    span, message = Span(offset, offset + 1), "this bracket is never closed"
     return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)

@@ -253,13 +253,13 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=` and `==` for `=`."""
-    text, at = context.text, context.at
+    text, offset = context.text, context.at
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
         yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
     for wrong, right in (("->", "=>"), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "=")):
-        places = (at, at - 1, context.end - 2)
+        places = (offset, offset - 1, context.end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
         if start is not None:
             span = Span(start, start + 2)

@@ -81,7 +81,9 @@ class Reduction:
         self.call = action or _identity
         self.located = located
         self.unit = self.action is None and self.size == 1
-        self.tokens = [at for at in rule.take if at >= 0 and not rule.symbols[at].islower()]
+        self.tokens = [
+            index for index in rule.take if index >= 0 and not rule.symbols[index].islower()
+        ]
         if action is None or action in _WITHOUT_OFFSET:
             self.tokens = []
         takes_all = rule.take == tuple(range(self.size))
@@ -90,14 +92,14 @@ class Reduction:
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
-    def make(self, at: int, children: Sequence[Any]) -> Any:
+    def make(self, offset: int, children: Sequence[Any]) -> Any:
         """Return the value of the rule.
 
         Args:
-            at: the offset of the first token of the rule.
+            offset: the offset of the first token of the rule.
             children: the arguments of the action.
         """
-        return self.call(at, *children) if self.located else self.call(*children)
+        return self.call(offset, *children) if self.located else self.call(*children)
 
 
 def _tree_reduction(rule: GrammarRule) -> Reduction:
@@ -193,9 +195,9 @@ class Unexpected(Exception):
         at: the offset of the token; at an unexpected end, the length of the text.
     """
 
-    def __init__(self, at: int) -> None:
-        super().__init__(at)
-        self.at = at
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.at = offset
 
 
 class Machine:
@@ -217,9 +219,9 @@ class Machine:
         self.has_error_nodes = False
         self.semantic_errors: list[SemanticError] | None = None
 
-    def feed(self, kind: str, value: Any, at: int) -> None:
+    def feed(self, kind: str, value: Any, offset: int) -> None:
         """Feed one token, as `feed_all` does."""
-        self.feed_all(((kind, value, at),))
+        self.feed_all(((kind, value, offset),))
 
     def feed_all(self, tokens: Iterable[tuple[str, Any, int]]) -> None:
         """For each token, reduce the rules that end before it, then shift it.
@@ -237,14 +239,14 @@ class Machine:
         rows, gotos, reductions = automaton.rows, automaton.gotos, automaton.reductions
         states, values, where = self.states, self.values, self.where
         row = rows[states[-1]]
-        for kind, value, at in tokens:
+        for kind, value, offset in tokens:
             while True:
                 try:
                     target = row[kind]
                 except KeyError:
                     if kind == END_KIND and states[-1] in automaton.accepting:
                         return
-                    raise Unexpected(at) from None
+                    raise Unexpected(offset) from None
                 if target >= 0:
                     break
                 rule = reductions[~target]
@@ -259,7 +261,7 @@ class Machine:
                     continue
                 size = rule.size
                 children = values[-size:] if size else []
-                begin = where[-size] if size else at
+                begin = where[-size] if size else offset
                 for index in rule.tokens:
                     if type(children[index]) is str:
                         children[index] = Token(children[index], where[index - size])
@@ -281,22 +283,24 @@ class Machine:
                 where.append(begin)
             states.append(target)
             values.append(value)
-            where.append(at)
+            where.append(offset)
             row = rows[target]
             if len(states) > MAX_PARSER_STACK:
-                raise SemanticError("the text is nested too deeply here", at=at, code="too-deep")
+                raise SemanticError(
+                    "the text is nested too deeply here", at=offset, code="too-deep"
+                )
 
-    def finish(self, at: int) -> Any:
+    def finish(self, offset: int) -> Any:
         """Return the value of the start rule, at the end of the text.
 
         Raises:
             Unexpected: the text cannot end here.
             SemanticError: an action failed.
         """
-        self.feed(END_KIND, "", at)
+        self.feed(END_KIND, "", offset)
         return self.values[-1]
 
-    def value(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
+    def value(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule; if its action fails, return the result of `keep`.
 
         Raises:
@@ -304,13 +308,13 @@ class Machine:
         """
         try:
             if self.has_error_nodes and any(child is ERROR_NODE for child in children):
-                return self._patch(reduction, at, children)
-            return reduction.make(at, children)
+                return self._patch(reduction, offset, children)
+            return reduction.make(offset, children)
         except SemanticError as error:
-            return self.keep(error, reduction, at, children)
+            return self.keep(error, reduction, offset, children)
 
     def keep(
-        self, error: SemanticError, reduction: Reduction, at: int, children: Sequence[Any]
+        self, error: SemanticError, reduction: Reduction, offset: int, children: Sequence[Any]
     ) -> Any:
         """Keep the error of an action in `semantic_errors`; return a substitute for its value.
 
@@ -318,7 +322,7 @@ class Machine:
             SemanticError: `semantic_errors` is None or has too many errors.
         """
         if error.at is None:  # the error concerns the construct as a whole
-            error.at = at
+            error.at = offset
         if self.semantic_errors is None:
             raise error
         self.semantic_errors += (error, *error.others)
@@ -329,7 +333,7 @@ class Machine:
             return children[0]
         return ERROR_NODE if error.made is None else error.made
 
-    def _patch(self, reduction: Reduction, at: int, children: Sequence[Any]) -> Any:
+    def _patch(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule if some children are error nodes.
 
         Lists, and models with a graph, omit these children. The value of other rules is an error
@@ -340,5 +344,5 @@ class Machine:
         if reduction.name in _MODELS:
             filled = [None if child is ERROR_NODE else child for child in children]
             if filled[-3] is not None:  # the graph
-                return reduction.make(at, [*filled[:-2], filled[-2] or [], filled[-1]])
+                return reduction.make(offset, [*filled[:-2], filled[-2] or [], filled[-1]])
         return ERROR_NODE

@@ -119,13 +119,13 @@ class CoreParser(Parser):
         super().__init__(text, start)
         self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_PARSER_STACK)
 
-    def feed_from(self, at: int) -> None:
+    def feed_from(self, offset: int) -> None:
         """Feed the tokens from an offset to the end of the text."""
-        while (at := self._parser.advance(at)) < len(self.text):
-            token = self.lexer.token(self.text, at)
+        while (offset := self._parser.advance(offset)) < len(self.text):
+            token = self.lexer.token(self.text, offset)
             assert token is not None  # the loop stopped before this token
             self.machine.feed(token.kind, token, token.at)
-            at = token.end
+            offset = token.end
 
     def finish(self) -> Any:
         """Return the value of the start rule, at the end of the text."""
@@ -240,8 +240,8 @@ def _token_reader(
     The function takes a text and an offset; it returns the token and the number of its terminal.
     """
 
-    def read_token(text: str, at: int) -> tuple[Token | None, int]:
-        token = lexer.token(text, at)
+    def read_token(text: str, offset: int) -> tuple[Token | None, int]:
+        token = lexer.token(text, offset)
         if token is None:
             return None, KINDS["END"]
         return token, terminals.get(lexer.kind(token), KINDS["BAD"])

@@ -38,15 +38,15 @@ class Parser:
             Unexpected: a token is unexpected, and there is no recovery.
             SemanticError: an action failed, and the machine does not keep errors or has too many.
         """
-        at: int | None = 0
-        while at is not None:
+        offset: int | None = 0
+        while offset is not None:
             try:
-                self.feed_from(at)
+                self.feed_from(offset)
                 return self.finish()
             except Unexpected as unexpected:
                 if self.recover is None:
                     raise
-                at = self.recover(unexpected)
+                offset = self.recover(unexpected)
         return ERROR_NODE
 
     def finish(self) -> Any:
@@ -58,6 +58,6 @@ class Parser:
         """
         return self.machine.finish(len(self.text))
 
-    def feed_from(self, at: int) -> None:
+    def feed_from(self, offset: int) -> None:
         """Feed the tokens from an offset to the end of the text."""
-        self.machine.feed_all(self.lexer.read(self.text, at))
+        self.machine.feed_all(self.lexer.read(self.text, offset))

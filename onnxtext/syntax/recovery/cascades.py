@@ -63,18 +63,18 @@ class CascadeFilter:
         self._error = self._resume = -1
 
     def note_guess(
-        self, at: int, resume: int, removed: Sequence[str] = (), inserted: str = ""
+        self, offset: int, resume: int, removed: Sequence[str] = (), inserted: str = ""
     ) -> None:
         """Record that the parser state is a guess after an error.
 
         Args:
-            at: the offset of the unexpected token.
+            offset: the offset of the unexpected token.
             resume: the offset at which parsing continues.
             removed: the tokens that were dropped.
             inserted: the text that was inserted.
         """
         self._inserted_brace = self._inserted_brace or "{" in inserted
-        self._error, self._resume = min(at, resume - 1), resume
+        self._error, self._resume = min(offset, resume - 1), resume
         if removed and (removed[-1] in OPENING or removed[0] in CLOSING):
             self.unbalanced = True
 

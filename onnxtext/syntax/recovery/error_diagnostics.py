@@ -51,10 +51,10 @@ def first_of_lines(
 
 def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     """Return the diagnostic of a semantic error."""
-    at = error.at if error.at is not None else len(source.text)
-    span = Span(at, min(at + error.length, len(source.text)))
-    before = source.text[:at].rstrip() if error.missing else ""
-    if "\n" in source.text[len(before) : at] and error.missing:
+    offset = error.at if error.at is not None else len(source.text)
+    span = Span(offset, min(offset + error.length, len(source.text)))
+    before = source.text[:offset].rstrip() if error.missing else ""
+    if "\n" in source.text[len(before) : offset] and error.missing:
         last = Span(len(before) - 1, len(before))
         return diagnosis_report(source, incomplete_statement(error.missing, before[-1], last))
     help, fix, instead = error.help, None, error.instead
@@ -103,7 +103,7 @@ def _tidy(source: Source, edit: Edit) -> Edit:
         return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), edit.text)
     if edit.text.strip() != "," or start != end or before.strip():
         return Edit(edit.span, source.with_line_ends(edit.text))
-    place = len(text[:start].rstrip())
-    if "#" in text[text.rfind("\n", 0, place) + 1 : place]:  # perhaps a comment
+    offset = len(text[:start].rstrip())
+    if "#" in text[text.rfind("\n", 0, offset) + 1 : offset]:  # perhaps a comment
         return edit
-    return Edit(Span(place, place), ",")
+    return Edit(Span(offset, offset), ",")

@@ -144,32 +144,32 @@ class Recovery:
         Returns:
             The offset at which parsing continues; None to give up.
         """
-        at = unexpected.at
-        token = self.parser.lexer.token(self.text, at)
+        offset = unexpected.at
+        token = self.parser.lexer.token(self.text, offset)
         self._recoveries += 1
         count = len(self.diagnostics) + len(self._errors)
         if count >= MAX_SEMANTIC_ERRORS or (count and self._recoveries > _MAX_RECOVERIES):
             self._stopped = True
             return None
-        context, position = self._error_context(token, at)
-        self._tries = self._tries + 1 if at == self._at else 0
-        self._at = at
+        context, position = self._error_context(token, offset)
+        self._tries = self._tries + 1 if offset == self._at else 0
+        self._at = offset
         if self._tries > MAX_TRIES:  # no edit helped
-            self._reported = max(self._reported, at)
-        diagnosis = diagnose(context, self._budget) if at > self._reported else None
+            self._reported = max(self._reported, offset)
+        diagnosis = diagnose(context, self._budget) if offset > self._reported else None
         if diagnosis is not None and diagnosis.instead:
-            place = range(*diagnosis.span)
-            self._errors[:] = [error for error in self._errors if error.at not in place]
+            span = range(*diagnosis.span)
+            self._errors[:] = [error for error in self._errors if error.at not in span]
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
         # The skipped text has been reported.
         cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         doubt = inf if diagnosis is None else diagnosis.doubt
-        if at > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
+        if offset > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = self.text.rfind("\n", 0, context.end) + 1
-                if self._has_semantic_error(max(wider.region.start, before), at):
+                if self._has_semantic_error(max(wider.region.start, before), offset):
                     cascade = True  # the semantic error may be the cause
                     break
                 other = diagnose_wider(wider, self._budget, doubt)
@@ -190,7 +190,7 @@ class Recovery:
         Returns:
             The offset at which parsing continues; None if the parser rejects the edited statement.
         """
-        at = context.at
+        offset = context.at
         if not cascade:
             self._report(diagnosis)
         outcome = context.attempt(*diagnosis.edits)
@@ -199,8 +199,8 @@ class Recovery:
             outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
         assert outcome is not None
         # After an incomplete statement, an error at the next statement is an error of its own.
-        self._reported = at if context.next_statement is None else context.next_statement - 1
-        if context.region.start < at or context.done:
+        self._reported = offset if context.next_statement is None else context.next_statement - 1
+        if context.region.start < offset or context.done:
             rewind(self.parser.machine, position)
         if not self._feed(outcome, guessed=not diagnosis.title):
             return None
@@ -208,7 +208,7 @@ class Recovery:
         self._guesses.append((context.region.start, outcome.resume, count))
         if not diagnosis.title:
             inserted = "".join([edit.text for edit in diagnosis.edits])
-            self._cascades.note_guess(at, outcome.resume, inserted=inserted)
+            self._cascades.note_guess(offset, outcome.resume, inserted=inserted)
         elif not cascade:
             self._cascades.note_certain()
         return outcome.resume
@@ -287,19 +287,19 @@ class Recovery:
     ) -> Iterator[tuple[ErrorContext, int]]:
         """Yield contexts of the error in larger and larger constructs, with stack positions."""
         machine = self.parser.machine
-        outer = [place for place in sync_positions(machine) if place < position]
-        for place in [*outer, 0][:_MAX_WIDER]:
-            start = machine.where[place] if place < len(machine.where) else context.at
+        outer = [index for index in sync_positions(machine) if index < position]
+        for index in [*outer, 0][:_MAX_WIDER]:
+            start = machine.where[index] if index < len(machine.where) else context.at
             if context.at - start > LONGEST_STATEMENT:
                 return
-            region = Region(self.text, start, tuple(machine.states[: place + 1]), context.at)
+            region = Region(self.text, start, tuple(machine.states[: index + 1]), context.at)
             tokens = self.parser.lexer.tokens(self.text, start, context.at)
             states = States(machine.automaton, region.states)
             if len(tokens) > _LONGEST_WIDER:
                 return
-            if place < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
-                opened = _open_bracket(machine, place)
-                yield ErrorContext(region, context.token, tokens, (), opened), place
+            if index < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
+                opened = _open_bracket(machine, index)
+                yield ErrorContext(region, context.token, tokens, (), opened), index
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
         """Whether a syntax error at the end of a list may follow from a semantic error in the list.
@@ -319,18 +319,18 @@ class Recovery:
         """Whether an action found an error in a range of the text."""
         return any(start <= (error.at or 0) < end for error in self._errors)
 
-    def _is_outside_list(self, position: int, at: int, first: bool) -> bool:
+    def _is_outside_list(self, position: int, offset: int, first: bool) -> bool:
         """Whether a token after an opening `<` or `(` is probably outside of the list.
 
         It does if it begins a line that is indented no deeper than the line of the bracket.
         """
         machine = self.parser.machine
-        opened = machine.where[position - 1] if position else at
+        opened = machine.where[position - 1] if position else offset
         return (
             first
             and 0 < position == len(machine.where)
             and machine.values[position - 1] in ("<", "(")
-            and indentation(self.text, at) <= indentation(self.text, opened)
+            and indentation(self.text, offset) <= indentation(self.text, opened)
         )
 
     def _complete(self, at: int) -> None:

@@ -42,9 +42,9 @@ def is_synchronous(state: int) -> bool:
 
 def sync_positions(machine: Machine) -> Iterator[int]:
     """Yield the stack indexes of the states that are synchronous, innermost first."""
-    wanted = _synchronous()
+    sync_states = _synchronous()
     states = machine.states
-    return (index for index in range(len(states) - 1, -1, -1) if states[index] in wanted)
+    return (index for index in range(len(states) - 1, -1, -1) if states[index] in sync_states)
 
 
 def rewind(machine: Machine, position: int) -> None:
@@ -69,7 +69,7 @@ class Resynchronization:
         self.machine = machine
         self.skip_to = skip_to
         self.early: int | None = None
-        self.positions = [at for at in sync_positions(machine) if at <= innermost]
+        self.positions = [offset for offset in sync_positions(machine) if offset <= innermost]
 
     def find(self, least: int) -> int | None:
         """Repair the stack, and return the offset at which to continue; None to give up.
@@ -116,9 +116,9 @@ class Resynchronization:
             return None
         depth = sum((token in OPENING) - (token in CLOSING) for token in context.done)
         indent = indentation(context.text, context.region.start)
-        at = context.at
+        offset = context.at
         for _ in range(_MAX_SKIPPED):
-            token = context.lexer.token(context.text, at)
+            token = context.lexer.token(context.text, offset)
             if token is None or (
                 token.at > context.line_end
                 and begins_line(context.text, token.at)
@@ -138,7 +138,7 @@ class Resynchronization:
                     return None
             elif token in CLOSING:
                 depth -= 1
-            at = token.end
+            offset = token.end
         return None
 
     def _start(self, position: int) -> int:
@@ -152,15 +152,15 @@ class Resynchronization:
         text = context.text
         start = self._start(self.positions[0])
         limit = indentation(context.text, start) if begins_line(context.text, start) else None
-        at = text.find("\n", self.skip_to - 1 if self.skip_to is not None else start) + 1
+        offset = text.find("\n", self.skip_to - 1 if self.skip_to is not None else start) + 1
         levels = [(p, self._level(self._start(p))) for p in self.positions]
         possible: tuple[int, int] | None = None
         earlier = 0
-        while at:
-            token = context.lexer.token(text, at)
+        while offset:
+            token = context.lexer.token(text, offset)
             if token is None:
                 break
-            at = text.find("\n", token.at) + 1
+            offset = text.find("\n", token.at) + 1
             indent = indentation(context.text, token.at)
             if not begins_line(context.text, token.at) or (limit is not None and indent > limit):
                 continue
@@ -176,12 +176,12 @@ class Resynchronization:
                 possible = possible or (position, token.at)
         return None if possible is None else self._resume_at(*possible, True)
 
-    def _resume_at(self, position: int, at: int, early: bool) -> int:
+    def _resume_at(self, position: int, offset: int, early: bool) -> int:
         rewind(self.machine, position)
         self.machine.has_error_nodes = True
         if early:
-            self.early = at
-        return at
+            self.early = offset
+        return offset
 
     def _candidates(
         self, token: Token, indent: int, levels: list[tuple[int, float]]
@@ -200,10 +200,10 @@ class Resynchronization:
         yield from (p for p, level in fitting if not closing and level % 1 and level < indent)
         yield from (p for p, level in fitting if not closing and level > indent)
 
-    def _level(self, at: int) -> float:
+    def _level(self, offset: int) -> float:
         """Return the indentation of a statement, plus 0.5 if it does not begin its line."""
         text = self.context.text
-        return indentation(text, at) + (0 if begins_line(text, at) else 0.5)
+        return indentation(text, offset) + (0 if begins_line(text, offset) else 0.5)
 
     def _parses_from(self, position: int, token: Token) -> bool:
         """Whether tokens after the error parse if a statement begins at this token."""
@@ -225,11 +225,11 @@ def drop_item(machine: Machine) -> bool:
     return False
 
 
-def _replace_top(machine: Machine, position: int, states: list[int], at: int) -> None:
+def _replace_top(machine: Machine, position: int, states: list[int], offset: int) -> None:
     """Pop all states above the stack index `position`, then push states with error nodes."""
     rewind(machine, position)
     for state in states:
         machine.states.append(state)
         machine.values.append(ERROR_NODE)
-        machine.where.append(at)
+        machine.where.append(offset)
     machine.has_error_nodes = True

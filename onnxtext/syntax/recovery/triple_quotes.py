@@ -73,16 +73,16 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
     for match in _QUOTES.finditer(text):
         if match["quotes"] is None:
             continue
-        at, end = match.span("quotes")
+        offset, end = match.span("quotes")
         first, last = match["first"] is not None, match["last"] is not None
         if opened is None:
-            if first and (place := _unopened(text, before, at)) is not None:
+            if first and (place := _unopened(text, before, offset)) is not None:
                 return place.start, place, "begin"
-            opened = at
+            opened = offset
         elif last and not first:  # these quotes begin another string
-            return _unclosed(text, opened, at)
-        elif end - at > 3:
-            return opened, Span(at, end), "end"
+            return _unclosed(text, opened, offset)
+        elif end - offset > 3:
+            return opened, Span(offset, end), "end"
         else:
             opened = None
         before = end

@@ -49,7 +49,7 @@ def _folded(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
         items = values[0].items
         for value in values[1:]:
             pairs = zip(items, value.items, strict=True)
-            items = tuple([step(one, other) for one, other in pairs])
+            items = tuple([step(left, right) for left, right in pairs])
         return SmallTensor(values[0].shape, items, values[0].real)
 
     return compute
@@ -157,14 +157,14 @@ def where(call: OperatorCall) -> SmallTensor | None:
     shape = broadcast_all_shapes([value.shape for value in tensors])
     if len(tensors) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
         return None
-    condition, one, other = [broadcast_tensor(value, shape) for value in tensors]
-    if condition is None or one is None or other is None:
+    condition, left, right = [broadcast_tensor(value, shape) for value in tensors]
+    if condition is None or left is None or right is None:
         return None
     items = [
         a if a == b or truth == 1 else b if truth == 0 else None
-        for truth, a, b in zip(condition.items, one.items, other.items, strict=True)
+        for truth, a, b in zip(condition.items, left.items, right.items, strict=True)
     ]
-    return SmallTensor(shape, tuple(items), one.real)
+    return SmallTensor(shape, tuple(items), left.real)
 
 
 def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:

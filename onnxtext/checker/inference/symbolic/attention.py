@@ -98,12 +98,14 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
     if mask is None or not call.has_rank(3, 1, 2, 3, 4, certain=False):
         return
     for back in range(1, len(mask) + 1):
-        size, wanted = mask[-back], scores[-back]
-        if not isinstance(size, int) or not isinstance(wanted, int) or size in (1, wanted):
+        size, expected = mask[-back], scores[-back]
+        if not isinstance(size, int) or not isinstance(expected, int) or size in (1, expected):
             continue
-        if back > 1 or size > wanted:
+        if back > 1 or size > expected:
             names = "batch size", "number of query heads", "number of queries", "number of keys"
-            call.reject(f"dimension -{back} of {{3}} is {size}, but the {names[-back]} is {wanted}")
+            call.reject(
+                f"dimension -{back} of {{3}} is {size}, but the {names[-back]} is {expected}"
+            )
 
 
 def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:

@@ -100,9 +100,9 @@ def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
     """Require `kernel_shape` to be `kernel`, the spatial dimensions of the input `weights`."""
     declared = call.listed("kernel_shape", ())
     if declared and len(declared) == len(kernel):
-        for axis, (wanted, size) in enumerate(zip(declared, kernel, strict=True)):
+        for axis, (expected, size) in enumerate(zip(declared, kernel, strict=True)):
             names = f"entry {axis} of `kernel_shape`", f"dimension {axis + 2} of {{{weights}}}"
-            call.equal(size, wanted, names[1], names[0])
+            call.equal(size, expected, names[1], names[0])
 
 
 conv = _of_weights(1, 2)
@@ -156,11 +156,11 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         if added >= step > 0:
             wrong = f"entry {axis} of `output_padding` is {added}, not less than the stride {step}"
             call.reject(wrong, certain=added >= by)
-    wanted = call.listed("output_shape", ())
-    if len(wanted) == count:
-        for axis, output in enumerate(wanted):
+    expected = call.listed("output_shape", ())
+    if len(expected) == count:
+        for axis, output in enumerate(expected):
             _require_output(call, axis, output, strides[axis], spans[axis], output_padding[axis])
-        return (shape[0], channels, *wanted)
+        return (shape[0], channels, *expected)
     has_explicit_pads = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
     if (
         not has_explicit_pads
@@ -182,19 +182,19 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_output(
-    call: OperatorCall, axis: int, wanted: int, stride: int, span: Extent, added: int
+    call: OperatorCall, axis: int, expected: int, stride: int, span: Extent, added: int
 ) -> None:
-    """Require that some pads, none of them negative, give the output size `wanted`."""
+    """Require that some pads, none of them negative, give the output size `expected`."""
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None
     if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
         return
     covered = stride * (size - 1) + span
-    if (max(covered + added, wanted) - span) // stride + 1 != size:
+    if (max(covered + added, expected) - span) // stride + 1 != size:
         # onnxruntime requires this; the specification does not define negative pads.
         call.reject(
-            f"entry {axis} of `output_shape` is {wanted}, but dimension {axis + 2} of {{0}} gives "
-            f"at most {covered + stride - 1}",
+            f"entry {axis} of `output_shape` is {expected}, but dimension {axis + 2} of {{0}} "
+            f"gives at most {covered + stride - 1}",
             certain=False,
         )
 

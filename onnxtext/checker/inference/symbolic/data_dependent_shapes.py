@@ -34,14 +34,14 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
     """Return the result of broadcasting two sizes; None if it depends on the values of symbols."""
     if left == right:
         return left
-    for one, other in ((left, right), (right, left)):
-        if one == 1:
-            return other
+    for first, second in ((left, right), (right, left)):
+        if first == 1:
+            return second
         # A number other than 1 is the result: a valid other size equals it or is 1.
-        if isinstance(one, int):
-            return one
-        if _is_least_of(one, other):
-            return other
+        if isinstance(first, int):
+            return first
+        if _is_least_of(first, second):
+            return second
     return None
 
 
@@ -53,26 +53,28 @@ def _is_least_of(least: Extent, size: Extent) -> bool:
 
 def expand(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Expand`: broadcast the data's shape with the second input."""
-    shape, wanted = call.shape(0), call.symbolic("shape", 1)
-    if shape is None or wanted is None or not _require_rank_1(call, 1):
+    shape, target = call.shape(0), call.symbolic("shape", 1)
+    if shape is None or target is None or not _require_rank_1(call, 1):
         return None
-    negative = next((size for size in wanted if isinstance(size, int) and size < 0), None)
+    negative = next((size for size in target if isinstance(size, int) and size < 0), None)
     if negative is not None:
         call.reject(f"the shape has the negative dimension {negative}")
         return None
-    rank = max(len(shape), len(wanted))
-    one: Extents = (*(1,) * (rank - len(shape)), *shape)
-    other: Extents = (*(1,) * (rank - len(wanted)), *wanted)
-    return tuple([_expanded_dim(call, a, b) for a, b in zip(one, other, strict=True)])
+    rank = max(len(shape), len(target))
+    padded_shape: Extents = (*(1,) * (rank - len(shape)), *shape)
+    padded_target: Extents = (*(1,) * (rank - len(target)), *target)
+    return tuple(
+        [_expanded_dim(call, a, b) for a, b in zip(padded_shape, padded_target, strict=True)]
+    )
 
 
-def _expanded_dim(call: OperatorCall, size: Extent, wanted: Extent) -> Extent:
-    if isinstance(size, int) and isinstance(wanted, int) and 1 not in (size, wanted):
-        call.equal(size, wanted, "a dimension of {0}", "the expanded dimension")
-    if size is None or wanted is None:
-        dim = wanted if size is None else size
+def _expanded_dim(call: OperatorCall, size: Extent, target: Extent) -> Extent:
+    if isinstance(size, int) and isinstance(target, int) and 1 not in (size, target):
+        call.equal(size, target, "a dimension of {0}", "the expanded dimension")
+    if size is None or target is None:
+        dim = target if size is None else size
         return dim if isinstance(dim, int) and dim != 1 else None
-    return broadcast_pair(size, wanted)
+    return broadcast_pair(size, target)
 
 
 def tile(call: OperatorCall) -> SymbolicShape:
@@ -253,8 +255,8 @@ def scatter_elements(call: OperatorCall) -> SymbolicShape:
     for index in (1, 2):
         call.has_rank(index, len(shape))
     if chosen is not None and updates is not None and len(chosen) == len(updates):
-        for axis, (one, other) in enumerate(zip(chosen, updates, strict=True)):
-            call.equal(one, other, f"dimension {axis} of {{1}}", f"dimension {axis} of {{2}}")
+        for axis, (left, right) in enumerate(zip(chosen, updates, strict=True)):
+            call.equal(left, right, f"dimension {axis} of {{1}}", f"dimension {axis} of {{2}}")
     return shape
 
 
@@ -275,9 +277,9 @@ def scatter_nd(call: OperatorCall) -> SymbolicShape:
         call.reject(f"the last dimension of {{1}} is {depth}, but {{0}} has rank {len(shape)}")
         return shape
     require_indices(call, shape[:depth])
-    wanted = (*chosen[:-1], *shape[depth:])
-    if call.has_rank(2, len(wanted)):
-        for axis, (size, needed) in enumerate(zip(updates, wanted, strict=True)):
+    expected = (*chosen[:-1], *shape[depth:])
+    if call.has_rank(2, len(expected)):
+        for axis, (size, needed) in enumerate(zip(updates, expected, strict=True)):
             call.equal(size, needed, f"dimension {axis} of {{2}}", "the size of the slices")
     return shape
 

@@ -143,9 +143,9 @@ def times(left: Extent, right: Extent) -> Extent:
     if left is None or right is None:
         return None
     terms: Counter[Monomial] = Counter()
-    for one, first in terms_of(left).items():
-        for other, second in terms_of(right).items():
-            terms[tuple(sorted(one + other, key=factor_order))] += first * second
+    for left_product, first in terms_of(left).items():
+        for right_product, second in terms_of(right).items():
+            terms[tuple(sorted(left_product + right_product, key=factor_order))] += first * second
     return sum_of_terms(terms)
 
 

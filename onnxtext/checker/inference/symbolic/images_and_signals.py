@@ -26,14 +26,14 @@ def _affine_grid(call: OperatorCall) -> None:
     if sizes is not None:
         call.equal(theta[0], sizes[0], "dimension 0 of {0}", "entry 0 of {1}")
         for axis, size in enumerate(_MATRICES[len(sizes)], 1):
-            wanted = f"the size for {len(sizes)} entries of {{1}}"
-            call.equal(theta[axis], size, f"dimension {axis} of {{0}}", wanted)
+            expected = f"the size for {len(sizes)} entries of {{1}}"
+            call.equal(theta[axis], size, f"dimension {axis} of {{0}}", expected)
     elif not any(_may_be(theta[1:], matrix) for matrix in _MATRICES.values()):
         call.reject("the last dimensions of {0} are neither 2 and 3 nor 3 and 4")
 
 
-def _may_be(dims: Extents, wanted: tuple[int, ...]) -> bool:
-    pairs = zip(dims, wanted, strict=True)
+def _may_be(dims: Extents, expected: tuple[int, ...]) -> bool:
+    pairs = zip(dims, expected, strict=True)
     return all(not isinstance(size, int) or size == number for size, number in pairs)
 
 

@@ -94,8 +94,8 @@ def _attention(call: OperatorCall) -> None:
     """Require that `Attention` gets past keys and values together, and no other cache."""
     past_inputs = [index for index in (4, 5) if call.has_input(index)]
     if len(past_inputs) == 1:
-        one, other = ("past_key", "past_value")[:: 1 if past_inputs == [4] else -1]
-        call.reject(f"`{one}` is given, but `{other}` is missing; they must be used together")
+        first, second = ("past_key", "past_value")[:: 1 if past_inputs == [4] else -1]
+        call.reject(f"`{first}` is given, but `{second}` is missing; they must be used together")
     elif past_inputs and call.has_input(6):
         call.reject("`nonpad_kv_seqlen` should not be used with past keys", certain=False)
 
@@ -120,11 +120,13 @@ def _group_normalization(call: OperatorCall) -> None:
     if shape is None or len(shape) < 2 or groups < 1:
         return
     call.multiple(0, 1, groups, "`num_groups`")
-    wanted, name = (groups, "`num_groups`") if call.since < 21 else (shape[1], "dimension 1 of {0}")
+    expected, name = (
+        (groups, "`num_groups`") if call.since < 21 else (shape[1], "dimension 1 of {0}")
+    )
     for index in (1, 2):
         other = call.shape(index)
         if other is not None and len(other) == 1:
-            call.equal(other[0], wanted, f"the size of {{{index}}}", name)
+            call.equal(other[0], expected, f"the size of {{{index}}}", name)
 
 
 def has_several(shape: SymbolicShape) -> bool:
@@ -210,9 +212,9 @@ def _rotary_embedding(call: OperatorCall) -> None:
 def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
     """Require the first dimensions of an input to be the batch size and the number of tokens."""
     named = zip(call.shape(index) or (), positions, _POSITIONS, strict=False)
-    for axis, (size, wanted, wanted_name) in enumerate(named):
-        if isinstance(size, int) and isinstance(wanted, int):
-            call.equal(size, wanted, f"dimension {axis} of {{{index}}}", wanted_name)
+    for axis, (size, expected, wanted_name) in enumerate(named):
+        if isinstance(size, int) and isinstance(expected, int):
+            call.equal(size, expected, f"dimension {axis} of {{{index}}}", wanted_name)
 
 
 _POSITIONS = "the batch size", "the number of tokens"

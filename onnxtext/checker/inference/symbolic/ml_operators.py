@@ -69,11 +69,11 @@ def _need(call: OperatorCall, name: str) -> None:
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
 
 
-def _only_one(call: OperatorCall, one: str, other: str) -> str | None:
+def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
     """Return the name of the list that is given; reject the node if none or both are given."""
-    present = [name for name in (one, other) if count_of(call, name)]
+    present = [name for name in (first, second) if count_of(call, name)]
     if len(present) != 1:
-        call.reject(f"exactly one of `{one}` and `{other}` must be given")
+        call.reject(f"exactly one of `{first}` and `{second}` must be given")
     return present[0] if len(present) == 1 else None
 
 
@@ -168,9 +168,9 @@ def _label_encoder(call: OperatorCall) -> Shapes:
         if a.name.startswith(("keys_", "values_")) and isinstance(a.value, (tuple, Floats))
     ]
     for name, count in lists[1:]:
-        first, wanted = lists[0]
-        if count != wanted:
-            call.reject(f"`{name}` has {entries(count)}, but `{first}` has {wanted}")
+        first, expected = lists[0]
+        if count != expected:
+            call.reject(f"`{name}` has {entries(count)}, but `{first}` has {expected}")
             break
     return (call.shape(0),)
 

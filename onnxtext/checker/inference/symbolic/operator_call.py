@@ -141,20 +141,20 @@ class OperatorCall:
 
     # ---- Requirements -----------------------------------------------------------------------
 
-    def equal(self, left: Extent, right: Extent, one: str = "", other: str = "") -> None:
+    def equal(self, left: Extent, right: Extent, first: str = "", second: str = "") -> None:
         """Require two dimensions to be equal.
 
         Args:
             left: the size of the first dimension.
             right: the size of the second dimension.
-            one: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
-                stands for the first input. If `one` is empty, two different numbers are not
+            first: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
+                stands for the first input. If `first` is empty, two different numbers are not
                 reported here, because onnx reports them.
-            other: the name of the second dimension in messages.
+            second: the name of the second dimension in messages.
         """
         if isinstance(left, int) and isinstance(right, int):
-            if left != right and one:
-                self.reject(f"{one} is {left}, but {other} is {right}")
+            if left != right and first:
+                self.reject(f"{first} is {left}, but {second} is {right}")
             return
         self.sizes.equal(left, right, Place(self.node, ("op_type",)))
 
@@ -185,18 +185,18 @@ class OperatorCall:
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True
-        wanted = " or ".join(map(str, ranks))
-        wrong = f"{{{index}}} has {dimensions(rank)}, but the operator needs {wanted}"
+        expected = " or ".join(map(str, ranks))
+        wrong = f"{{{index}}} has {dimensions(rank)}, but the operator needs {expected}"
         self.reject(wrong, certain=certain)
         return False
 
-    def same_shape(self, one: int, other: int) -> None:
+    def same_shape(self, left: int, right: int) -> None:
         """Require the inputs at two indices to have the same shape."""
-        shape, wanted = self.shape(other), self.shape(one)
-        if shape is None or wanted is None or not self.has_rank(other, len(wanted)):
+        shape, expected = self.shape(right), self.shape(left)
+        if shape is None or expected is None or not self.has_rank(right, len(expected)):
             return
-        for axis, sizes in enumerate(zip(wanted, shape, strict=True)):
-            self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (one, other)])
+        for axis, sizes in enumerate(zip(expected, shape, strict=True)):
+            self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (left, right)])
 
     def multiple(self, index: int, axis: int, number: int, name: str) -> None:
         """Require a dimension of the input at `index` to be a multiple of `number`.

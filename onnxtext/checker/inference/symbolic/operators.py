@@ -47,9 +47,9 @@ def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
 def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> None:
     sizes = {extent for extent in extents if isinstance(extent, int) and extent != 1}
     if len(sizes) > 1:
-        one, other, *_ = sorted(sizes)
+        left, right, *_ = sorted(sizes)
         call.reject(
-            f"dimension -{back} is {one} in one input and {other} in another, and neither is 1"
+            f"dimension -{back} is {left} in one input and {right} in another, and neither is 1"
         )
 
 
@@ -64,12 +64,12 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
         )
         return
     for back in range(1, len(shape) + 1):
-        size, wanted = shape[-back], target[-back]
+        size, expected = shape[-back], target[-back]
         if isinstance(size, int) and size != 1:
             names = f"dimension -{back} of {{{index}}}", "the same dimension of the result"
-            call.equal(wanted, size, names[1], names[0])
-        elif isinstance(size, SymbolicSize) and isinstance(wanted, int):
-            call.one_or(size, wanted)
+            call.equal(expected, size, names[1], names[0])
+        elif isinstance(size, SymbolicSize) and isinstance(expected, int):
+            call.one_or(size, expected)
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:

@@ -67,13 +67,13 @@ class _Reader:
 
     def __init__(self, source: str) -> None:
         self._tokens: list[tuple[str, str, str]] = []
-        at = 0
-        while at < len(source):
-            match = _TOKEN.match(source, at)
+        offset = 0
+        while offset < len(source):
+            match = _TOKEN.match(source, offset)
             if match is None:
                 raise _NoExpression
             self._tokens.append((match[1] or "", match[2] or "", match[3] or ""))
-            at = match.end()
+            offset = match.end()
         self._at = 0
         self._depth = 0
 

@@ -23,8 +23,8 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
     if scale is None or not call.has_rank(1, 0, 1):
         return shape
     if zero is not None and call.has_rank(2, 0, 1):
-        one, other = [dims[0] if dims else 1 for dims in (scale, zero)]
-        call.equal(one, other, "the size of {1}", "the size of {2}")
+        scale_size, zero_size = [dims[0] if dims else 1 for dims in (scale, zero)]
+        call.equal(scale_size, zero_size, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
         axis = call.integer("axis", 1)
         # A scale of unknown size may be a single one, for which the axis has no meaning.

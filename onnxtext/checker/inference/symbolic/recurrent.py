@@ -46,12 +46,12 @@ def recurrent(call: OperatorCall) -> Shapes:
 def _require_functions(call: OperatorCall, directions: int) -> None:
     """Require the right number of `activations`; the default of `RNN` is always two."""
     operator, activations = call.node.op_type, call.attribute("activations")
-    wanted = directions * _FUNCTIONS.get(operator, 0)
-    if wanted and isinstance(activations, tuple) and len(activations) not in (
-        wanted, 2 if operator == "RNN" else 0
+    expected = directions * _FUNCTIONS.get(operator, 0)
+    if expected and isinstance(activations, tuple) and len(activations) not in (
+        expected, 2 if operator == "RNN" else 0
     ):  # fmt: skip
         call.reject(
-            f"`activations` has {entries(len(activations))}, but the operator needs {wanted}"
+            f"`activations` has {entries(len(activations))}, but the operator needs {expected}"
         )
 
 
@@ -71,9 +71,9 @@ def _hidden(call: OperatorCall) -> Extent:
     return None
 
 
-def _require(call: OperatorCall, index: int, wanted: Extents) -> None:
+def _require(call: OperatorCall, index: int, expected: Extents) -> None:
     shape = call.shape(index)
-    if shape is None or not call.has_rank(index, len(wanted)):
+    if shape is None or not call.has_rank(index, len(expected)):
         return
-    for axis, (size, needed) in enumerate(zip(shape, wanted, strict=True)):
+    for axis, (size, needed) in enumerate(zip(shape, expected, strict=True)):
         call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the required size")

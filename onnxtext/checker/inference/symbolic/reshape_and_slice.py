@@ -131,23 +131,23 @@ def concat(call: OperatorCall) -> SymbolicShape:
 def reshape(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
-    wanted = call.symbolic("shape", 1)
-    if not call.has_rank(1, 1) or wanted is None:
+    target = call.symbolic("shape", 1)
+    if not call.has_rank(1, 1) or target is None:
         return None
-    below = any(isinstance(size, int) and size < -1 for size in wanted)
-    if below or wanted.count(-1) > 1:
+    below = any(isinstance(size, int) and size < -1 for size in target)
+    if below or target.count(-1) > 1:
         rule = "sizes must be at least -1" if below else "only one size may be -1"
-        shown = ", ".join(["?" if size is None else text(size) for size in wanted])
+        shown = ", ".join(["?" if size is None else text(size) for size in target])
         call.reject(f"the shape is [{shown}]; {rule}")
         return None
-    if call.integer("allowzero", 0) and 0 in wanted:
+    if call.integer("allowzero", 0) and 0 in target:
         return None
     # A symbolic size is unknown if it might be -1 (inferred) or 0 (copied from the input).
-    wanted = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
-                    for size in wanted])  # fmt: skip
-    dims = list(wanted)
+    target = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
+                    for size in target])  # fmt: skip
+    dims = list(target)
     input_shape = None if shape is None else _named(shape)
-    for index, size in enumerate(wanted):
+    for index, size in enumerate(target):
         if size == 0:
             if input_shape is not None and index >= len(input_shape):
                 wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
@@ -155,7 +155,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
             dims[index] = (
                 input_shape[index] if input_shape is not None and index < len(input_shape) else None
             )
-    rest = [index for index, size in enumerate(wanted) if size in (-1, None)]
+    rest = [index for index, size in enumerate(target) if size in (-1, None)]
     for index in rest:
         dims[index] = None
     if input_shape is not None and (None not in dims or len(rest) == 1):
@@ -191,11 +191,11 @@ def _unnamed(size: Extent) -> Extent:
 
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     """Equate the numbers of elements of two shapes, unless unknown dimensions remain."""
-    one, other = product_of(left), product_of(right)
-    if isinstance(one, int) and isinstance(other, int):
+    first, second = product_of(left), product_of(right)
+    if isinstance(first, int) and isinstance(second, int):
         names = "the number of elements of {0}", "the number of elements of the new shape"
-        call.equal(one, other, *names)
-    difference = minus(one, other)
+        call.equal(first, second, *names)
+    difference = minus(first, second)
     if isinstance(difference, SymbolicSize):
         rest = cancel_common_symbols(difference)
         if _unnamed(rest) is not None:
@@ -383,14 +383,14 @@ def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
     mode = call.attribute("mode") or b"constant"
     if not (isinstance(size, int) and isinstance(first, int) and isinstance(last, int)):
         return
-    kept, wanted = size + min(first, 0) + min(last, 0), max(first, last)
-    if mode == b"constant" or wanted < 1:
+    kept, needed = size + min(first, 0) + min(last, 0), max(first, last)
+    if mode == b"constant" or needed < 1:
         return
     if kept < 1:
         call.reject(f"dimension {axis} of {{0}} has no elements to pad with", certain=False)
-    elif mode == b"reflect" and wanted >= kept:
+    elif mode == b"reflect" and needed >= kept:
         call.reject(
-            f"dimension {axis} of {{0}} is padded by {wanted}, but onnxruntime can reflect only "
+            f"dimension {axis} of {{0}} is padded by {needed}, but onnxruntime can reflect only "
             f"{kept - 1}",
             certain=False,
         )

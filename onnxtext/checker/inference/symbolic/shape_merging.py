@@ -30,7 +30,7 @@ Results = tuple[Shapes, SmallTensors]
 def operator_step(
     node: Node,
     target: Target,
-    wanted: Sequence[SymbolicShape],
+    declared_shapes: Sequence[SymbolicShape],
     inputs: list[SymbolicShape],
     values: list[SmallTensor | None],
     sizes: SizeEquations,
@@ -40,13 +40,13 @@ def operator_step(
     Args:
         node: the node.
         target: the operator of the node.
-        wanted: the declared shapes of the node's outputs; None where unknown.
+        declared_shapes: the declared shapes of the node's outputs; None where unknown.
         inputs: the shapes of the node's inputs; None where unknown.
         values: the elements of the node's small inputs; may be empty.
         sizes: the equations between sizes; this function adds those that the node implies.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
-        return tuple(wanted), ()  # defaults must not replace unknown values
+        return tuple(declared_shapes), ()  # defaults must not replace unknown values
     before = len(sizes.mismatches)
     contents: SmallTensors = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):
@@ -54,13 +54,13 @@ def operator_step(
             OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
         )
     elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
-        return tuple(wanted), ()
+        return tuple(declared_shapes), ()
     else:
         call = OperatorCall(node, inputs, values, sizes, target.since)
         shapes, contents = infer(target.name, call)
     if len(sizes.mismatches) > before:
-        return tuple(wanted), ()  # prevents cascading errors
-    return unify_shapes(node, wanted, shapes, sizes), contents
+        return tuple(declared_shapes), ()  # prevents cascading errors
+    return unify_shapes(node, declared_shapes, shapes, sizes), contents
 
 
 def require_body_inputs(
@@ -72,19 +72,20 @@ def require_body_inputs(
 
 
 def unify_shapes(
-    node: Node, wanted: Sequence[SymbolicShape], inferred: Shapes, sizes: SizeEquations
+    node: Node, declared_shapes: Sequence[SymbolicShape], inferred: Shapes, sizes: SizeEquations
 ) -> Shapes:
     """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
 
     Args:
         node: the node.
-        wanted: the declared shapes; None where unknown.
-        inferred: the computed shapes; None where unknown. May have fewer entries than `wanted`.
+        declared_shapes: the declared shapes; None where unknown.
+        inferred: the computed shapes; None where unknown. May have fewer entries than
+            `declared_shapes`.
         sizes: the equations between sizes; this function adds equations.
     """
     found = []
     for index, name in enumerate(node.outputs):
-        declared = wanted[index]
+        declared = declared_shapes[index]
         shape = inferred[index] if index < len(inferred) else None
         if name and declared is not None and shape is not None:
             if shapes_contradict(declared, shape):
@@ -119,8 +120,8 @@ def equate_dims(
 ) -> None:
     """Equate the dimensions of two shapes; ignore shapes with different or unknown ranks."""
     if left is not None and right is not None and left is not right and len(left) == len(right):
-        for one, other in zip(left, right, strict=True):
-            sizes.equal(one, other, place)
+        for first, second in zip(left, right, strict=True):
+            sizes.equal(first, second, place)
 
 
 def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
@@ -131,8 +132,11 @@ def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
     if declared is None or computed is None:
         return False
     return len(declared) != len(computed) or any(
-        isinstance(one, int) and isinstance(other, int) and one != other and 0 not in (one, other)
-        for one, other in zip(declared, computed, strict=True)
+        isinstance(left, int)
+        and isinstance(right, int)
+        and left != right
+        and 0 not in (left, right)
+        for left, right in zip(declared, computed, strict=True)
     )
 
 

@@ -250,14 +250,14 @@ class SizeEquations:
         """
         if left is right or left is None or right is None or left == right:
             return
-        one = left.shifted if isinstance(left, SymbolicSize) else None
-        other = right.shifted if isinstance(right, SymbolicSize) else None
-        if one is not None and other is not None:
-            self._join(one, other, place)
-        elif one is not None and isinstance(right, int):
-            self._restrict(one, {right}, place)
-        elif other is not None and isinstance(left, int):
-            self._restrict(other, {left}, place)
+        first = left.shifted if isinstance(left, SymbolicSize) else None
+        second = right.shifted if isinstance(right, SymbolicSize) else None
+        if first is not None and second is not None:
+            self._join(first, second, place)
+        elif first is not None and isinstance(right, int):
+            self._restrict(first, {right}, place)
+        elif second is not None and isinstance(left, int):
+            self._restrict(second, {left}, place)
         else:
             zero = minus(self.root(left), self.root(right))
             if len(symbols(zero)) > 1:
@@ -306,24 +306,24 @@ class SizeEquations:
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
-        one, left_offset, joined = self.joined(left[0])
-        other, right_offset, _ = self.joined(right[0])
+        first, left_offset, joined = self.joined(left[0])
+        second, right_offset, _ = self.joined(right[0])
         difference = right[1] + right_offset - left[1] - left_offset  # one = other + difference
-        if one == other:
-            if difference and one not in self._reported:
-                self._reported.add(one)
+        if first == second:
+            if difference and first not in self._reported:
+                self._reported.add(first)
                 sizes = _shifted(*left), _shifted(*right)
                 self.conflicts.append(SizeConflict(left[0], sizes, (place, place), joined))
             return
-        if self._weight(one) > self._weight(other):  # keeps chains of links short
-            one, other, difference = other, one, -difference
-        self._weights[other] = self._weight(other) + self._weight(one)
-        choice = self._choice(one)
-        self._links[one] = _Link(other, difference, place)
+        if self._weight(first) > self._weight(second):  # keeps chains of links short
+            first, second, difference = second, first, -difference
+        self._weights[second] = self._weight(second) + self._weight(first)
+        choice = self._choice(first)
+        self._links[first] = _Link(second, difference, place)
         self.learned += 1
         if choice is not None:
             numbers = {number - difference for number in choice.numbers}
-            self._restrict((other, 0), numbers, choice.place, reported_as=left[0])
+            self._restrict((second, 0), numbers, choice.place, reported_as=left[0])
 
     def _restrict(
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
@@ -331,20 +331,20 @@ class SizeEquations:
         """Restrict a size to some numbers; record a conflict if none of them is possible."""
         root, root_offset, joined = self.joined(extent[0])
         offset = root_offset + extent[1]
-        wanted = frozenset(number - offset for number in numbers)
+        allowed = frozenset(number - offset for number in numbers)
         choice = self._choice(root)
-        left = wanted if choice is None else wanted & choice.numbers
+        left = allowed if choice is None else allowed & choice.numbers
         if left:
             if choice is None or left != choice.numbers:
-                self._choices[root] = _Choice(left, place, len(wanted) == 1)
+                self._choices[root] = _Choice(left, place, len(allowed) == 1)
                 self.learned += 1
             return
         if choice is None or root in self._reported:
             return
         self._reported.add(root)
         before = frozenset(number + root_offset for number in choice.numbers)
-        now = frozenset(number + root_offset for number in wanted)
-        texts = _words(before), _words(now)
+        remaining = frozenset(number + root_offset for number in allowed)
+        texts = _words(before), _words(remaining)
         name = reported_as or extent[0]
         self.conflicts.append(SizeConflict(name, texts, (choice.place, place), joined))
 

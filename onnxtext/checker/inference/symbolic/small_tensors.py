@@ -154,13 +154,13 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
     return value if value.is_useful() or not items else None
 
 
-def common_elements(one: SmallTensor | None, other: SmallTensor | None) -> SmallTensor | None:
+def common_elements(left: SmallTensor | None, right: SmallTensor | None) -> SmallTensor | None:
     """Return the elements that are equal in two values; the others become unknown.
 
     Returns None if a value is unknown, if the shapes differ, or if no element is known.
     """
-    if one is None or other is None or one.shape != other.shape:
+    if left is None or right is None or left.shape != right.shape:
         return None
-    items = [a if a == b else None for a, b in zip(one.items, other.items, strict=True)]
-    common = SmallTensor(one.shape, tuple(items), one.real)
+    items = [a if a == b else None for a, b in zip(left.items, right.items, strict=True)]
+    common = SmallTensor(left.shape, tuple(items), left.real)
     return common if common.is_useful() else None

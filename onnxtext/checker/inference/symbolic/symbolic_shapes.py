@@ -181,8 +181,8 @@ class SymbolicShapes:
             if index in children:
                 require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
                 bodies, contents = self._bodies(scope, index, node, environment, instance)
-                wanted = self._declared(node, declared, environment, instance)
-                found = unify_shapes(node, wanted, bodies, sizes)
+                declared_shapes = self._declared(node, declared, environment, instance)
+                found = unify_shapes(node, declared_shapes, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
                 # Most nodes repeat earlier ones, whose results hold until the equations change.
@@ -205,8 +205,10 @@ class SymbolicShapes:
                     found, contents = cached[:2]
                 else:
                     before, rejected = sizes.learned, len(sizes.mismatches)
-                    wanted = self._declared(node, declared, environment, instance)
-                    found, contents = self._node(node, target, environment, wanted, inputs, values)
+                    declared_shapes = self._declared(node, declared, environment, instance)
+                    found, contents = self._node(
+                        node, target, environment, declared_shapes, inputs, values
+                    )
                     found, contents = (
                         tuple(map(self._intern, found)),
                         tuple(map(self._intern, contents)),
@@ -251,30 +253,31 @@ class SymbolicShapes:
         instance: str,
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs; equate two shapes of the same output."""
-        wanted = [declared.get(name) for name in node.outputs]
+        declared_shapes = [declared.get(name) for name in node.outputs]
         for slot, type in enumerate(node.output_types):
             if type is not None:
-                before, shape = wanted[slot], self._shape(type, instance)
+                before, shape = declared_shapes[slot], self._shape(type, instance)
                 if before is not None:
                     place = Place(node, ("output_types", slot))
                     equate_dims(environment.sizes, before, shape, place)
-                wanted[slot] = shape
-        return wanted
+                declared_shapes[slot] = shape
+        return declared_shapes
 
     # ---- Nodes ------------------------------------------------------------------------------
 
     def _node(
         self, node: Node, target: Target, environment: SymbolicEnvironment,
-        wanted: list[SymbolicShape], inputs: list[SymbolicShape], values: list[SmallTensor | None],
+        declared_shapes: list[SymbolicShape], inputs: list[SymbolicShape],
+        values: list[SmallTensor | None],
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
         if type(target) is Scope:
             shapes, contents = self._call(target, (tuple(inputs), tuple(values)), environment)
-            return unify_shapes(node, wanted, shapes, sizes), contents
+            return unify_shapes(node, declared_shapes, shapes, sizes), contents
         if id(node) in self._wrong:
-            return tuple(wanted), ()
-        return operator_step(node, target, wanted, inputs, values, sizes)
+            return tuple(declared_shapes), ()
+        return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
     def _call(
         self, function: Scope, input_results: Results, environment: SymbolicEnvironment

@@ -69,13 +69,13 @@ class SymbolTrace:
             name = queue.popleft()
             if not self.holds(name, symbol):
                 continue
-            at = main.position.get(name)
-            if at == GIVEN:
+            position = main.position.get(name)
+            if position == GIVEN:
                 result = [name]
                 while before[result[-1]]:
                     result.append(before[result[-1]])
                 return result
-            for source in main.nodes[at].inputs if at is not None else ():
+            for source in main.nodes[position].inputs if position is not None else ():
                 if source and source not in before:
                     before[source] = name
                     queue.append(source)
@@ -100,11 +100,15 @@ class SymbolTrace:
         seen, queue = {name}, deque([name])
         while queue:
             self._budget -= 1
-            at = main.position.get(queue[0])
-            if self._budget < 0 or at is None or (at == GIVEN and queue[0] not in inputs):
+            position = main.position.get(queue[0])
+            if (
+                self._budget < 0
+                or position is None
+                or (position == GIVEN and queue[0] not in inputs)
+            ):
                 return True
             queue.popleft()
-            node = main.nodes[at] if at != GIVEN else None
+            node = main.nodes[position] if position != GIVEN else None
             if node is not None and not node.inputs:
                 return True
             for source in node.inputs if node is not None else ():
@@ -133,13 +137,13 @@ class SymbolTrace:
         if len(node.inputs) != 2 or not self.is_in_main(node):
             return None
         shape, value = self.shape(node.inputs[0]), environment.value(node.inputs[1])
-        wanted = value.numbers() if value is not None else None
-        if shape is None or wanted is None or min(wanted, default=0) < 1:
+        numbers = value.numbers() if value is not None else None
+        if shape is None or numbers is None or min(numbers, default=0) < 1:
             return None
         literals: list[tuple[int, str]] = []
         copies = not any(a.name == "allowzero" and a.value for a in node.attributes)
-        for index, size in enumerate(wanted):
-            others = (*wanted[:index], *wanted[index + 1 :])
+        for index, size in enumerate(numbers):
+            others = (*numbers[:index], *numbers[index + 1 :])
             needed = exact_quotient(product_of(shape), product_of(others))
             if symbols(needed) == {symbol} and substitute(needed, lambda _: number) == size:
                 if copies and index < len(shape) and shape[index] == needed:
@@ -161,10 +165,10 @@ class SymbolTrace:
 
         Return None if a node other than `Constant` computes the value.
         """
-        at = self._main.position.get(name)
-        if at == GIVEN:
+        position = self._main.position.get(name)
+        if position == GIVEN:
             return self._main.given[name], ()
-        node = self._main.nodes[at] if at is not None else None
+        node = self._main.nodes[position] if position is not None else None
         if node is None or node.op_type != "Constant" or len(node.attributes) != 1:
             return None
         return node, ("attributes", 0)

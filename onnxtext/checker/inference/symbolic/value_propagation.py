@@ -119,15 +119,21 @@ def _slice(call: OperatorCall) -> SmallTensor | None:
     steps = (1,) * len(starts) if steps is None else steps
     ranges = [range(size) for size in value.shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=False):
-        at = _axis(axis, len(ranges))
-        kept = slice_range(value.shape[at], start, end, step) if at is not None else None
-        if at is None or kept is None:
+        axis_index = _axis(axis, len(ranges))
+        kept = (
+            slice_range(value.shape[axis_index], start, end, step)
+            if axis_index is not None
+            else None
+        )
+        if axis_index is None or kept is None:
             return None
-        ranges[at] = kept
+        ranges[axis_index] = kept
     return take_elements(
         value,
         [len(indices) for indices in ranges],
-        lambda index: tuple([one[at] for one, at in zip(ranges, index, strict=True)]),
+        lambda index: tuple(
+            [one[axis_index] for one, axis_index in zip(ranges, index, strict=True)]
+        ),
     )
 
 
@@ -139,19 +145,19 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
     if len(parts) < len(call.values):
         return _concat_partly(call, parts[0].real)
     rank = len(parts[0].shape)
-    at = _axis(axis, rank)
-    if at is None or any(len(part.shape) != rank for part in parts):
+    axis_index = _axis(axis, rank)
+    if axis_index is None or any(len(part.shape) != rank for part in parts):
         return None
-    if len({(*part.shape[:at], *part.shape[at + 1 :]) for part in parts}) != 1:
+    if len({(*part.shape[:axis_index], *part.shape[axis_index + 1 :]) for part in parts}) != 1:
         return None
     elements: list[Extent] = []
-    outer = prod(parts[0].shape[:at])
+    outer = prod(parts[0].shape[:axis_index])
     for index in range(outer):
         for part in parts:
             width = len(part.items) // outer
             elements += part.items[index * width : (index + 1) * width]
-    size = sum(part.shape[at] for part in parts)
-    shape = (*parts[0].shape[:at], size, *parts[0].shape[at + 1 :])
+    size = sum(part.shape[axis_index] for part in parts)
+    shape = (*parts[0].shape[:axis_index], size, *parts[0].shape[axis_index + 1 :])
     return (
         SmallTensor(shape, tuple(elements), parts[0].real)
         if len(elements) <= MOST_ELEMENTS
@@ -228,10 +234,10 @@ def _reshaped(call: OperatorCall, shapes: Shapes) -> SmallTensors:
 
 
 def _expand(call: OperatorCall) -> SmallTensor | None:
-    value, wanted = call.value(0), call.integers("shape", 1)
+    value, target = call.value(0), call.integers("shape", 1)
     shape = (
-        broadcast_all_shapes((value.shape, wanted))
-        if value is not None and wanted is not None
+        broadcast_all_shapes((value.shape, target))
+        if value is not None and target is not None
         else None
     )
     return broadcast_tensor(value, shape) if value is not None and shape is not None else None

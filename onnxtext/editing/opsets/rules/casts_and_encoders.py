@@ -13,24 +13,24 @@ from onnxtext.editing.opsets.signature_changes import Change, carry_over
 from onnxtext.tensor.elements import ELEMENTS
 
 
-def cast_up(work: NodeConversion) -> None:
+def cast_up(conversion: NodeConversion) -> None:
     """Convert `Cast` to version 6: `to` is the number of the element type instead of its name."""
-    name = (work.string("to") or "").lower()
+    name = (conversion.string("to") or "").lower()
     if name not in ELEMENTS:
         raise NotConvertible(f"its type `{name}` is unknown")
-    work.set(int_attribute("to", ELEMENTS[name].number))
-    work.say("`to` becomes a number")
-    carry_over(work)
+    conversion.set(int_attribute("to", ELEMENTS[name].number))
+    conversion.say("`to` becomes a number")
+    carry_over(conversion)
 
 
-def one_scale(work: NodeConversion) -> None:
+def one_scale(conversion: NodeConversion) -> None:
     """Reject `QuantizeLinear` and `DequantizeLinear` unless the scale is a scalar.
 
     Other scales are allowed since version 13.
     """
-    shape = work.shape(work.input(1))
+    shape = conversion.shape(conversion.input(1))
     if shape != ():
-        name = work.input(1)
+        name = conversion.input(1)
         if shape is None:
             raise NotConvertible(
                 f"before version 13, its scale must be a scalar, but the shape of `{name}` is not "
@@ -41,24 +41,24 @@ def one_scale(work: NodeConversion) -> None:
             f"before version 13, its scale must be a scalar, but `{name}` has "
             f"{dimensions(len(shape))}"
         )
-    work.drop("axis")
-    carry_over(work)
+    conversion.drop("axis")
+    carry_over(conversion)
 
 
-def label_encoder_up(work: NodeConversion) -> None:
+def label_encoder_up(conversion: NodeConversion) -> None:
     """Convert `LabelEncoder` to version 2: lists of keys and values replace numbered classes."""
-    classes = work.value("classes_strings")
+    classes = conversion.value("classes_strings")
     if not isinstance(classes, tuple):
         raise NotConvertible("it has no `classes_strings`")
     numbers = tuple(range(len(classes)))
-    to_numbers = work.element(work.input(0)) == "string"
+    to_numbers = conversion.element(conversion.input(0)) == "string"
     strings = Attribute("keys_strings" if to_numbers else "values_strings", AttributeType.STRINGS,
                         classes)  # fmt: skip
-    work.drop("classes_strings")
-    work.set(strings)
-    work.set(ints_attribute("values_int64s" if to_numbers else "keys_int64s", numbers))
-    work.say("attributes for keys and values replace `classes_strings`")
-    carry_over(work)
+    conversion.drop("classes_strings")
+    conversion.set(strings)
+    conversion.set(ints_attribute("values_int64s" if to_numbers else "keys_int64s", numbers))
+    conversion.say("attributes for keys and values replace `classes_strings`")
+    carry_over(conversion)
 
 
 def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
@@ -69,11 +69,11 @@ def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
         values: maps old values to new values.
     """
 
-    def rule(work: NodeConversion) -> None:
-        value = work.value(name)
+    def rule(conversion: NodeConversion) -> None:
+        value = conversion.value(name)
         if isinstance(value, bytes) and value in values:
-            work.set(make_tensors.string_attribute(name, values[value].decode()))
-            work.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
-        carry_over(work)
+            conversion.set(make_tensors.string_attribute(name, values[value].decode()))
+            conversion.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
+        carry_over(conversion)
 
     return rule

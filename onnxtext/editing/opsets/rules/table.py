@@ -43,7 +43,7 @@ class VersionRule(NamedTuple):
 
 
 def _refuse(reason: str) -> Change:
-    def refuse(work: NodeConversion) -> None:
+    def refuse(conversion: NodeConversion) -> None:
         raise NotConvertible(reason)
 
     return refuse

@@ -9,59 +9,59 @@ from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import carry_over
 
 
-def scales_from_sizes(work: NodeConversion) -> None:
+def scales_from_sizes(conversion: NodeConversion) -> None:
     """Convert `Upsample` to version 7: `scales` replaces `height_scale` and `width_scale`."""
-    height, width = work.real("height_scale"), work.real("width_scale")
-    work.drop("height_scale")
-    work.drop("width_scale")
+    height, width = conversion.real("height_scale"), conversion.real("width_scale")
+    conversion.drop("height_scale")
+    conversion.drop("width_scale")
     if height is None or width is None:
         raise NotConvertible("it has no `height_scale` or `width_scale`")
-    if work.string("mode") == "bilinear":
-        work.set(make_tensors.string_attribute("mode", "linear"))
-    work.set(make_tensors.floats_attribute("scales", [1.0, 1.0, height, width]))
-    work.say("`scales` replaces `height_scale` and `width_scale`")
-    carry_over(work)
+    if conversion.string("mode") == "bilinear":
+        conversion.set(make_tensors.string_attribute("mode", "linear"))
+    conversion.set(make_tensors.floats_attribute("scales", [1.0, 1.0, height, width]))
+    conversion.say("`scales` replaces `height_scale` and `width_scale`")
+    carry_over(conversion)
 
 
-def scales_to_input(work: NodeConversion) -> None:
+def scales_to_input(conversion: NodeConversion) -> None:
     """Convert `Upsample` to version 9: `scales` becomes an input."""
-    scales = work.floats("scales")
+    scales = conversion.floats("scales")
     if scales is None:
         raise NotConvertible("it has no `scales`")
-    work.drop("scales")
-    work.set_input(1, work.constant("scales", scales, "float"))
-    work.say("`scales` becomes an input")
-    carry_over(work)
+    conversion.drop("scales")
+    conversion.set_input(1, conversion.constant("scales", scales, "float"))
+    conversion.say("`scales` becomes an input")
+    carry_over(conversion)
 
 
-def scales_to_attribute(work: NodeConversion) -> None:
+def scales_to_attribute(conversion: NodeConversion) -> None:
     """Reverse `scales_to_input`."""
-    scales = work.needed_numbers(1, "input `scales`")
-    work.leave_out(1)
-    work.set(make_tensors.floats_attribute("scales", scales))
-    work.say("`scales` becomes an attribute")
-    carry_over(work)
+    scales = conversion.needed_numbers(1, "input `scales`")
+    conversion.leave_out(1)
+    conversion.set(make_tensors.floats_attribute("scales", scales))
+    conversion.say("`scales` becomes an attribute")
+    carry_over(conversion)
 
 
-def upsample_to_resize(work: NodeConversion) -> None:
+def upsample_to_resize(conversion: NodeConversion) -> None:
     """Rename `Upsample` to `Resize` (version 10)."""
-    work.node.op_type = "Resize"
-    work.say("`Resize` replaces `Upsample`")
+    conversion.node.op_type = "Resize"
+    conversion.say("`Resize` replaces `Upsample`")
 
 
-def resize_to_upsample(work: NodeConversion) -> None:
+def resize_to_upsample(conversion: NodeConversion) -> None:
     """Reverse `upsample_to_resize`; reject nodes that may shrink a dimension."""
-    scales = work.numbers(work.input(1))
+    scales = conversion.numbers(conversion.input(1))
     if scales is None or min(scales, default=1) < 1:
         raise NotConvertible("it may shrink the image, which is allowed only since version 10")
-    work.node.op_type = "Upsample"
-    work.say("`Upsample` replaces `Resize`")
+    conversion.node.op_type = "Upsample"
+    conversion.say("`Upsample` replaces `Resize`")
 
 
-def resize_up(work: NodeConversion) -> None:
+def resize_up(conversion: NodeConversion) -> None:
     """Convert `Resize` to version 11: write the attributes that version 10 implies."""
-    scales = work.numbers(work.input(1))
-    nearest = work.string("mode") != "linear"
+    scales = conversion.numbers(conversion.input(1))
+    nearest = conversion.string("mode") != "linear"
     rounding = "floor"
     if nearest and (scales is None or min(scales, default=1) < 1):
         if scales is None or max(scales) > 1:
@@ -70,66 +70,66 @@ def resize_up(work: NodeConversion) -> None:
                 "of a smaller image"
             )
         rounding = "ceil"
-    name = work.input(1)
-    work.set(make_tensors.string_attribute("coordinate_transformation_mode", "asymmetric"))
+    name = conversion.input(1)
+    conversion.set(make_tensors.string_attribute("coordinate_transformation_mode", "asymmetric"))
     if nearest:
-        work.set(make_tensors.string_attribute("nearest_mode", rounding))
-    work.set_input(1, work.constant("roi", [], "float"))
-    work.set_input(2, name)
-    work.say("`coordinate_transformation_mode = asymmetric` is added: version 10 implies it")
-    carry_over(work)
+        conversion.set(make_tensors.string_attribute("nearest_mode", rounding))
+    conversion.set_input(1, conversion.constant("roi", [], "float"))
+    conversion.set_input(2, name)
+    conversion.say("`coordinate_transformation_mode = asymmetric` is added: version 10 implies it")
+    carry_over(conversion)
 
 
-def resize_down(work: NodeConversion) -> None:
+def resize_down(conversion: NodeConversion) -> None:
     """Reverse `resize_up`."""
-    scales = work.numbers(work.input(2)) if work.input(2) else ()
-    if work.input(3):
+    scales = conversion.numbers(conversion.input(2)) if conversion.input(2) else ()
+    if conversion.input(3):
         raise NotConvertible("its input `sizes` exists only since version 11")
     if scales is None:
-        raise NotConvertible(f"its scales `{work.input(2)}` are computed")
+        raise NotConvertible(f"its scales `{conversion.input(2)}` are computed")
     if not scales:
         raise NotConvertible("it has no scales")
-    if work.string("coordinate_transformation_mode") != "asymmetric":
+    if conversion.string("coordinate_transformation_mode") != "asymmetric":
         raise NotConvertible(
             "before version 11, `coordinate_transformation_mode` can only be `asymmetric`"
         )
-    if work.string("mode") == "nearest":
-        if work.string("nearest_mode") != "floor" or min(scales) < 1:
+    if conversion.string("mode") == "nearest":
+        if conversion.string("nearest_mode") != "floor" or min(scales) < 1:
             raise NotConvertible("version 10 rounds to another nearest element (`nearest_mode`)")
-    elif work.string("mode") != "linear":
+    elif conversion.string("mode") != "linear":
         raise NotConvertible(
-            f"its attribute `mode` cannot be `{work.string('mode')}` before version 11"
+            f"its attribute `mode` cannot be `{conversion.string('mode')}` before version 11"
         )
-    name = work.input(2)
+    name = conversion.input(2)
     for old in ("coordinate_transformation_mode", "nearest_mode"):
-        work.drop(old)
-    if work.input(1):
-        work.facts.replaced.add(work.input(1))
-    work.leave_out(2)
-    work.set_input(1, name)
-    carry_over(work)
+        conversion.drop(old)
+    if conversion.input(1):
+        conversion.facts.replaced.add(conversion.input(1))
+    conversion.leave_out(2)
+    conversion.set_input(1, name)
+    carry_over(conversion)
 
 
-def resize_with_empty(work: NodeConversion) -> None:
+def resize_with_empty(conversion: NodeConversion) -> None:
     """Replace omitted inputs of `Resize` by empty tensors: versions before 13 require them."""
-    if work.input(2) == "" or work.input(1) == "":
-        empty = work.constant("roi", [], "float")
+    if conversion.input(2) == "" or conversion.input(1) == "":
+        empty = conversion.constant("roi", [], "float")
         for index in (1, 2):
-            if not work.input(index):
-                work.set_input(index, empty)
-        work.say("empty tensors replace the omitted inputs")
-    carry_over(work)
+            if not conversion.input(index):
+                conversion.set_input(index, empty)
+        conversion.say("empty tensors replace the omitted inputs")
+    carry_over(conversion)
 
 
-def resize_without_empty(work: NodeConversion) -> None:
+def resize_without_empty(conversion: NodeConversion) -> None:
     """Omit the empty `scales` of a `Resize` with `sizes`: version 13 allows only one of them."""
-    if work.input(3) and work.input(2):
-        numbers = work.numbers(work.input(2))
-        if numbers is None and work.shape(work.input(2)) != (0,):
+    if conversion.input(3) and conversion.input(2):
+        numbers = conversion.numbers(conversion.input(2))
+        if numbers is None and conversion.shape(conversion.input(2)) != (0,):
             raise NotConvertible("it may have both scales and sizes")
         if numbers is not None and numbers != ():
             raise NotConvertible("it has both scales and sizes")
-        work.facts.replaced.add(work.input(2))
-        work.leave_out(2)
-        work.say("the empty `scales` is left out")
-    carry_over(work)
+        conversion.facts.replaced.add(conversion.input(2))
+        conversion.leave_out(2)
+        conversion.say("the empty `scales` is left out")
+    carry_over(conversion)
