@@ -316,9 +316,9 @@ cdef class Printer(NodePrinter):
 
 
 cdef int after_head(graph, int indent, bint is_last) except -1:
-    """Return the width of the text that follows the outputs (or the `<…>` list) on their line.
+    """Return the width of what follows the outputs (or the `<…>` list) on the same line.
 
-    A comma follows a graph in an attribute; only such graphs have an indentation.
+    This is ` {`, ` <`, or ` {}`; a comma follows the graph of an attribute, which is indented.
     """
     if graph_part(graph, OF_GRAPH.nodes, "nodes"):
         return 2

@@ -362,7 +362,7 @@ cdef class Text(Growing):
 
 
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
-    """Return the number of characters before the first escape; test eight at a time."""
+    """Return how many leading characters need no escape; test eight characters at a time."""
     cdef Py_ssize_t at = 0
     cdef uint64_t word
     while at + 8 <= size:

@@ -19,7 +19,7 @@ def pack(entries, int width):
 
 
 def int_fields(int key, numbers):
-    """Encode each of some little-endian 64-bit integers as a field with this key."""
+    """Encode little-endian 64-bit integers as fields with the key `key`, one field per integer."""
     cdef Buffer out = Buffer()
     add_varints(out, key, numbers, 8)
     return out.take(0)
@@ -42,7 +42,7 @@ def pack_integers(tuple values):
 
 
 def fields_of_packed(int key, packed):
-    """Encode each of some consecutive varints as a field with this key; None if one is invalid."""
+    """Encode packed varints as fields with the key `key`, one each; None if one is invalid."""
     cdef const unsigned char[::1] data = packed
     cdef Buffer out = Buffer()
     cdef Py_ssize_t at = 0, end = data.shape[0]
@@ -56,7 +56,7 @@ def fields_of_packed(int key, packed):
 
 
 def float_fields(int key, numbers):
-    """Encode each of some little-endian 32-bit floats as a field with this key of one byte."""
+    """Encode little-endian 32-bit floats as fields, one per float; `key` fits in one byte."""
     cdef const unsigned char[::1] data = numbers
     cdef Buffer out = Buffer()
     cdef Py_ssize_t at

@@ -245,7 +245,7 @@ SIZES = {
     "x, x, x, , x, longer": "the number of tokens of `x` is 8, but the number of tokens of",
     "x, longer, longer": "",
     "x, x, longer, , x, longer": "the number of tokens of `x` is 8, but the number of tokens of",
-    "x, wide, x": "the size of a head of `wide` is 9, but the size of a head of `x` is 8",
+    "x, wide, x": "the head size of `wide` is 9, but the head size of `x` is 8",
     "x, x, wide": "",
     "x, x, two": "the number of heads of `x` is 4, but the number of heads of `two` is 2",
     "two, x, x": "the number of heads of `two` is 2, which is not a multiple of that of `x`, 4",

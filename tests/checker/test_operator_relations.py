@@ -105,12 +105,12 @@ WRONG: dict[Case, str] = {
     ("y = RotaryEmbedding (x, c, c, p)", "float[2, 4, 3, 8] x, float[9, 4] c, int64[1, 3] p", 23):
         "dimension 0 of `p` is 1, but the batch size is 2",
     ("y = RotaryEmbedding <rotary_embedding_dim = 10> (x, c, c)",
-     "float[2, 4, 3, 8] x, float[2, 3, 5] c", 23): "but the size of a head is 8",
+     "float[2, 4, 3, 8] x, float[2, 3, 5] c", 23): "but the head size is 8",
     ("y = RotaryEmbedding (x, c, c)", "float[2, 4, 3, 7] x, float[2, 3, 3] c", 23):
-        "the size of a head is 7, but it must be even",
+        "the head size is 7, but it must be even",
     ("y = RotaryEmbedding <num_heads = 3> (x, c, c)", HEADS, 23): "is 8, which is not a multiple",
     ("y = RotaryEmbedding <num_heads = 8> (x, c, c)", HEADS, 23): "is 1, but it must be even",
-    ("y = RotaryEmbedding <num_heads = 1> (x, c, c)", HEADS, 23): "but half of the size of a head",
+    ("y = RotaryEmbedding <num_heads = 1> (x, c, c)", HEADS, 23): "but half of the head size",
     ("y = RotaryEmbedding <num_heads = 1, rotary_embedding_dim = 2> (x, c, c)", HEADS, 23):
         "dimension of `c` is 2, but half of `rotary_embedding_dim` is 1",
     (SCAN.format(", scan_input_directions = [0, 1]"), SCANNED, 21):

@@ -55,7 +55,7 @@ def place_infos(
     Args:
         graph: a graph with everything except the `value_info` list; its nodes are changed in place.
         infos: the `value_info` list.
-        any_order: whether the decorator may list the names of single values.
+        any_order: whether the decorator may list the names of values, which can express any order.
 
     Returns:
         The decorator that keeps the order of the list, or None if no decorator is needed; and the

@@ -2,7 +2,7 @@
 """Infer output shapes of attention operators of onnx and onnxruntime.
 
 Dimensions: B batch size, S number of query tokens, L number of key tokens, P number of past tokens
-(of the key/value cache), N number of heads, K number of key/value heads, H size of a head.
+(of the key/value cache), N number of heads, K number of key/value heads, H head size.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def standard_attention(call: OperatorCall) -> Shapes:
     before = common(2, "number of tokens", 4, 5)
     if call.has_input(4):
         total = plus(before, total)
-    size = common(3, "size of a head", 1, 4, 0)
-    value_size = common(3, "size of a head", 2, 5)
+    size = common(3, "head size", 1, 4, 0)
+    value_size = common(3, "head size", 2, 5)
     if isinstance(query[1], int) and isinstance(groups, int) and groups and query[1] % groups:
         wrong = f"the number of heads of {{0}} is {query[1]}"
         call.reject(f"{wrong}, which is not a multiple of that of {{1}}, {groups}")
@@ -109,7 +109,7 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
 
 
 def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
-    """Return batch size, number of heads, number of tokens and size of a head.
+    """Return batch size, number of heads, number of tokens and head size.
 
     Args:
         call: the node.

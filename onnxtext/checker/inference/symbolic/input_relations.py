@@ -177,7 +177,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) not in (3, 4):
         return
-    size, size_name = shape[-1], "the size of a head"
+    size, size_name = shape[-1], "the head size"
     if len(shape) == 3:
         if heads < 1 or not isinstance(size, int):
             return
@@ -186,11 +186,11 @@ def _rotary_embedding(call: OperatorCall) -> None:
             return
         size //= heads
     if isinstance(size, int) and size % 2:
-        call.reject(f"the size of a head is {size}, but it must be even")
+        call.reject(f"the head size is {size}, but it must be even")
         return
     rotated = call.integer("rotary_embedding_dim", 0)
     if isinstance(size, int) and rotated > size:
-        call.reject(f"`rotary_embedding_dim` is {rotated}, but the size of a head is {size}")
+        call.reject(f"`rotary_embedding_dim` is {rotated}, but the head size is {size}")
         return
     if rotated > 0:
         size, size_name = rotated, "`rotary_embedding_dim`"
