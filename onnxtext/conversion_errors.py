@@ -24,7 +24,7 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
     result: list[Diagnostic] = []
     if model.metadata_left_out:
         help = "print it again without --metadata none; or remove this line, for a model without "
-        result.append(_left_out(source, "metadata", "metadata none", help=f"{help}metadata"))
+        result.append(_left_out_error(source, "metadata", "metadata none", help=f"{help}metadata"))
     if model.resources_left_out:
         from onnxtext.weights.blob_owners import blob_owners
 
@@ -32,11 +32,11 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
         ending = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
         notes = (f"missing: {', '.join(owners[:_SHOWN])}{ending}",) if owners else ()
         help = "print it again without --weights none"
-        result.append(_left_out(source, "weights", "resources none", help=help, notes=notes))
+        result.append(_left_out_error(source, "weights", "resources none", help=help, notes=notes))
     return result
 
 
-def _left_out(
+def _left_out_error(
     source: Source, part: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
 ) -> Diagnostic:
     """Create the error for a text in which `metadata none` or `resources none` is a statement."""

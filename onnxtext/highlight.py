@@ -81,7 +81,7 @@ def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
             `Number`.
     """
     end = 0
-    for token, kind in _classified(_tokens(text)):
+    for token, kind in _classify_tokens(_tokens(text)):
         yield from _between(text, end, token.at)
         if len(token) > longest and token.kind in _ELEMENTS:
             yield token.at, "Number", str(token)
@@ -103,7 +103,7 @@ def _tokens(text: str) -> Iterator[Token]:
         yield token if isinstance(token, Token) else Token(token, offset, kind)
 
 
-def _classified(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
+def _classify_tokens(tokens: Iterator[Token]) -> Iterator[tuple[Token, str]]:
     """Yield each token with its Pygments token type."""
     brackets: list[str] = []
     before: Token | str = ""

@@ -154,17 +154,17 @@ def summarize(model: ast.Model) -> ModelSummary:
         operators.total(),
         dict(sorted(operators.items(), key=lambda item: (-item[1], item[0]))),
         sum(id(graph) not in functions for graph in graphs) - outermost,
-        tuple(map(_called, model.functions)),
+        tuple(map(_summarize_function, model.functions)),
         _amount(weights),
-        _grouped(weights, attrgetter("element")),
-        _grouped(weights, attrgetter("place")),
+        _group_weights(weights, attrgetter("element")),
+        _group_weights(weights, attrgetter("place")),
         tuple(weights[:LARGEST]),
         len(model.metadata),
         bool(model.training),
     )
 
 
-def _called(function: ast.Function) -> FunctionSummary:
+def _summarize_function(function: ast.Function) -> FunctionSummary:
     nodes = sum(len(graph.nodes) for graph in list_graphs(function))
     return FunctionSummary(qualified_name(function.domain, function.name, function.overload), nodes)
 
@@ -261,7 +261,7 @@ def _amount(weights: list[Weight]) -> TensorTotals:
     return TensorTotals(len(weights), elements, sum([weight.size for weight in weights]))
 
 
-def _grouped(weights: list[Weight], key: Callable[[Weight], str]) -> dict[str, TensorTotals]:
+def _group_weights(weights: list[Weight], key: Callable[[Weight], str]) -> dict[str, TensorTotals]:
     """Return the totals of the weights with each key, the largest size first."""
     groups: dict[str, list[Weight]] = {}
     for weight in weights:

@@ -56,7 +56,7 @@ def read(target: EditTarget) -> bytes:
     return read_argument(target.file, target.name)
 
 
-def _converted(target: EditTarget, content: str | bytes) -> bytes:
+def _convert(target: EditTarget, content: str | bytes) -> bytes:
     """Return the bytes to write: a text or a binary model, as the suffix of the output requires."""
     import onnxtext
 
@@ -84,7 +84,7 @@ def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
         OnnxTextError: the suffix of the output requires a conversion between text and binary model,
             which has failed.
     """
-    new = _converted(target, content)
+    new = _convert(target, content)
     if target.output == "-" or (target.output is None and target.file == "-"):
         if b"\0" in new[:4096] and is_terminal(sys.stdout):
             raise terminal_error()

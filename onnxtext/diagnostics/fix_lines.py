@@ -57,7 +57,9 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
         end = starts[last] - 1 if last < len(starts) else len(source.text)
         if end - start + sum(len(edit.text) for edit in edits) > LONGEST:
             return []
-        result += _lines(first, source.text[start:end], _edited(source.text, start, end, edits))
+        result += _lines(
+            first, source.text[start:end], _apply_edits(source.text, start, end, edits)
+        )
         if len(result) > MOST:
             return result[: MOST + 1]
     return result
@@ -77,7 +79,7 @@ def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
         yield group
 
 
-def _edited(text: str, start: int, end: int, edits: list[Edit]) -> str:
+def _apply_edits(text: str, start: int, end: int, edits: list[Edit]) -> str:
     """Return `text[start:end]` with the edits applied."""
     parts = []
     for edit in edits:

@@ -56,7 +56,7 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
     fix, source = diagnostic.fix, diagnostic.source
     if source is not None and len(diagnostic.labels) > 1:
         labels = dict.fromkeys(diagnostic.labels[1:])  # the schema requires unique items
-        result["relatedLocations"] = [_related(source, label) for label in labels]
+        result["relatedLocations"] = [_related_locations(source, label) for label in labels]
     if fix is not None and source is not None:
         edits = [
             {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": edit.text}}
@@ -89,7 +89,7 @@ def _location(diagnostic: Diagnostic) -> dict[str, object]:
     return location
 
 
-def _related(source: Source, label: Label) -> dict[str, object]:
+def _related_locations(source: Source, label: Label) -> dict[str, object]:
     physical = {
         "artifactLocation": {"uri": _uri(source.name)},
         "region": _region(source, label.span),

@@ -122,7 +122,7 @@ class GraphComparer:
             for left, right in pairs
         ):  # fmt: skip
             return
-        for left, right, was_moved in self._matched(match, kind, old, new, pairs):
+        for left, right, was_moved in self._matched_pairs(match, kind, old, new, pairs):
             before, after = old[left], new[right]
             self._record_rename(match, kind, before, after)
             positions = self._positions(match, kind, before, after)
@@ -152,7 +152,7 @@ class GraphComparer:
         elif kind == "input":
             self.out.record_renamed(Rename("value", match.new.path, old.name, new.name))
 
-    def _matched(
+    def _matched_pairs(
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
         pairs: Pairs,
     ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
@@ -232,7 +232,7 @@ class GraphComparer:
     ) -> None:
         """Compare lists of initializers; `differences(i, j)` compares `old[i]` with `new[j]`."""
         old, new = lists
-        for old_index, new_index, was_moved in self._matched(match, kind, old, new, pairs):
+        for old_index, new_index, was_moved in self._matched_pairs(match, kind, old, new, pairs):
             before, after = old[old_index], new[new_index]
             if before.name != after.name:
                 rename = Rename("initializer", match.new.path, before.name, after.name)

@@ -75,7 +75,7 @@ class ValueComparer:
             return []
         old_bytes = self.old.encoder.value_info(old)
         other = self.new.encoder.value_info(new)
-        differences = _unnamed(compare_messages("ValueInfoProto", old_bytes, other))
+        differences = _unnamed_fields(compare_messages("ValueInfoProto", old_bytes, other))
         texts = type_statement(old.type), type_statement(new.type)
         return _as_one_change(field_changes(differences), "type", *texts)
 
@@ -110,7 +110,7 @@ class ValueComparer:
                 for side, value, default in zip(
                     (self.old, self.new), (old, new), defaults, strict=True)
             ]  # fmt: skip
-            differences = _unnamed(compare_messages("TensorProto", *parts))
+            differences = _unnamed_fields(compare_messages("TensorProto", *parts))
             changes += _tensor_changes(differences, old, new)
         tensors = (
             TensorRef(old.type, old.data, old.name, self.old.reader),  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ class ValueComparer:
             TensorRef(old.type, old.data, old.name or path, self.old.reader),
             TensorRef(new.type, new.data, new.name or path, self.new.reader),
         )
-        return [_below(change, path) for change in self._with_data(*tensors, changes)]
+        return [_nested_change(change, path) for change in self._with_data(*tensors, changes)]
 
     def sparse(
         self, old: ast.SparseTensor, new: ast.SparseTensor, path: str = ""
@@ -143,7 +143,7 @@ class ValueComparer:
             shells.append(side.encoder.sparse_tensor(head_only, None))
         differences = compare_messages("SparseTensorProto", *shells)
         outside = [item for item in differences if not item.path.startswith(("values", "indices"))]
-        changes = [_below(change, path) for change in field_changes(outside)]
+        changes = [_nested_change(change, path) for change in field_changes(outside)]
         dot = f"{path}." if path else ""
         changes += self.tensor(old.values, new.values, f"{dot}values")
         return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
@@ -278,7 +278,7 @@ def _comparable(value: Any, side: ModelSide) -> Any:
     return None
 
 
-def _unnamed(differences: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
+def _unnamed_fields(differences: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
     """Drop differences of the field `name`, which are renames; keep those in its encoding."""
     return (item for item in differences if item.path != "name" or item.category == "encoding")
 
@@ -321,7 +321,7 @@ def attribute_path(name: str) -> str:
     return f"attribute[{quote_string(name)}]"
 
 
-def _below(change: FieldChange, path: str) -> FieldChange:
+def _nested_change(change: FieldChange, path: str) -> FieldChange:
     return replace(change, path=f"{path}.{change.path}") if path else change
 
 

@@ -111,12 +111,14 @@ class _Operators:
                 inner = [name for name in map(get, node.inputs) if name not in kept]
                 linked += [(keys[name], key) for name in inner if name in keys]
             makers = keys
-        for component in _connected(rewritten, [*replaced, *linked]):
+        for component in _connected_groups(rewritten, [*replaced, *linked]):
             if len(component) <= _MOST_NODES:
                 yield component
                 continue
             inside = set(component)
-            yield from _connected(component, [pair for pair in replaced if pair[0] in inside])
+            yield from _connected_groups(
+                component, [pair for pair in replaced if pair[0] in inside]
+            )
 
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
         """Return a key that is equal for similar rewritings, and the title of the rewriting."""
@@ -128,10 +130,10 @@ class _Operators:
             after.update([new] if new is not None else ())
         signature = "rewriting", frozenset(before.items()), frozenset(after.items())
         if not after:
-            return signature, f"{_joined(before)} removed"
+            return signature, f"{_join_items(before)} removed"
         if not before:
-            return signature, f"{_joined(after)} added"
-        return signature, f"{_joined(before)} became {_joined(after)}"
+            return signature, f"{_join_items(after)} added"
+        return signature, f"{_join_items(before)} became {_join_items(after)}"
 
 
 def _differing(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
@@ -142,7 +144,7 @@ def _differing(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey
     ]
 
 
-def _joined(operators: Counter[str]) -> str:
+def _join_items(operators: Counter[str]) -> str:
     """Format counts of operators: `MatMul + Add × 2`, in the order of the graph."""
     parts = [name if count == 1 else f"{name} × {count}" for name, count in operators.items()]
     if len(parts) > _MOST_OPERATORS:
@@ -150,7 +152,7 @@ def _joined(operators: Counter[str]) -> str:
     return " + ".join(parts)
 
 
-def _connected(
+def _connected_groups(
     keys: Sequence[ItemKey], pairs: Iterable[tuple[ItemKey, ItemKey]]
 ) -> Iterable[list[ItemKey]]:
     """Return the connected components of a graph (union-find), in the order of `keys`."""

@@ -84,14 +84,14 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     for _, type, put in chosen:
         if not isinstance(type, TensorType):
             raise refused_edit_error(f"`{name}` is not a tensor")
-        renamed |= _renamed(type.shape, shape)
+        renamed |= _renamed_dimensions(type.shape, shape)
         put(replace(type, shape=shape))
     for scope in walk_graphs(model):
         for _, type, put in (
             type_declarations(scope) if isinstance(scope, Graph) and renamed else ()
         ):
             if isinstance(type, TensorType) and type.shape:
-                dims = [_mapped(dim, renamed) for dim in type.shape]
+                dims = [_map_dim(dim, renamed) for dim in type.shape]
                 put(_with_shape(type, tuple(dims)))
 
 
@@ -113,7 +113,7 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
             yield name, type, put
 
 
-def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
+def _renamed_dimensions(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
     """Map each symbolic dimension of `old` that changes to its name or size in `new`."""
     result: dict[str, int | str] = {}
     for old_dim, new_dim in zip(old or (), new or (), strict=False):
@@ -123,7 +123,7 @@ def _renamed(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
     return result
 
 
-def _mapped(dim: Any, renamed: Mapping[str, int | str]) -> Any:
+def _map_dim(dim: Any, renamed: Mapping[str, int | str]) -> Any:
     plain = plain_dim(dim)
     return with_value(dim, renamed[plain]) if isinstance(plain, str) and plain in renamed else dim
 

@@ -34,11 +34,11 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     """
     graph = model.graph
     flow = DataFlow(graph)
-    first = _resolved(flow, starts) or [value.name for value in graph.inputs]
-    last = _resolved(flow, ends) or [value.name for value in graph.outputs]
+    first = _resolve_names(flow, starts) or [value.name for value in graph.inputs]
+    last = _resolve_names(flow, ends) or [value.name for value in graph.outputs]
     weights = {value.name for value in graph.values if value.data is not None}
     defaults = {value.name for value in graph.inputs if value.data is not None}
-    chosen, missing = _needed(graph, flow, first, last, weights | defaults)
+    chosen, missing = _needed_nodes(graph, flow, first, last, weights | defaults)
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise refused_edit_error(
@@ -179,7 +179,7 @@ def _inferred_types(model: Model) -> dict[str, Type]:
     return {} if subject.main is None else inferred_types(subject).get(id(subject.main), {})
 
 
-def _resolved(flow: DataFlow, names: Sequence[str]) -> list[str]:
+def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
     """Return the values that names of values and labels of nodes stand for."""
     found: list[str] = []
     for name in names:
@@ -190,7 +190,7 @@ def _resolved(flow: DataFlow, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _needed(
+def _needed_nodes(
     graph: Graph, flow: DataFlow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
     """Return the indices of the nodes that compute `last` from `first`, and missing inputs."""

@@ -94,7 +94,7 @@ def strip(model: Model, what: What) -> None:
         if isinstance(scope, Function):
             scope.attributes = tuple(
                 [
-                    attribute if isinstance(attribute, str) else _stripped(attribute, name)
+                    attribute if isinstance(attribute, str) else _strip_decorators(attribute, name)
                     for attribute in scope.attributes
                 ]
             )
@@ -106,7 +106,9 @@ def strip(model: Model, what: What) -> None:
             if what == "metadata":
                 item.metadata = ()
         for node in scope.nodes:
-            node.attributes = tuple([_stripped(attribute, name) for attribute in node.attributes])
+            node.attributes = tuple(
+                [_strip_decorators(attribute, name) for attribute in node.attributes]
+            )
 
 
 def _without_docs(presence: Presence) -> Presence:
@@ -115,7 +117,7 @@ def _without_docs(presence: Presence) -> Presence:
     return replace(presence, explicit=kept)
 
 
-def _stripped(attribute: Attribute, name: str) -> Attribute:
+def _strip_decorators(attribute: Attribute, name: str) -> Attribute:
     """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
     If there are no such decorators, return the same object.

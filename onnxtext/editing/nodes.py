@@ -133,7 +133,7 @@ def _place(
             scope, node = find_node(model, after)
         except OnnxTextError:
             if after not in defined_names(model.graph):
-                owners = [graph for graph in walk_graphs(model) if after in _given(graph)]
+                owners = [graph for graph in walk_graphs(model) if after in _given_names(graph)]
                 if len(owners) != 1:
                     raise
                 (chosen,) = owners
@@ -146,7 +146,7 @@ def _place(
     return scope, max(makers, default=-1) + 1
 
 
-def _given(scope: Graph | Function) -> set[str]:
+def _given_names(scope: Graph | Function) -> set[str]:
     """Return the names of the values of a graph or function that no node computes."""
     return {value.name for value in (*scope.inputs, *scope.values)}
 

@@ -103,12 +103,12 @@ def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElemen
         target = value.numbers() if value is not None else None
         for index, size in enumerate(target or ()):
             if size == old and shape is not None and shape[index : index + 1] == (symbol,):
-                stored = _stored(main, node.inputs[1])
+                stored = _constant_definition(main, node.inputs[1])
                 return None if stored is None else _set(inferred, stored, index, 0, node)
     return None
 
 
-def _stored(main: Scope, name: str) -> ValueInfo | Node | None:
+def _constant_definition(main: Scope, name: str) -> ValueInfo | Node | None:
     position = main.position.get(name)
     if position is None:
         return None
@@ -221,7 +221,7 @@ def _restrictions(inferred: InferredShapes, symbol: str) -> Iterator[str]:
     for finding in dimension_conflicts.check(inferred.subject):
         if quote(symbol) in finding.message:
             item = finding.places[0].item
-            location = f" ({_named(item)})" if isinstance(item, Node) else ""
+            location = f" ({_node_text(item)})" if isinstance(item, Node) else ""
             yield f"{finding.message}{location}; {finding.help}"
 
 
@@ -255,15 +255,15 @@ def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
     for finding in inferred.inference.findings:
         if finding.code != "onnx-inference-failed":
             item = finding.places[0].item
-            yield _named(item) if isinstance(item, Node) else "the model", finding.message
+            yield _node_text(item) if isinstance(item, Node) else "the model", finding.message
     for scope in inferred.subject.scopes:
         for view in inferred.inference.visits.get(id(scope), ()):
             for node in scope.nodes:
                 if not _accepted(node, view):
-                    yield _named(node), ""
+                    yield _node_text(node), ""
 
 
-def _named(node: Node) -> str:
+def _node_text(node: Node) -> str:
     name = next(filter(None, node.outputs), node.name or "")
     return f"`{node.op_type}` of `{name}`"
 
@@ -293,23 +293,23 @@ def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
         for index, node in enumerate(scope.nodes):
             used = set(node.inputs)
             for child in scope.children.get(index, ()):
-                used.update(_used(child))
+                used.update(_used_names(child))
             if reached is not None:
                 if reached.isdisjoint(used):
                     continue
                 reached.update(filter(None, node.outputs))
             new = [name for name in node.outputs if name and not inferred.is_known(scope, name)]
             if new and unknown.isdisjoint(used):
-                problem = f"the sizes after {_named(node)} are unknown"
+                problem = f"the sizes after {_node_text(node)} are unknown"
                 yield f"{problem}, so later nodes may need the old size"
             elif not is_checked(node):
-                yield f"the operator of {_named(node)} is unknown, so it may need the old size"
+                yield f"the operator of {_node_text(node)} is unknown, so it may need the old size"
             unknown.update(new)
 
 
-def _used(scope: Scope) -> Iterator[str]:
+def _used_names(scope: Scope) -> Iterator[str]:
     for node in scope.nodes:
         yield from node.inputs
     for children in scope.children.values():
         for child in children:
-            yield from _used(child)
+            yield from _used_names(child)

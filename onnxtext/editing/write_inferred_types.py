@@ -101,10 +101,10 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
     for name, type in visits[0].known.items():
         if len(visits) > 1:
             common = reduce(common_type, [visit.known.get(name) for visit in visits])
-            shown = None if common is None else _written(common, names)
+            shown = None if common is None else _type_to_write(common, names)
         else:
             if id(type) not in cache:
-                cache[id(type)] = _written(type, names)
+                cache[id(type)] = _type_to_write(type, names)
             shown = cache[id(type)]
         if shown is not None:
             result[name] = shown
@@ -128,7 +128,7 @@ def _declared_symbols(scope: Scope | None) -> set[str]:
     return {name for name in found if not _MADE_UP.fullmatch(name)}
 
 
-def _written(type: Type, names: Container[str]) -> Type | None:
+def _type_to_write(type: Type, names: Container[str]) -> Type | None:
     """Return an inferred type in the form to write; None if its element type is unknown.
 
     Decorators are dropped. Dimensions with symbols that are not in `names` become unknown.
@@ -138,7 +138,7 @@ def _written(type: Type, names: Container[str]) -> Type | None:
         dims = None if shape is None else tuple([_written_dim(dim, names) for dim in shape])
         return None if type.element == "undefined" else type.__class__(type.element, dims)
     if isinstance(type, (SequenceType, OptionalType)):
-        inner = _written(type.element, names)
+        inner = _type_to_write(type.element, names)
         return None if inner is None else type.__class__(inner)
     return replace(type, decorators=())
 

@@ -102,8 +102,8 @@ def run_both(
         OnnxTextError: a model cannot be run, or an input that the second model requires is neither
             given nor has a valid default value in the first model.
     """
-    others = set(_computed(second))
-    common = [name for name in _computed(first) if name in others]
+    others = set(_computed_names(second))
+    common = [name for name in _computed_names(first) if name in others]
     taken = {value.name for value in second.graph.input}
     theirs = {name: value for name, value in inputs.items() if name in taken}
     missing = [name for name in needed_inputs(second) if name not in theirs]
@@ -135,7 +135,7 @@ def run_both(
     return one, two, [compare_values(n, one[n], two[n], is_output=n in outputs) for n in both]
 
 
-def _computed(model: onnx.ModelProto) -> list[str]:
+def _computed_names(model: onnx.ModelProto) -> list[str]:
     """Return the values that the nodes of the main graph compute, in order."""
     return [name for node in model.graph.node for name in node.output if name]
 
@@ -173,7 +173,7 @@ def compare_values(
         changed = int((first != second).sum())
         return ValueDifference(name, is_output, changed, first.size)
     gap, ratio = _differences(first, second)
-    return _measured(name, is_output, gap.size, first.size, gap, ratio)
+    return _measure(name, is_output, gap.size, first.size, gap, ratio)
 
 
 def _differences(first: Array, second: Array) -> tuple[Array, Array]:
@@ -201,7 +201,7 @@ def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
     return tuple(zip(gap[chosen].tolist(), ratio[chosen].tolist(), strict=True))
 
 
-def _measured(
+def _measure(
     name: str, is_output: bool, changed: int, elements: int, gap: Array, ratio: Array
 ) -> ValueDifference:
     pairs = _outermost(gap, ratio)
@@ -219,7 +219,7 @@ def _added_up(name: str, is_output: bool, parts: list[ValueDifference]) -> Value
         return ValueDifference(name, is_output, changed, elements, note=note)
     pairs = [pair for part in parts for pair in part.pairs]
     gap, ratio = np.array(pairs, np.float64).reshape(-1, 2).T
-    return _measured(name, is_output, changed, elements, gap, ratio)
+    return _measure(name, is_output, changed, elements, gap, ratio)
 
 
 def _paired(first: Any, second: Any) -> list[tuple[Any, Any]] | None:

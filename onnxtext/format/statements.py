@@ -117,7 +117,7 @@ class StatementWriter(LiteralWriter):
         """Write the main graph."""
         decorators = self.decorator_lines(tree.child("decorators"), "")
         head = decorators + name_text(tree.required("name"))
-        return self._headed(tree, head, self._interface(tree, "", several=True), "", 0)
+        return self._with_head(tree, head, self._interface(tree, "", several=True), "", 0)
 
     def graph(self, tree: Tree, decorators_tree: Tree | None, indent: str, start: int) -> str:
         """Write a graph in an attribute or a section.
@@ -130,7 +130,7 @@ class StatementWriter(LiteralWriter):
         """
         name = name_text(tree.required("graph_name", "name"))
         decorators = self.value_decorators(decorators_tree, indent)
-        return self._headed(tree, name, self._interface(tree, indent), indent, start, decorators)
+        return self._with_head(tree, name, self._interface(tree, indent), indent, start, decorators)
 
     def function_rest(self, tree: Tree, start: int) -> str:
         """Write a function without decorators and header; its name begins at the column `start`."""
@@ -139,13 +139,13 @@ class StatementWriter(LiteralWriter):
         if parameters is not None:
             texts = [self._parameter(item.tree) for item in required_list(parameters).items]
             lists.insert(0, self._list(parameters, texts, " ", "<>", ""))
-        return self._headed(tree, name_text(tree.required("name")), lists, "", start)
+        return self._with_head(tree, name_text(tree.required("name")), lists, "", start)
 
     def _parameter(self, tree: Tree) -> str:
         attribute = tree if tree.origin == "dataless_attribute" else tree.child("attribute")
         return word_text(tree) if attribute is None else self.attribute(attribute, STEP)
 
-    def _headed(
+    def _with_head(
         self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int,
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip

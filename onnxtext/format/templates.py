@@ -127,7 +127,7 @@ class Templates:
         if pattern is None:
             if not self._met_before(key):
                 return
-            pattern = self.patterns[key] = StatementLayout(_fixed(strings, item))
+            pattern = self.patterns[key] = StatementLayout(_constant_indices(strings, item))
         signature = pattern.signature(strings)
         if self._made == MOST or signature in pattern.texts:
             return
@@ -172,7 +172,7 @@ class Templates:
         return [*texts, result[offset:]]
 
 
-def _fixed(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
+def _constant_indices(strings: Sequence[str], item: Node | ValueInfo) -> frozenset[int]:
     """Return the indices of the constant strings: those other than value names and the label."""
     if isinstance(item, Node):
         names = [*item.inputs, *item.outputs]

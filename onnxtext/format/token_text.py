@@ -52,10 +52,10 @@ def string_text(tree: Tree | CommentedToken, indent: str) -> str:
         return token.text
     if "\n" not in value:
         return string_value(value, indent)
-    return _indented(token.text.replace("\r\n", "\n"), indent + STEP)
+    return _indent(token.text.replace("\r\n", "\n"), indent + STEP)
 
 
-def _indented(token: str, indent: str) -> str:
+def _indent(token: str, indent: str) -> str:
     """Indent a multi-line string."""
     _, *lines, last = token.split("\n")
     old = last[:-3]

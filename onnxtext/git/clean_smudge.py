@@ -81,7 +81,7 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
         return ConvertedFile(None)
     if (why := too_large(len(data), limit)) is not None:
         return ConvertedFile(None, (why,))
-    return _guarded(lambda: _clean(data, name), "stored")
+    return _convert_or_keep(lambda: _clean(data, name), "stored")
 
 
 def smudge(data: bytes, *, name: str = "") -> ConvertedFile:
@@ -95,7 +95,7 @@ def smudge(data: bytes, *, name: str = "") -> ConvertedFile:
     """
     if not data or is_source(name) or has_binary_content(data):
         return ConvertedFile(None)
-    return _guarded(lambda: _smudge(data), "checked out")
+    return _convert_or_keep(lambda: _smudge(data), "checked out")
 
 
 def _clean(data: bytes, name: str) -> ConvertedFile:
@@ -185,7 +185,7 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
     return f"{location}{first.message} [{first.code}]"
 
 
-def _guarded(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:
+def _convert_or_keep(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:
     """Call `convert`; on any failure, keep the content and warn."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OnnxTextWarning)

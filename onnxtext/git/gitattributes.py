@@ -68,11 +68,11 @@ class AttributesFile:
             if not lines:
                 return self.content
             note = self._note()
-            return content + self._line_end() * (note == _UNENDED) + self._rendered(lines, note)
+            return content + self._line_end() * (note == _UNENDED) + self._block_bytes(lines, note)
         line_end, note = block["line_end"] or b"", block["note"] or b""
         before, after = content[: block.start()], content[block.end() :]
         if lines:
-            return before + line_end + self._rendered(lines, note) + after
+            return before + line_end + self._block_bytes(lines, note) + after
         # Remove the line end before the block if `install` added it and the block is still last.
         rest = before + (b"" if note == _UNENDED and not after else line_end) + after
         return None if note == _NEW_FILE and not rest else rest
@@ -100,7 +100,7 @@ class AttributesFile:
     def _line_end(self) -> bytes:
         return b"\r\n" if b"\r\n" in (self.content or b"") else b"\n"
 
-    def _rendered(self, lines: list[str], note: bytes) -> bytes:
+    def _block_bytes(self, lines: list[str], note: bytes) -> bytes:
         """Return a block with the lines."""
         ours = [_BEGIN + note, *[line.encode("utf-8", "surrogateescape") for line in lines], _END]
         return b"".join(line + self._line_end() for line in ours)

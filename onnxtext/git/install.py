@@ -79,7 +79,7 @@ def find_installed(scope: Scope) -> InstalledSettings:
     file = recorded.get(_FILE, [None])[-1]
     return InstalledSettings(
         modes=frozenset(mode for mode in MODES if mode in names),
-        file=_default_file(scope) if file is None else _resolved(scope, file),
+        file=_default_file(scope) if file is None else _resolve_attributes_path(scope, file),
         values=read_config(scope, SECTIONS),
     )
 
@@ -222,7 +222,7 @@ def _check_inside(scope: Scope, file: Path) -> None:
         return
     if leads_out(file, Path(top)):
         real = os.path.realpath(file)
-        raise git_error(f"{_shown(file)} is a link to outside of the working tree: {real}")
+        raise git_error(f"{_display_path(file)} is a link to outside of the working tree: {real}")
 
 
 # ---- Writing ------------------------------------------------------------------------------------
@@ -308,7 +308,9 @@ def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, content)
-    return [f"{'removed' if edits[path] is None else 'wrote'} {_shown(path)}" for path in edits]
+    return [
+        f"{'removed' if edits[path] is None else 'wrote'} {_display_path(path)}" for path in edits
+    ]
 
 
 def _clear_cache() -> None:
@@ -359,13 +361,13 @@ def _relative_path(scope: Scope, file: Path) -> str:
     return str(file)
 
 
-def _resolved(scope: Scope, recorded: str) -> Path:
+def _resolve_attributes_path(scope: Scope, recorded: str) -> Path:
     """Return the attributes file for a path that `_relative_path` has returned."""
     top = top_level() if scope == "local" else None
     return _absolute(Path(recorded) if top is None else top / recorded)
 
 
-def _shown(path: Path) -> str:
+def _display_path(path: Path) -> str:
     """Return a path for display: relative if it is below the current directory."""
     current = _absolute(Path())
     return str(path.relative_to(current) if path.is_relative_to(current) else path)

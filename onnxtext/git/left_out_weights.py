@@ -89,7 +89,7 @@ def put_back(text: bytes, path: str) -> bytes | None:
     for version in _VERSIONS:
         if blobs.keys() >= missing.keys():
             break
-        for digest, entry in _entries(_stored(version, path)).items():
+        for digest, entry in _entries(_stored_text(version, path)).items():
             if digest in missing:
                 blobs.setdefault(digest, entry)
     if not blobs.keys() >= missing.keys():
@@ -99,7 +99,7 @@ def put_back(text: bytes, path: str) -> bytes | None:
     return before + (section if missing else b"") + after
 
 
-def _stored(version: str, path: str) -> bytes:
+def _stored_text(version: str, path: str) -> bytes:
     """Return the text of a file in a version, such as `HEAD`; empty if git has no such file."""
     from onnxtext.api import from_binary
 

@@ -261,7 +261,7 @@ def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
         return False
     try:
         with path.open("rb", buffering=0) as file:
-            return all(_reads(file, memoryview(piece)) for piece in _joined(pieces))
+            return all(_reads(file, memoryview(piece)) for piece in _join_pieces(pieces))
     except PermissionError:
         return False
 
@@ -279,7 +279,7 @@ def _reads(file: FileIO, data: memoryview) -> bool:
     return True
 
 
-def _joined(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+def _join_pieces(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memoryview]:
     """Join consecutive short pieces, so that fewer chunks have to be compared."""
     short: list[bytes | memoryview] = []
     size = 0

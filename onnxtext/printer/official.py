@@ -44,11 +44,11 @@ class OfficialPrinter(GraphPrinter):
 
     def graph_statement(self, graph: ast.Graph) -> list[str]:
         """Return the text of the main graph, as parts to be joined."""
-        return super().graph_statement(_listed(graph))
+        return super().graph_statement(_with_explicit_lists(graph))
 
     def graph_value(self, graph: ast.Graph, indent: str, start: int) -> str:
         """Return the text of a graph in an attribute."""
-        return super().graph_value(_listed(graph), indent, start)
+        return super().graph_value(_with_explicit_lists(graph), indent, start)
 
     def graph_head(self, graph: ast.Graph, indent: str, start: int) -> str:
         """Return the unquoted name, the inputs and the outputs of a graph in an attribute."""
@@ -56,14 +56,14 @@ class OfficialPrinter(GraphPrinter):
 
     def function_statement(self, function: ast.Function, entries: Sequence[str] = ()) -> str:
         """Return the text of a function with its header."""
-        listed = _listed(ast.Graph("", nodes=function.nodes, values=function.values))
+        listed = _with_explicit_lists(ast.Graph("", nodes=function.nodes, values=function.values))
         return super().function_statement(replace(function, values=listed.values), entries)
 
     def _outputs(self, node: ast.Node) -> list[tuple[str, str]]:
         return [("", self._names[name]) for name in node.outputs]
 
 
-def _listed(graph: ast.Graph) -> ast.Graph:
+def _with_explicit_lists(graph: ast.Graph) -> ast.Graph:
     """Return a copy of a graph without decorators, with all types and initializers in `<…>`."""
     listed = value_info_entries(graph, order_of(graph))
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
@@ -78,18 +78,18 @@ def _listed(graph: ast.Graph) -> ast.Graph:
 # ---- Names and strings ----------------------------------------------------------------------
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Quote a string; line ends and tabs are not escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def _value_name(text: str) -> str:
-    return text if value_name(text) == text else _quoted(text)
+    return text if value_name(text) == text else _quote(text)
 
 
 def _word(text: str) -> str:
-    return text if quote_word(text) == text else _quoted(text)
+    return text if quote_word(text) == text else _quote(text)
 
 
 # ---- Types ----------------------------------------------------------------------------------
@@ -148,10 +148,10 @@ def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) 
         case ast.NoData():
             return "{}"
         case ast.ExternalData(entries):
-            items = [f"{_quoted(key)}: {_quoted(value)}" for key, value in entries]
+            items = [f"{_quote(key)}: {_quote(value)}" for key, value in entries]
             return bracket_list(items, "[]", indent, budget, comma="")
         case ast.StringData(values) | ast.FieldData((("string_data", tuple() as values),)):
-            items = [_quoted(item.decode("utf-8")) for item in values]
+            items = [_quote(item.decode("utf-8")) for item in values]
         case ast.TypedData(entries) | ast.FieldData(((_, bytes() as entries),)):
             row = format_field(ELEMENTS[type.element].field, entries)
             return fill_list_text(row, "{}", indent, budget, comma="")
@@ -166,8 +166,8 @@ OFFICIAL = Dialect(
     comma="",
     word=_word,
     value_name=_value_name,
-    quoted=_quoted,
-    string=lambda text, _: _quoted(text),
+    quoted=_quote,
+    string=lambda text, _: _quote(text),
     type=_type,
     tensor=_tensor,
     data_parts=_data_parts,

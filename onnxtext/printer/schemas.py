@@ -95,7 +95,7 @@ def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
         named = quote_word(attribute.name)
         if text.startswith(f"{named} = "):  # the type is always written
             text = f"{named}: {kind}{text[len(named) :]}"
-    return _decorated(decorators, text)
+    return _with_decorators(decorators, text)
 
 
 def _values(formals: Sequence[FormalValue], before: str) -> ListText:
@@ -112,14 +112,14 @@ def _value(formal: FormalValue) -> str:
             decorators.append("@heterogeneous()")
         option_sign += "" if formal.least else "?"
     type = formal.type if isinstance(formal.type, str) else type_text(formal.type)
-    return _decorated(decorators, f"{type} {quote_word(formal.name)}{option_sign}")
+    return _with_decorators(decorators, f"{type} {quote_word(formal.name)}{option_sign}")
 
 
 def _doc(text: str) -> str:
     return f"@doc({string_value(text, STEP)})"
 
 
-def _decorated(decorators: Sequence[str], text: str) -> str:
+def _with_decorators(decorators: Sequence[str], text: str) -> str:
     """Return the text of an item after its decorators, each on a line of its own."""
     return "".join([f"{item}\n{STEP}" for item in decorators]) + text
 

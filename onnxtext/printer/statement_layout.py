@@ -77,17 +77,17 @@ def node_lines(
     call = f"= {parts.operator}" if parts.operator else "="
     if parts.attributes is not None:
         before = f"{call} <{parts.attributes}>" if parts.attributes else call
-        flat = _joined(head, f"{before} ({', '.join(parts.inputs)})")
+        flat = _join_call(head, f"{before} ({', '.join(parts.inputs)})")
         if len(flat) <= room:
             return flat
-        unbroken = len(before if parts.outputs else _joined(head, before))
+        unbroken = len(before if parts.outputs else _join_call(head, before))
         fits = unbroken + (2 if parts.inputs else 3) <= room
         if not parts.attributes or (len(parts.attributes) <= ATTRIBUTE_WIDTH and fits):
             return _broken_node(parts, head, before, None, indent, width, comma)
     return _broken_node(parts, head, call, broken_attributes, indent, width, comma)
 
 
-def _joined(head: str, call: str) -> str:
+def _join_call(head: str, call: str) -> str:
     return f"{head} {call}" if head and not head.endswith(" ") else head + call
 
 
@@ -105,7 +105,7 @@ def _broken_node(
     `head` is its label and outputs, `call` the text from the `=` to the inputs. `attributes`
     returns the attributes after the inputs; None if `call` has them.
     """
-    line = _joined(head, call)
+    line = _join_call(head, call)
     end = 0 if attributes is None else 2  # the `<` after the inputs
     if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
         line = f"{_output_lines(parts, indent, width)}\n{indent}{STEP}{call}"

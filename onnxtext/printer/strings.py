@@ -35,7 +35,7 @@ def quote_string(text: str) -> str:
         if '"' in text or "\\" in text:
             text = text.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{text}"'
-    return 'b"' + "".join([_escaped(character) for character in text]) + '"'
+    return 'b"' + "".join([_escape(character) for character in text]) + '"'
 
 
 def string_value(text: str, indent: str) -> str:
@@ -62,7 +62,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     short = _SHORT.get(character)
     if short is not None:
         return short

@@ -273,7 +273,7 @@ def is_known(field: FieldSpec, data: bytes | memoryview, item: WireField) -> boo
     """Whether the wire type and the enum value of a wire field are in the schema."""
     if item.wire_type != field.wire_type or field.kind != "enum":
         return field.accepts(item.wire_type)
-    number = _stored(field, read_varint(data, item.value, item.end)[0])
+    number = _stored_value(field, read_varint(data, item.value, item.end)[0])
     return any(value == number for _, value in field.enum)
 
 
@@ -284,7 +284,7 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
         offset = 0
         while offset < len(payload):
             number, offset = read_varint(payload, offset, len(payload))
-            values.append(Number(str(_stored(field, number))))
+            values.append(Number(str(_stored_value(field, number))))
         return values
     size = 4 if field.wire_type == FIXED32 else 8
     if len(payload) % size:
@@ -309,7 +309,7 @@ def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | N
             return Number(float32_text(int.from_bytes(payload, "little")))
         case "double":
             return Number(float64_text(int.from_bytes(payload, "little")))
-    number = _stored(field, read_varint(payload, 0, len(payload))[0])
+    number = _stored_value(field, read_varint(payload, 0, len(payload))[0])
     if field.kind == "enum":
         for name, value in field.enum:
             if value == number:
@@ -318,7 +318,7 @@ def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | N
     return Number(str(number))
 
 
-def _stored(field: FieldSpec, number: int) -> int:
+def _stored_value(field: FieldSpec, number: int) -> int:
     """Return the value that protobuf stores for a varint; 32-bit fields keep its low bits."""
     match field.kind:
         case "int64":

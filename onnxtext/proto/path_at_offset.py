@@ -42,7 +42,7 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
         return f"{path}[{index}]"
     number = _NAMES.get(field.message)
     name = "" if number is None else _name(data, start, min(end, len(data)), number)
-    return f"{path}[{_quoted(name)}]" if name.isprintable() and name else f"{path}[{index}]"
+    return f"{path}[{_quote(name)}]" if name.isprintable() and name else f"{path}[{index}]"
 
 
 def path_at(data: Data, offset: int) -> str:
@@ -93,6 +93,6 @@ def _name(data: Data, start: int, end: int, number: int) -> str:
     return ""
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
     return json.dumps(short, ensure_ascii=False)

@@ -48,13 +48,13 @@ def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
             spliced, parsed = text, old
         plain, line_ends = plain_text(spliced)
         if parsed != model:
-            plain = _merged(plain, parsed, model)
+            plain = _merge_into_text(plain, parsed, model)
         if "#" in text:
             plain = restore_comments(plain, (text, old), model)
         return line_ends.restore(plain)
 
 
-def _merged(text: str, old: Model, model: Model) -> str:
+def _merge_into_text(text: str, old: Model, model: Model) -> str:
     """Merge the edited model into a text; if that is impossible, print the model."""
     after = print_model(model)
     edited = edit_in_layout(text, print_model(old), after)

@@ -43,10 +43,10 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         if tag == "equal":
             continue
         if tag == "insert":
-            edit = _inserted(spelled, places, first, after, new, start, end)
+            edit = _insertion(spelled, places, first, after, new, start, end)
         else:
             replacement = after[new[start].at : new[end - 1].end] if start < end else ""
-            edit = _replaced(spelled, places, first, last, replacement)
+            edit = _replacement(spelled, places, first, last, replacement)
         if edit is None:
             return None
         left, right, replacement = edit
@@ -55,7 +55,7 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
     return "".join([*parts, text[done:]])
 
 
-def _inserted(
+def _insertion(
     spelled: Sequence[CommentedToken],
     places: Mapping[int, int],
     offset: int,
@@ -78,12 +78,12 @@ def _inserted(
     return spelled[0].at, spelled[0].at, after[: new[end].at]
 
 
-def _replaced(
+def _replacement(
     spelled: Sequence[CommentedToken], places: Mapping[int, int], first: int, last: int, text: str
 ) -> tuple[int, int, str] | None:
     """Return the edit that replaces tokens: (start, end, text); None if impossible.
 
-    A comment between the tokens makes it impossible. `places` is as in `_inserted`.
+    A comment between the tokens makes it impossible. `places` is as in `_insertion`.
     """
     mapped = [places[index] for index in range(first, last) if index in places]
     if len(mapped) < last - first or mapped[-1] - mapped[0] != last - first - 1:

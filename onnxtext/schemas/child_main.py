@@ -70,13 +70,13 @@ def schema_file_of(package: str) -> SchemaFile | int:
         spec = None
     if spec is None:
         return MISSING
-    before = _registered()
+    before = _registered_schemas()
     importlib.import_module(package)
-    new = [schema for key, schema in _registered().items() if key not in before]
+    new = [schema for key, schema in _registered_schemas().items() if key not in before]
     return schema_file(new, package, _version(package)) if new else NONE
 
 
-def _registered() -> dict[tuple[str, str, int], Any]:
+def _registered_schemas() -> dict[tuple[str, str, int], Any]:
     """Return the schemas that onnx has, by domain, name and version."""
     import onnx.defs
 
@@ -98,7 +98,7 @@ def _onnxruntime() -> SchemaFile | int:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    registered = _registered()
+    registered = _registered_schemas()
     schemas = state.get_all_operator_schema()
     removed = {(schema.domain, schema.name) for schema in schemas if schema.deprecated}
     own_schemas = [

@@ -45,7 +45,7 @@ def annotate(text: str, reading: ReadableModel, *, color: bool, terminal: bool) 
         terminal: whether to escape characters that could control a terminal.
     """
     for kind, piece in add_statistics(text, reading):
-        yield _colored(escape_controls_in_lines(piece) if terminal else piece, kind, color)
+        yield _colorize(escape_controls_in_lines(piece) if terminal else piece, kind, color)
 
 
 def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
@@ -83,7 +83,7 @@ def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
         yield "Comment", f" # {'; '.join(comments)}"
 
 
-def _colored(text: str, kind: str, color: bool) -> str:
+def _colorize(text: str, kind: str, color: bool) -> str:
     sgr = style_of(_COLORS, kind) if color else None
     if sgr is None or text.isspace():
         return text

@@ -32,7 +32,7 @@ class NamedBody:
     names: tuple[str, ...] = ()
 
 
-def _titled(graph: Graph | Function, location: str, names: list[str]) -> NamedBody:
+def _with_title(graph: Graph | Function, location: str, names: list[str]) -> NamedBody:
     kind = "function" if isinstance(graph, Function) else "graph"
     title = f"{kind} {graph.name or '(without name)'}{f' ({location})' if location else ''}"
     return NamedBody(graph, title, location, tuple(names))
@@ -73,7 +73,7 @@ def _top_level_body(root: Root, item: Graph | Function) -> NamedBody:
             names += [f"{name}:{item.overload}" for name in names]
     elif isinstance(root, Model) and item is not root.graph:
         location = "training"
-    return _titled(item, location, names)
+    return _with_title(item, location, names)
 
 
 def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph) -> NamedBody:
@@ -81,7 +81,7 @@ def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph
     names = [graph.name, attribute.name, *[f"{owner}.{attribute.name}" for owner in owners]]
     owner = owners[0] if owners else node.op_type
     inside = f" in {body.place}" if body.place else ""
-    return _titled(graph, f"{attribute.name} of {owner}{inside}", names)
+    return _with_title(graph, f"{attribute.name} of {owner}{inside}", names)
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:

@@ -103,7 +103,7 @@ def to_html(pieces: Iterable[Piece]) -> str:
         for name, (theme, color) in _COLORS.items()
     ]
     # Where styles are not allowed, as in a notebook that is not trusted, `<pre>` keeps the layout.
-    body = "".join(_folded(lines))
+    body = "".join(_fold_lines(lines))
     return f'<style>{_LAYOUT}{"".join(rules)}</style><pre class="onnxtext-model">{body}</pre>'
 
 
@@ -125,7 +125,7 @@ def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
         yield line
 
 
-def _folded(lines: list[_Line]) -> Iterator[str]:
+def _fold_lines(lines: list[_Line]) -> Iterator[str]:
     """Yield the lines; put lines inside of brackets into a `<details>` element."""
     ends = _ends(lines)
     closing: list[int] = []

@@ -76,7 +76,7 @@ class ReadableModel:
                 data = self._reader.blob(shown)
         except (BlobError, OSError):
             return None
-        return None if data is None else _described(self._uses.get(shown, ("", ""))[1], data)
+        return None if data is None else _statistics_text(self._uses.get(shown, ("", ""))[1], data)
 
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
         """Return the statistics of external data, or None if it cannot be read.
@@ -93,10 +93,10 @@ class ReadableModel:
             data = self._reader.raw(type, reference, "")
         except (BlobError, OSError):
             return None
-        return None if data is None else _described(type.element, data)
+        return None if data is None else _statistics_text(type.element, data)
 
 
-def _described(element: str, data: bytes | memoryview) -> str:
+def _statistics_text(element: str, data: bytes | memoryview) -> str:
     """Return the statistics of elements; omit the numbers of NaNs and zeros if they are 0."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 

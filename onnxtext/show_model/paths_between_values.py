@@ -149,11 +149,11 @@ def used_values(node: Node) -> list[str]:
     """Return the values that a node uses, including outer values that its nested graphs use."""
     names = dict.fromkeys(name for name in node.inputs if name)
     for graph in nested_graphs((node,)):
-        names.update(dict.fromkeys(_captured(graph)))
+        names.update(dict.fromkeys(_captured_values(graph)))
     return list(names)
 
 
-def _captured(graph: Graph) -> list[str]:
+def _captured_values(graph: Graph) -> list[str]:
     """Return the outer values that a graph and its nested graphs use."""
     defined = {value.name for value in (*graph.inputs, *graph.values)}
     defined.update(name for node in graph.nodes for name in node.outputs)

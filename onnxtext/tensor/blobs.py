@@ -107,7 +107,7 @@ class Blobs:
         """Return the resources whose digest is a prefix of this digest, or begins with it."""
         if digest in self._resources and len(self._sizes) == 1:
             return [digest]
-        names = self._sorted
+        names = self._sorted_names
         result = [digest[:size] for size in self._sizes if size < len(digest)]
         result = [name for name in result if name in self._resources]
         index = bisect_left(names, digest)
@@ -117,7 +117,7 @@ class Blobs:
         return result
 
     @cached_property
-    def _sorted(self) -> list[str]:
+    def _sorted_names(self) -> list[str]:
         return sorted(self._resources)
 
     @cached_property

@@ -82,7 +82,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
         if raw_size(element, count) > MOST_BYTES:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
         if raw_size(element, count) > _EXPANDED:
-            return _repeated(element, values, count)
+            return _repeat_last(element, values, count)
         if element.bits >= 8:
             data = _raw_bytes(element, values)
             return data + data[-(len(data) // found) :] * (count - found)
@@ -90,7 +90,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     return _raw_bytes(element, values)
 
 
-def _repeated(element: ElementType, values: NDArray[Any], count: int) -> Repetition:
+def _repeat_last(element: ElementType, values: NDArray[Any], count: int) -> Repetition:
     """Return the elements, with the last one repeated until there are `count` elements."""
     group = 1 if element.bits >= 8 else 4 if element.bits == 6 else 8 // element.bits
 

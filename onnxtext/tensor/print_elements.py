@@ -225,7 +225,7 @@ def _only_row(rows: list[str]) -> str:
     return rows[0] if rows else ""
 
 
-def _joined(texts: list[str], row: int | None) -> list[str]:
+def _join_rows(texts: list[str], row: int | None) -> list[str]:
     """Join texts to rows of `row` texts; None for one row."""
     row = row or max(len(texts), 1)
     return [", ".join(texts[start : start + row]) for start in range(0, len(texts), row)]
@@ -237,13 +237,13 @@ def _number_rows(values: NDArray[Any], row: int | None = None, *, point: bool = 
     full_rows = values.size // row * row
     rows = []
     if full_rows:
-        rows = _dumped(values[:full_rows].reshape(-1, row), point).split("], [")
+        rows = _dump_rows(values[:full_rows].reshape(-1, row), point).split("], [")
     if full_rows < values.size:
-        rows.append(_dumped(values[full_rows:].reshape(1, -1), point))
+        rows.append(_dump_rows(values[full_rows:].reshape(1, -1), point))
     return rows
 
 
-def _dumped(rows: NDArray[Any], point: bool) -> str:
+def _dump_rows(rows: NDArray[Any], point: bool) -> str:
     """Return a table of numbers as text, with ``], [`` between rows and ``, `` between elements."""
     text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
     if rows.dtype.kind == "f":
@@ -271,15 +271,15 @@ def _complex_rows(parts: NDArray[Any], row: int | None = None) -> list[str]:
     """Return complex numbers, given as real and imaginary parts, as rows of text."""
     if not parts.size:
         return []
-    text = _dumped(parts.reshape(-1, 2), point=True).replace("], [", "j;")
+    text = _dump_rows(parts.reshape(-1, 2), point=True).replace("], [", "j;")
     text = text.replace(", -", "-").replace(", ", "+") + "j"
-    return _joined(text.split(";"), row)
+    return _join_rows(text.split(";"), row)
 
 
 def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None) -> list[str]:
     """Print elements from their bit patterns, as rows: narrow floats, integers below 8 bits."""
     if element.kind == "float":
-        return _joined(_code_texts(element, codes), row)
+        return _join_rows(_code_texts(element, codes), row)
     if element.kind == "int":
         sign = 1 << (element.bits - 1)
         codes = (codes.astype(np.int8) ^ sign) - sign

@@ -82,7 +82,7 @@ def _decimals(
         # Below a power of two codes are twice as dense as above it. So if the closest decimal is
         # below and rounds to another code, the next decimal above may still round to this one.
         for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
-            upper = _above(float(values[index]), digits)
+            upper = _decimal_above(float(values[index]), digits)
             if _codes(form, np.array([upper]))[0] == codes[index]:
                 chosen[index] = upper
                 left = left[left != index]
@@ -103,7 +103,7 @@ def _codes(form: FloatFormat, values: NDArray[np.float64]) -> NDArray[np.int64]:
     return codes
 
 
-def _above(value: float, digits: int) -> float:
+def _decimal_above(value: float, digits: int) -> float:
     """Return the smallest decimal with `digits` digits that is at least `value`."""
     from decimal import ROUND_CEILING, Context, Decimal  # a slow import, rarely needed
 

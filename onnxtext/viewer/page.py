@@ -69,7 +69,7 @@ def page(data: dict[str, Any], title: str) -> str:
 </head>
 <body>
 <noscript>This page needs JavaScript; it loads nothing from the network.</noscript>
-<script type="text/plain" id="model">{_packed(_json(data))}</script>
+<script type="text/plain" id="model">{_pack(_json(data))}</script>
 <script type="text/plain" id="layout">{_layout()}</script>
 <script>{script}</script>
 </body>
@@ -98,13 +98,13 @@ def _visible(value: Any) -> Any:
     return value
 
 
-def _packed(data: bytes) -> str:
+def _pack(data: bytes) -> str:
     return b64encode(gzip.compress(data, 6, mtime=0)).decode("ascii")
 
 
 @cache
 def _layout() -> str:
-    return _packed((_ASSETS / "layout.js").read_bytes())
+    return _pack((_ASSETS / "layout.js").read_bytes())
 
 
 def _asset(name: str) -> str:

@@ -97,7 +97,7 @@ def read(
     if binary is None:
         binary = is_binary(bytes(data[:HEAD]), name)
     with paused_collector():
-        text = _printed(data, name, resources) if binary else decode_text(bytes(data), name)
+        text = _print_model(data, name, resources) if binary else decode_text(bytes(data), name)
         document = Document.open("", None, text, 1, ENCODING)
         version = document.version
         version.source.name, version.directory = name, base
@@ -131,7 +131,7 @@ def canonical(loaded: LoadedModel) -> LoadedModel:
     return again
 
 
-def _printed(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> str:
+def _print_model(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> str:
     """Print a binary model without its large weights, which go to `resources`."""
     from onnxtext.binary_to_text import lift_placed
 

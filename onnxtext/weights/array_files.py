@@ -78,7 +78,7 @@ def _from_npy(
     fortran, dtype = _header(head, type, shape, array_name)
     size = prod(shape) * dtype.itemsize
     data = view[head.tell() : head.tell() + size]
-    return _ordered(data, dtype, shape, fortran, array_name)
+    return _to_row_major(data, dtype, shape, fortran, array_name)
 
 
 def _from_npz(
@@ -101,7 +101,7 @@ def _from_npz(
                 data += file.read(max(size - len(data), 0))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise BlobError(f"{array_name} cannot be read: {error}", UNREADABLE) from None
-    return _ordered(memoryview(data), dtype, shape, fortran, array_name)
+    return _to_row_major(memoryview(data), dtype, shape, fortran, array_name)
 
 
 def _header(
@@ -144,7 +144,7 @@ def _check_shape(actual: tuple[int, ...], shape: tuple[int, ...], array_name: st
         raise BlobError(message, MISMATCH)
 
 
-def _ordered(
+def _to_row_major(
     data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, array_name: str
 ) -> bytes | memoryview:
     """Convert an array to little-endian, row-major bytes."""

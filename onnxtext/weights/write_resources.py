@@ -56,7 +56,7 @@ class WeightFiles:
         target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
             return None
-        return None if self._are_written(self._held(target)) else target
+        return None if self._are_written(self._blobs_in(target)) else target
 
     def _are_written(self, blobs: dict[str, memoryview]) -> bool:
         """Whether a file with the blobs `blobs` has all blobs to write, and no others."""
@@ -64,7 +64,7 @@ class WeightFiles:
             same_bytes(blobs[digest], data) for digest, data in self.blobs.items()
         )
 
-    def _held(self, target: Path) -> dict[str, memoryview]:
+    def _blobs_in(self, target: Path) -> dict[str, memoryview]:
         """Return the blobs in a file; {} if the file is missing, or not a safetensors file."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
@@ -92,7 +92,7 @@ class WeightFiles:
         if self.place.kind == "safetensors":
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            old = self._held(target)
+            old = self._blobs_in(target)
             if self._are_written(old):
                 return
             self._extended = bool(old.keys() - self.blobs.keys())

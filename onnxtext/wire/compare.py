@@ -27,7 +27,7 @@ def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
     """
     offset = 0
     view = memoryview(data)
-    for piece in _joined(pieces):
+    for piece in _join_short(pieces):
         part = view[offset : offset + len(piece)]
         if not (bytes(part) == piece if len(piece) < _LARGE else same_bytes(piece, part)):
             return False
@@ -35,7 +35,7 @@ def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
     return offset == len(data)
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _join_short(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Join short pieces; do not copy long pieces."""
     short: list[Piece] = []
     for piece in pieces:

@@ -104,7 +104,7 @@ def _text_kind(data: bytes) -> FileKind | None:
             "the `>` of some shells (PowerShell) converts the output to text: let the "
             "program write the file itself",
         )
-    text = _decoded(data)
+    text = _decode_start(data)
     if text is None:
         return None
     start = text.removeprefix("\ufeff").lstrip()
@@ -115,7 +115,7 @@ def _text_kind(data: bytes) -> FileKind | None:
     return FileKind("not-a-model", f"a text, which begins with `{line[:60]}`", None)
 
 
-def _decoded(data: bytes) -> str | None:
+def _decode_start(data: bytes) -> str | None:
     """Decode the beginning of a text; None if the data is binary or too short to decide."""
     head = data[:_HEAD]
     if len(head) < 4 or re.search(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]", head):

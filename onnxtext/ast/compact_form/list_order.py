@@ -174,8 +174,8 @@ def value_info_entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEn
             does not have are ignored, so that values can be removed from the text.
     """
     without = frozenset[str]() if order is None else order.without
-    lists = {part: _entries_of(graph, part) for part in _needed(order)}
-    for entry in _arranged(DECORATOR, order, lists):
+    lists = {part: _entries_of(graph, part) for part in _referenced_parts(order)}
+    for entry in _entries_in_order(DECORATOR, order, lists):
         if not (entry.part in _COPIES and entry.name in without):
             yield entry
 
@@ -188,7 +188,7 @@ def known_entries(graph: Graph) -> list[ListEntry]:
         return list(value_info_entries(graph, None))
 
 
-def _needed(order: ListOrder | None) -> Sequence[str]:
+def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
     """Return the parts that an order of `value_info` refers to."""
     if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):
         return PARTS[DECORATOR]
@@ -196,7 +196,7 @@ def _needed(order: ListOrder | None) -> Sequence[str]:
     return [*words, *_BY_DEFAULT[DECORATOR]]
 
 
-def _arranged(
+def _entries_in_order(
     decorator: str, order: ListOrder | None, lists: Mapping[str, Sequence[ListEntry]]
 ) -> Iterator[ListEntry]:
     """Yield all entries in the given order; a part omits its entries that the order names.
@@ -250,7 +250,7 @@ def with_data(graph: Graph) -> list[ValueInfo]:
     if order is None:
         return [*inputs, *values]
     lists = {"inputs": _statements("inputs", inputs), "values": _statements("values", values)}
-    found = _arranged(INITIALIZERS, order, lists)
+    found = _entries_in_order(INITIALIZERS, order, lists)
     return [entry.statement for entry in found if entry.statement is not None]
 
 

@@ -203,7 +203,7 @@ class CheckedModel:
         scope.outputs = [self._value(value) for value in graph.outputs]
         self._add_values(scope, graph.values)
         if any(d.name == DECORATOR for d in tree.decorators):
-            scope.infos = [*_copied_infos(tree, scope.initializers), *scope.infos]
+            scope.infos = [*_infos_to_copy(tree, scope.initializers), *scope.infos]
         self._finish(scope, graph.nodes)
         return scope
 
@@ -271,7 +271,7 @@ def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedMode
     return lookup
 
 
-def _copied_infos(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
+def _infos_to_copy(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
     """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
 
     See grammar/SPEC.md, section 10.

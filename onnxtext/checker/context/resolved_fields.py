@@ -145,7 +145,7 @@ class ResolvedFields:
         lists: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
             if any(isinstance(item.value, _STORED) for item in attributes):
-                lists[id(attributes)] = tuple([self._expanded(item) for item in attributes])
+                lists[id(attributes)] = tuple([self._expand_list(item) for item in attributes])
         if not lists:
             return nodes
         return [
@@ -155,7 +155,7 @@ class ResolvedFields:
             for node in nodes
         ]
 
-    def _expanded(self, attribute: ast.Attribute) -> ast.Attribute:
+    def _expand_list(self, attribute: ast.Attribute) -> ast.Attribute:
         """Return an attribute with its list expanded to values, or unchanged if it is long."""
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
@@ -234,7 +234,9 @@ class ResolvedFields:
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
-            return replace(_lifted(self._lowering.tensor(tensor)), decorators=tensor.decorators)
+            return replace(
+                _decode_tensor(self._lowering.tensor(tensor)), decorators=tensor.decorators
+            )
         except (LowerError, WireError):
             return tensor
 
@@ -258,7 +260,7 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
     return result
 
 
-def _lifted(data: bytes) -> ast.Tensor:
+def _decode_tensor(data: bytes) -> ast.Tensor:
     """Decode a `TensorProto`."""
     from onnxtext.proto.decode.types_and_tensors import lift_tensor
 
@@ -276,7 +278,7 @@ def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
             data = lower_record(message_spec("SparseTensorProto"), record)
             for field in read_fields(data, 0, len(data)):
                 if field.number in parts:
-                    parts[field.number] = _lifted(data[field.value : field.end])
+                    parts[field.number] = _decode_tensor(data[field.value : field.end])
         except (RecordError, WireError):
             pass
         dims = _dims(record)

@@ -195,7 +195,7 @@ def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic
         severity_of(finding),
         source=source,
         labels=tuple(labels),
-        notes=(*finding.notes, *_left_out(finding.places), rules()[finding.code].note),
+        notes=(*finding.notes, *_hidden_places_note(finding.places), rules()[finding.code].note),
         help=finding.help,
     )
 
@@ -221,7 +221,7 @@ def _with_paths(
                 path=paths.path(first) or "model",
                 notes=(
                     *notes,
-                    *_left_out(finding.places),
+                    *_hidden_places_note(finding.places),
                     *finding.notes,
                     rules()[finding.code].note,
                 ),
@@ -237,7 +237,7 @@ def severity_of(finding: Finding) -> Severity:
     return finding.severity or SEVERITIES[rules()[finding.code].level]
 
 
-def _left_out(places: tuple[Place, ...]) -> list[str]:
+def _hidden_places_note(places: tuple[Place, ...]) -> list[str]:
     """Return a note that counts the places that are not shown; [] if all are shown."""
     hidden = len(places) - MOST_LABELS
     return [f"and {hidden} more places"] if hidden > 0 else []

@@ -341,12 +341,12 @@ def _is_verified(source: Source, model: Model, changes: list[PlannedRepair]) -> 
     edits = [edit for change in changes for edit in change.edits]
     try:
         parsed = parse_model(Source(apply_edits(source.text, edits), source.name))
-        return parsed == _expected(model, changes)
+        return parsed == _model_after_repairs(model, changes)
     except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
         return False
 
 
-def _expected(model: Model, changes: Iterable[PlannedRepair]) -> Model:
+def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
     changed = copy.deepcopy(model, memo)

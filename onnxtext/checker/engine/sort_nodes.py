@@ -39,7 +39,7 @@ def safe_order(subject: CheckedModel, graph: Graph | Function) -> list[int] | No
     return sorted_order(graph.nodes)
 
 
-def _used(node: Node) -> Iterator[str]:
+def _names_used_by(node: Node) -> Iterator[str]:
     """Yield the names that a node and its graphs use, including the outputs of the graphs."""
     yield from used_names(node)
     for graph in walk_graphs(node):
@@ -60,7 +60,7 @@ def sorted_order(nodes: list[Node]) -> list[int] | None:
     waiting = [0] * len(nodes)
     users: list[list[int]] = [[] for _ in nodes]
     for index, node in enumerate(nodes):
-        for other in {producer[name] for name in _used(node) if name in producer}:
+        for other in {producer[name] for name in _names_used_by(node) if name in producer}:
             if other != index:
                 users[other].append(index)
                 waiting[index] += 1

@@ -86,9 +86,9 @@ def made_by_bodies(
         return _branches(step, operator, inner, output)
     scans = scan_input_count(node)
     if node.op_type == "Loop" and len(node.inputs) >= 2:
-        return _iterated(step, node, inner[0], output, len(node.inputs) - 2, 2, 1)
+        return _explain_iterations(step, node, inner[0], output, len(node.inputs) - 2, 2, 1)
     if node.op_type == "Scan" and scans is not None:
-        return _iterated(step, node, inner[0], output, len(node.inputs) - scans, 0, 0)
+        return _explain_iterations(step, node, inner[0], output, len(node.inputs) - scans, 0, 0)
     step.how = f"{operator} computes it"
     return []
 
@@ -114,7 +114,7 @@ def _branches(
     return []
 
 
-def _iterated(
+def _explain_iterations(
     step: ExplanationStep,
     node: Node,
     body: InferredView,

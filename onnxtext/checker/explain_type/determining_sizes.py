@@ -126,7 +126,7 @@ def determining_sizes(
     result: list[Influence] = []
     if base is not None and len(extents) <= _MOST_REPLACED:
         for influence in extents:
-            changed = _replaced(facts, {influence: _symbol(influence)})
+            changed = _replace_sizes(facts, {influence: _symbol(influence)})
             if infer_size(changed, output, part) != base:
                 result.append(influence)
     same = [influence for influence in result if extents[influence] == size]
@@ -138,7 +138,7 @@ def determining_sizes(
     equal = _equal(facts, extents, part, size)
     if base is None:
         return equal if size != 1 else []
-    together = _replaced(facts, dict.fromkeys(equal, _symbol(equal[0]))) if equal else facts
+    together = _replace_sizes(facts, dict.fromkeys(equal, _symbol(equal[0]))) if equal else facts
     return equal if infer_size(together, output, part) != base else []
 
 
@@ -176,7 +176,9 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
         own = enumerate(facts.values)
         valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
         return infer_size(
-            _replaced(valued, {influence: _symbol(influence) for influence in sizes}), output, part
+            _replace_sizes(valued, {influence: _symbol(influence) for influence in sizes}),
+            output,
+            part,
         )
 
     size = infer(unknown, values)
@@ -213,7 +215,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
     ]
     if lengths or part.kind != "dimension":
         return lengths
-    aligned = set(_aligned(facts, part))
+    aligned = set(_aligned_dimensions(facts, part))
     return [influence for influence in unknown if influence in aligned]
 
 
@@ -227,12 +229,16 @@ def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
     sizes = dict(_parts(facts))
     return list(
         dict.fromkeys(
-            [sizes[influence] for influence in _aligned(facts, part) if sizes[influence] != 1]
+            [
+                sizes[influence]
+                for influence in _aligned_dimensions(facts, part)
+                if sizes[influence] != 1
+            ]
         )
     )
 
 
-def _aligned(facts: NodeFacts, part: TypePart) -> list[Influence]:
+def _aligned_dimensions(facts: NodeFacts, part: TypePart) -> list[Influence]:
     """Return the input dimensions that broadcasting aligns with a dimension of the output."""
     most = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
     return [
@@ -283,7 +289,7 @@ def _symbol(influence: Influence) -> Extent:
     return symbol_plus(f"\1{influence.input}.{influence.part.kind}.{influence.part.at}")
 
 
-def _replaced(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:
+def _replace_sizes(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:
     """Return facts with some sizes of inputs replaced."""
     shapes, values = list(facts.shapes), list(facts.values)
     for (index, part), extent in sizes.items():

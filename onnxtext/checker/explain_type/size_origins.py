@@ -124,10 +124,14 @@ class SizeExplainer:
             return _Task(step, [], depth)
         step = ExplanationStep(inner, name, part, size_of(inner, name, part), "inferred", "")
         position = inner.scope.position[name]
-        needs = self._given(step) if position == GIVEN else self._computed(step, position)
+        needs = (
+            self._explain_given(step)
+            if position == GIVEN
+            else self._explain_computed(step, position)
+        )
         return _Task(step, needs, depth)
 
-    def _given(self, step: ExplanationStep) -> list[Wanted]:
+    def _explain_given(self, step: ExplanationStep) -> list[Wanted]:
         """Complete a step for an input or initializer; return the sizes to explain next."""
         name, scope = step.name, step.view.scope
         value = scope.given[name]
@@ -145,7 +149,7 @@ class SizeExplainer:
         if declared is not None and step.part.kind != "element":
             step.kind, step.how = "declared", f"the input {quote(name)} declares it"
             return []
-        passed = self._passed(step, index)
+        passed = self._explain_passed(step, index)
         if passed is not None:
             return passed
         step.kind = "unknown" if step.size is None else "declared"
@@ -160,7 +164,7 @@ class SizeExplainer:
             step.how = f"{input} is declared without this size"
         return []
 
-    def _passed(self, step: ExplanationStep, index: int) -> list[Wanted] | None:
+    def _explain_passed(self, step: ExplanationStep, index: int) -> list[Wanted] | None:
         """Explain an input of a function or body by the passed value; None if that is unknown."""
         view, scope = step.view, step.view.scope
         if scope.kind == "function":
@@ -180,7 +184,7 @@ class SizeExplainer:
             return None
         return explain_body_input(step, scope.holder, outer, index)
 
-    def _computed(self, step: ExplanationStep, position: int) -> list[Wanted]:
+    def _explain_computed(self, step: ExplanationStep, position: int) -> list[Wanted]:
         """Complete a step for the output of node `position`; return the sizes to explain next."""
         scope = step.view.scope
         node = scope.nodes[position]

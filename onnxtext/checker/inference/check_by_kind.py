@@ -38,7 +38,7 @@ def fits_by_kind(subject: CheckedModel) -> bool:
 
     False does not mean that there are errors.
     """
-    return _propagated(subject) is not None
+    return _propagate(subject) is not None
 
 
 def sizes_fit_by_kind(subject: CheckedModel) -> bool:
@@ -46,7 +46,7 @@ def sizes_fit_by_kind(subject: CheckedModel) -> bool:
 
     Also False if a node limits a symbol, for example to one number, or equates two symbols.
     """
-    kinds = _propagated(subject)
+    kinds = _propagate(subject)
     return kinds is not None and kinds.symbols.fits
 
 
@@ -55,14 +55,14 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 
     Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
     """
-    kinds = _propagated(subject)
+    kinds = _propagate(subject)
     if kinds is None or kinds.depends_on_values:
         return None  # `ShapeInference` infers more where types depend on values
     return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
 
 
 @cache_in_memo
-def _propagated(subject: CheckedModel) -> KindPropagation | None:
+def _propagate(subject: CheckedModel) -> KindPropagation | None:
     """Propagate types by kind through a model; return None unless this proves it free of errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None

@@ -165,7 +165,7 @@ def loop_outputs(
     size = None
     if trips is not None and len(trips.items) == 1:
         size = size_to_dim(maximum_of(trips.items[0], 0))
-    return (*states, *[_stacked(type, 0, size) for type in body_outputs[end:]])
+    return (*states, *[_stacked_type(type, 0, size) for type in body_outputs[end:]])
 
 
 def runs_all_trips(
@@ -193,7 +193,7 @@ def runs_all_trips(
     return sources.get(name, name) == inputs[1].name
 
 
-def _stacked(type: Type | None, axis: int, size: Dim) -> Type | None:
+def _stacked_type(type: Type | None, axis: int, size: Dim) -> Type | None:
     """Return the type of an output that stacks the results of all iterations along an axis."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
@@ -269,4 +269,7 @@ def scan_outputs(
     results = body_outputs[states:]
     where = _numbers(node, "scan_output_axes", len(results))
     carried = map(common_type, body_inputs[:states], body_outputs)
-    return (*carried, *[_stacked(t, axis, size) for t, axis in zip(results, where, strict=True)])
+    return (
+        *carried,
+        *[_stacked_type(t, axis, size) for t, axis in zip(results, where, strict=True)],
+    )

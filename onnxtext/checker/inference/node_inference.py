@@ -37,7 +37,7 @@ class NodeInference:
 
     def __init__(self, subject: CheckedModel) -> None:
         self._inference = subject.options.inference
-        self._version = _clamped(subject.ir_version or 10)
+        self._version = _clamp_version(subject.ir_version or 10)
         resources = subject.model.resources if subject.model else {}
         self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
         self._encoded: dict[Type, bytes] = {}
@@ -76,7 +76,7 @@ class NodeInference:
         numbers: dict[str, str] = {"": ""}
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])
         results = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.outputs])
-        types = [type if type is None else self._interned(type) for type in inputs]
+        types = [type if type is None else self._intern(type) for type in inputs]
         input_constants = tuple([constants.get(name) for name in node.inputs]) if constants else ()
         key = (
             id(signature), id(opsets), names, results, tuple(map(id, types)),
@@ -135,10 +135,10 @@ class NodeInference:
         if not isinstance(answer, list):
             return answer
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
-        found = tuple([self._lifted(encoded.get(text_bytes(name))) for name in node.outputs])
-        return _corrected(signature.name, node, found)
+        found = tuple([self._decode_type(encoded.get(text_bytes(name))) for name in node.outputs])
+        return _correct_types(signature.name, node, found)
 
-    def _interned(self, type: Type) -> Type:
+    def _intern(self, type: Type) -> Type:
         """Return one object for all equal types."""
         cached = self._one.get(id(type))
         if cached is None:
@@ -152,7 +152,7 @@ class NodeInference:
             cached = self._encoded[type] = lower_type(type)
         return cached
 
-    def _lifted(self, data: bytes | None) -> Type | None:
+    def _decode_type(self, data: bytes | None) -> Type | None:
         if data is not None and data not in self._lifted_types:
             try:
                 self._lifted_types[data] = lift_type(data)
@@ -166,13 +166,13 @@ class NodeInference:
         if cached is None:
             versions = opsets.versions.items() if opsets is not None else ()
             cached = self._opsets[id(opsets)] = {
-                domain: _clamped(version) for domain, version in versions if domain.isascii()
+                domain: _clamp_version(version) for domain, version in versions if domain.isascii()
             }
             self._kept.append(opsets)
         return cached
 
 
-def _corrected(name: str, node: Node, types: Types) -> Types:
+def _correct_types(name: str, node: Node, types: Types) -> Types:
     """Remove the shapes and sizes that onnx infers wrongly from the output types of a node."""
     if name == "ConvTranspose" and attribute_value(node.attributes, "output_shape") is not None:
         # onnx infers too low a rank if an output size is smaller than the input size.
@@ -184,5 +184,5 @@ def _corrected(name: str, node: Node, types: Types) -> Types:
     return types
 
 
-def _clamped(version: int) -> int:
+def _clamp_version(version: int) -> int:
     return max(_LEAST, min(version, _MOST))

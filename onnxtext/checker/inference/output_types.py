@@ -17,7 +17,7 @@ Texts = tuple[str | None, ...]
 """Types as strings of schemas, such as `tensor(float)`; None where unknown."""
 
 
-def _numbered(node: Node, name: str, default: str | None) -> str | None:
+def _type_from_number(node: Node, name: str, default: str | None) -> str | None:
     """Return the tensor type whose element type is the number in an attribute, such as `dtype`."""
     code = attribute_value(node.attributes, name)
     if code is None:
@@ -51,19 +51,19 @@ def _constant_of_shape(node: Node, inputs: Texts) -> str | None:
 
 
 def _like(node: Node, inputs: Texts) -> str | None:
-    return _numbered(node, "dtype", inputs[0] if inputs else None)
+    return _type_from_number(node, "dtype", inputs[0] if inputs else None)
 
 
 def _get_element(node: Node, inputs: Texts) -> str | None:
     return element_of(inputs[0], "optional") or inputs[0] if inputs else None
 
 
-def _wrapped(kind: str, inputs: Texts) -> str | None:
+def _wrap_input_type(kind: str, inputs: Texts) -> str | None:
     return f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 
 def _sequence_empty(node: Node, inputs: Texts) -> str | None:
-    text = _numbered(node, "dtype", "tensor(float)")
+    text = _type_from_number(node, "dtype", "tensor(float)")
     return f"seq({text})" if text is not None else None
 
 
@@ -90,11 +90,11 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
 
 
 OUTPUT_TYPES = {
-    "Cast": lambda node, inputs: _numbered(node, "to", None),
+    "Cast": lambda node, inputs: _type_from_number(node, "to", None),
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
-    "RandomNormal": lambda node, inputs: _numbered(node, "dtype", "tensor(float)"),
-    "RandomUniform": lambda node, inputs: _numbered(node, "dtype", "tensor(float)"),
+    "RandomNormal": lambda node, inputs: _type_from_number(node, "dtype", "tensor(float)"),
+    "RandomUniform": lambda node, inputs: _type_from_number(node, "dtype", "tensor(float)"),
     "RandomNormalLike": _like,
     "RandomUniformLike": _like,
     "EyeLike": _like,
@@ -103,11 +103,11 @@ OUTPUT_TYPES = {
     "SVMClassifier": _label,
     "TreeEnsembleClassifier": _label,
     "Bernoulli": _like,
-    "Optional": lambda node, inputs: _wrapped("optional", inputs),
+    "Optional": lambda node, inputs: _wrap_input_type("optional", inputs),
     "OptionalGetElement": _get_element,
-    "SequenceConstruct": lambda node, inputs: _wrapped("seq", inputs),
+    "SequenceConstruct": lambda node, inputs: _wrap_input_type("seq", inputs),
     "SequenceEmpty": _sequence_empty,
-    "SplitToSequence": lambda node, inputs: _wrapped("seq", inputs),
+    "SplitToSequence": lambda node, inputs: _wrap_input_type("seq", inputs),
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }

@@ -119,7 +119,7 @@ class KindPropagation:
         facts = {name: self._types.get(name) for name in scope.position}
         return {name: fact.type for name, fact in facts.items() if fact is not None}
 
-    def _declared(self, type: Type | None) -> ValueFact:
+    def _declared_fact(self, type: Type | None) -> ValueFact:
         if type is None:
             raise Inconclusive
         return self._table.declared(type)
@@ -132,7 +132,7 @@ class KindPropagation:
         Raises:
             Inconclusive: one node of each kind does not prove that there are no type errors.
         """
-        types, declared_type = self._types, self._declared
+        types, declared_type = self._types, self._declared_fact
         for value in (*scope.inputs, *scope.initializers):
             fact = declared_type(value.type)
             if types.setdefault(value.name, fact) is not fact:
@@ -186,7 +186,7 @@ class KindPropagation:
                     else:
                         typed = tuple([known_types[id(type)] for type in own_types])
                 except KeyError:
-                    typed = self._typed(node, declared)
+                    typed = self._output_facts(node, declared)
             elif declared:
                 typed = tuple(map(declared.get, outputs))
             if children and index in children:
@@ -203,10 +203,10 @@ class KindPropagation:
                         values[name] = value
         self._seen += len(scope.nodes)
 
-    def _typed(self, node: Node, declared: dict[str, ValueFact]) -> Facts:
+    def _output_facts(self, node: Node, declared: dict[str, ValueFact]) -> Facts:
         """Return facts about the declared types of a node's outputs."""
         pairs = zip(node.output_types, node.outputs, strict=True)
-        return tuple([declared.get(n) if t is None else self._declared(t) for t, n in pairs])
+        return tuple([declared.get(n) if t is None else self._declared_fact(t) for t, n in pairs])
 
     # ---- Kinds ------------------------------------------------------------------------------
 
@@ -287,7 +287,7 @@ class KindPropagation:
         inputs = types_of(input_facts)
         computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
         if not computed:
-            data = {name: _encoded(tensor) for name, tensor in constants.items()}
+            data = {name: _encode_tensor(tensor) for name, tensor in constants.items()}
             computed = self._inference.plain(target, sample, inputs, data, self._opsets)
         if not isinstance(computed, tuple):
             raise Inconclusive
@@ -388,7 +388,7 @@ class KindPropagation:
         return result
 
 
-def _encoded(tensor: Tensor) -> bytes:
+def _encode_tensor(tensor: Tensor) -> bytes:
     try:
         return b"".join(lower_tensor(tensor.type, None, tensor.data))
     except (LowerError, ValueError):

@@ -222,7 +222,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if body_outputs is not None and values and inner.live_branch(node, values[0]) is not None:
             return body_outputs
         answer = self._answer(scope, bound, target, environment, inputs, bodies)
-        types = self._accepted(node, answer, inputs, environment)
+        types = self._accept_answer(node, answer, inputs, environment)
         if body_outputs is not None:
             from_bodies = (*body_outputs.types, *(None,) * len(types))[: len(types)]
             return tuple(map(inner.complete_output_type, types, from_bodies)), body_outputs.values
@@ -304,7 +304,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         names |= dict(zip(node.inputs, inputs, strict=True))
         return self._inference.whole(signature, node, names, constants, scope.opsets)
 
-    def _accepted(
+    def _accept_answer(
         self, node: Node, answer: Answer, inputs: _Inputs, environment: ShapeEnvironment
     ) -> Types:
         """Return the types in onnx's answer; if it is an error, report the error and return ()."""

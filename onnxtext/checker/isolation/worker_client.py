@@ -88,7 +88,7 @@ class Worker:
                 self._start()
             self._send(make_frame(marshal.dumps((seconds, memory, kind, *arguments))))
             if not _LIMITED:
-                return unpack(self._watched(seconds, memory))
+                return unpack(self._receive_within_limits(seconds, memory))
             # The child limits its processor time; this timeout is for a child that blocks.
             return unpack(self._receive(10 * seconds + 20))
         except (OSError, EOFError, ValueError) as error:
@@ -134,7 +134,7 @@ class Worker:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def _watched(self, seconds: float, memory: int) -> bytes:
+    def _receive_within_limits(self, seconds: float, memory: int) -> bytes:
         """Receive a frame from a child whose time and memory this process limits."""
         from onnxtext.checker.isolation.process_limits import LimitWatch
 

@@ -164,7 +164,7 @@ _TARGETS: Mapping[str, tuple[tuple[object, ...], frozenset[int], str]] = {
 these element types, and their description."""
 
 
-def _listed_for(signature: Signature) -> dict[str, _Listed]:
+def _listed_values(signature: Signature) -> dict[str, _Listed]:
     return {
         entry.attribute: entry
         for entry in _TABLE
@@ -185,7 +185,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 continue
             cached = listed.get(id(target))
             if cached is None:
-                cached = listed[id(target)] = _listed_for(target)
+                cached = listed[id(target)] = _listed_values(target)
             if cached:
                 yield from _unlisted(node, cached)
 

@@ -49,7 +49,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 if isinstance(item, Attribute):
                     yield from _check_attribute(subject, item, place, is_parameter=True)
                 elif not item:
-                    yield _unnamed(place)
+                    yield _unnamed_attribute(place)
     yield from _references(subject)
 
 
@@ -58,7 +58,7 @@ def _check_attribute(
 ) -> Iterator[Finding]:
     value = attribute.value
     if not attribute.name:
-        yield _unnamed(place)
+        yield _unnamed_attribute(place)
     if is_parameter and isinstance(value, Reference):
         yield Finding(
             "attribute-ref-outside-function",
@@ -94,7 +94,7 @@ def _check_attribute(
                 break
 
 
-def _unnamed(place: Place) -> Finding:
+def _unnamed_attribute(place: Place) -> Finding:
     message = "the attribute has no name"
     return Finding("attribute-name-missing", message, (place,), help="name it, or remove it")
 

@@ -56,7 +56,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             yield _mismatch(wrong, certain=wrong.certain and not conflicts)
         elif isinstance(wrong, PassedShape):
             if id(wrong.value) not in passed:
-                yield _passed(wrong)
+                yield _shape_not_passed(wrong)
             passed.add(id(wrong.value))
         else:
             yield _contradiction(wrong)
@@ -190,7 +190,7 @@ def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
     places = [Place(node, ("op_type",))]
     for index, shape in enumerate(wrong.shapes):
         if shape is not None and index < len(node.inputs) and node.inputs[index]:
-            places.append(Place(node, ("inputs", index), f"its shape is `{_written(shape)}`"))
+            places.append(Place(node, ("inputs", index), f"its shape is `{_shape_text(shape)}`"))
 
     def name(match: re.Match[str]) -> str:
         index = int(match[1])
@@ -211,34 +211,34 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 def _contradiction(wrong: ShapeContradiction) -> Finding:
     """Warn of a declared shape that differs from the computed one; runtimes accept it."""
-    node, computed = wrong.node, _written(wrong.computed)
+    node, computed = wrong.node, _shape_text(wrong.computed)
     return Finding(
         "shape-mismatch",
         f"the shape of {quote(node.outputs[wrong.output])} is declared "
-        f"`{_written(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
+        f"`{_shape_text(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
         (Place(node, ("outputs", wrong.output), f"its shape is `{computed}`"),),
         help=f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`",
         severity="warning",
     )
 
 
-def _passed(wrong: PassedShape) -> Finding:
+def _shape_not_passed(wrong: PassedShape) -> Finding:
     """Report the declared shape of a function input that a call does not pass.
 
     The model is valid: onnx and onnxruntime ignore declared shapes in functions.
     """
-    value, passed = wrong.value, _written(wrong.passed)
+    value, passed = wrong.value, _shape_text(wrong.passed)
     return Finding(
         "shape-mismatch",
         f"the shape of the function input {quote(value.name)} is declared "
-        f"`{_written(wrong.declared)}`, but a call passes `{passed}`",
+        f"`{_shape_text(wrong.declared)}`, but a call passes `{passed}`",
         (Place(value, ("name",) if value.type is None else ("type",)),),
         help=f"declare the shape `{passed}`, or remove the declaration",
         severity="info",
     )
 
 
-def _written(shape: Extents) -> str:
+def _shape_text(shape: Extents) -> str:
     return f"[{', '.join(['?' if size is None else text(size) for size in shape])}]"
 
 

@@ -38,7 +38,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                         help="add it to the inputs, or raise `ir_version` to 4",
                     )
         if scope.kind == "nested":
-            yield from _nested(scope, inputs, subject.ir_version)
+            yield from _nested_graph(scope, inputs, subject.ir_version)
 
 
 def _duplicates(scope: Scope) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
         )
 
 
-def _nested(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iterator[Finding]:
+def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iterator[Finding]:
     """Find initializers of a nested graph that are inputs, or are not the last inputs."""
     both = [value for value in scope.initializers if value.name in inputs]
     if ir_version >= 4 or not ir_version:

@@ -34,7 +34,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 (Place(scope.original, ("name",)),),
                 help="write a name before its inputs",
             )
-        yield from _unnamed(scope)
+        yield from _unnamed_values(scope)
         function = not scope.is_graph
         yield from _duplicates(scope, "input", scope.inputs, function)
         yield from _duplicates(scope, "output", scope.outputs, function)
@@ -43,7 +43,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from _identifiers(subject)
 
 
-def _unnamed(scope: Scope) -> Iterator[Finding]:
+def _unnamed_values(scope: Scope) -> Iterator[Finding]:
     for kind, values in (
         ("an input", scope.inputs),
         ("an output", scope.outputs),

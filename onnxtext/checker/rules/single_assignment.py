@@ -58,13 +58,13 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         defined = Place(*scope.definition(names[0]), "first defined here")
         yield Finding(
             "value-redefined",
-            f"{_listed(names)} {verb} {definitions} of {scope.describe()}",
+            f"{_name_list(names)} {verb} {definitions} of {scope.describe()}",
             (places[0], defined, *places[1:], *other_uses),
             help="rename one of them and its uses",
         )
 
 
-def _listed(names: list[str]) -> str:
+def _name_list(names: list[str]) -> str:
     """Return names as a phrase for messages, at most `_MOST_NAMES` names."""
     most = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
     words = [quote(name) for name in most]

@@ -46,19 +46,21 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             )
             continue
         yield from _segment(tensor)
-        yield from _stored(tensor)
+        yield from _check_storage(tensor)
 
 
-def _stored(tensor: TensorUse) -> Iterator[Finding]:
+def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
     element = ELEMENTS[tensor.type.element]
     count = prod(tensor.dims)
     if any(decorator.name.endswith("segment") for decorator in tensor.decorators):
         return  # the data is only one segment of a larger tensor
     match tensor.data:
         case TypedData(entries):
-            yield from _typed(tensor, element, count, len(entries) // ENTRY_WIDTHS[element.field])
+            yield from _check_typed_fields(
+                tensor, element, count, len(entries) // ENTRY_WIDTHS[element.field]
+            )
         case StringData(values):
-            yield from _counted(tensor, count, len(values), "strings")
+            yield from _check_count(tensor, count, len(values), "strings")
         case NoData() if count:
             if external_entries(tensor) is None:
                 yield _size(
@@ -112,24 +114,26 @@ def _fields(
     elif held and held[0] == "string_data":
         values = fields["string_data"]
         assert isinstance(values, tuple)
-        yield from _counted(tensor, count, len(values), "strings")
+        yield from _check_count(tensor, count, len(values), "strings")
     elif held:
         data = fields[held[0]]
         assert isinstance(data, bytes)
-        yield from _typed(tensor, element, count, len(data) // ENTRY_WIDTHS[held[0]])
+        yield from _check_typed_fields(tensor, element, count, len(data) // ENTRY_WIDTHS[held[0]])
 
 
-def _typed(tensor: TensorUse, element: ElementType, count: int, entries: int) -> Iterator[Finding]:
+def _check_typed_fields(
+    tensor: TensorUse, element: ElementType, count: int, entries: int
+) -> Iterator[Finding]:
     if not count and entries:
         yield _empty(tensor, f"{count_noun(entries, 'entry', 'entries')} of data")
         return
     expected = count * (2 if element.kind == "complex" else 1)
     if element.bits in (2, 4):
         expected = raw_size(element, count)
-    yield from _counted(tensor, expected, entries, f"entries of `{element.field}`")
+    yield from _check_count(tensor, expected, entries, f"entries of `{element.field}`")
 
 
-def _counted(tensor: TensorUse, expected: int, count: int, unit: str) -> Iterator[Finding]:
+def _check_count(tensor: TensorUse, expected: int, count: int, unit: str) -> Iterator[Finding]:
     if not expected and count:
         yield _empty(tensor, "data")
     elif expected != count:

@@ -45,7 +45,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from _keys(subject, training, step, bound)
         yield from _values(subject, training, start, step)
         if step is not None and subject.main is not None:
-            yield from _combined(subject.main, step)
+            yield from _combined_conflicts(subject.main, step)
 
 
 def _keys(
@@ -123,7 +123,7 @@ def _values(
                 )
 
 
-def _combined(main: Scope, step: Scope) -> Iterator[Finding]:
+def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
     """Find conflicts between the main graph and the algorithm, which run as one graph."""
     for name in step.position:
         if name in main.position:

@@ -53,24 +53,26 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         for name, finding in _undefined(subject, scope, nested):
             key = id(scope.outermost), name
             findings, index = first.setdefault(key, (reported, len(reported)))
-            merged = _merged(findings[index], finding, name) if index < len(findings) else None
+            merged = (
+                _merge_findings(findings[index], finding, name) if index < len(findings) else None
+            )
             if merged is None:
                 reported.append(finding)
             else:
                 findings[index] = merged
     for scope in subject.scopes:
         yield from undefined.get(id(scope), ())
-        late = [use for use in scope.unresolved if _used(scope, use) in scope.position]
+        late = [use for use in scope.unresolved if _used_name(scope, use) in scope.position]
         if late or id(scope) in nested:
             yield from _late(scope, late, nested.get(id(scope), []))
         yield from _outputs(subject, scope)
 
 
-def _used(scope: Scope, use: Use) -> str:
+def _used_name(scope: Scope, use: Use) -> str:
     return scope.nodes[use[0]].inputs[use[1]]
 
 
-def _merged(first: Finding, other: Finding, name: str) -> Finding | None:
+def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None:
     """Merge the findings of one undefined name in two graphs.
 
     Return None if the findings rename it to different names, or only one of them renames it.
@@ -100,7 +102,7 @@ def _undefined(
     """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
-        name = _used(scope, use)
+        name = _used_name(scope, use)
         if name not in scope.position:
             uses.setdefault(name, []).append(use)
     outer_scopes = list(scope.outer()) if uses else []
@@ -304,7 +306,7 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
             continue
         if value.name in scope.position:
             if not scope.is_graph and any(value.name == given.name for given in scope.inputs):
-                yield _passed_through(scope, value)
+                yield _unchanged_output(scope, value)
             continue
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         near = None if outer else subject.nearest(value.name, scope.position)
@@ -323,7 +325,7 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
         )
 
 
-def _passed_through(scope: Scope, value: ValueInfo) -> Finding:
+def _unchanged_output(scope: Scope, value: ValueInfo) -> Finding:
     """Report an output of a function that is also an input of the function."""
     return Finding(
         "function-output-undefined",

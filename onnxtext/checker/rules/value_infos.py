@@ -143,14 +143,14 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
                 "value-info-conflict",
                 f"{quote(name)} is declared with conflicting types: {difference}",
                 (
-                    Place(value, ("type",), _declared(type)),
-                    first[1]._replace(label=_declared(first[0])),
+                    Place(value, ("type",), _type_phrase(type)),
+                    first[1]._replace(label=_type_phrase(first[0])),
                 ),
                 help="write the same type in both places",
             )
 
 
-def _declared(type: Type) -> str:
+def _type_phrase(type: Type) -> str:
     from onnxtext.printer import print_type
 
     text = print_type(type)

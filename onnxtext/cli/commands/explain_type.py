@@ -129,7 +129,7 @@ class _Model:
 
         self._name = name
         self._source: Source | None = None
-        self._subject = self._checked(data)
+        self._subject = self._parse_and_check(data)
         self._inference = (
             None if self._subject.is_recursive else RecordedInference.of(self._subject)
         )
@@ -141,7 +141,7 @@ class _Model:
         if self._source is not None:
             self._places = TextPlaces(self._source, self._subject, budget=10_000)
 
-    def _checked(self, data: bytes) -> CheckedModel:
+    def _parse_and_check(self, data: bytes) -> CheckedModel:
         """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_source import encode_for_checks, parse_any

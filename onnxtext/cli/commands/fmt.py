@@ -115,13 +115,13 @@ def _jobs(
             yield ConversionJob(name, Path(name), Path(name))
         else:
             with reporter.reporting(name):
-                files = _below(name, exclude)
+                files = _files_below(name, exclude)
                 if not files:
                     reporter.summary(f"there is no {SUFFIX} file below {name}")
                 yield from [ConversionJob(str(path), path, path) for path in files]
 
 
-def _below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
+def _files_below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
     def wanted(path: Path) -> bool:
         below = path.relative_to(directory).as_posix()
         return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)

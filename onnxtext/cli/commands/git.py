@@ -67,7 +67,7 @@ def command() -> None:
 _MODE = click.Choice(["textconv", "filter", "source"])
 
 
-def _scoped(function: Callable[..., int]) -> Callable[..., int]:
+def _scope_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options `--local` and `--global`."""
     return add_options(
         function,
@@ -87,7 +87,7 @@ def _scoped(function: Callable[..., int]) -> Callable[..., int]:
 
 
 @command.command("install", epilog=EPILOG)
-@_scoped
+@_scope_options
 @click.option(
     "--mode",
     type=_MODE,
@@ -135,7 +135,7 @@ def install(
 
 
 @command.command("uninstall", epilog=EPILOG)
-@_scoped
+@_scope_options
 @click.option("--mode", type=_MODE, help="Remove only this mode.")
 @click.option(
     "--attributes",

@@ -49,12 +49,12 @@ Exit status:
 
 def _domains() -> list[str]:
     """Return the known domains, for shell completion."""
-    return [name or "ai.onnx" for name in _known(()).domains()]
+    return [name or "ai.onnx" for name in _known_schemas(()).domains()]
 
 
 def _operators() -> list[str]:
     """Return the full names of the operators in schema files, for shell completion."""
-    schemas = _known(())
+    schemas = _known_schemas(())
     domains = [name for name in schemas.domains() if not schemas.knows(name)]
     return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
 
@@ -90,7 +90,7 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
 
     with Reporter(output_format, color) as reporter, reporter.reporting(output or package):
         path = Path(output) if output not in (None, "-") else None
-        old = _parsed(path) if path is not None and path.exists() else None
+        old = _parse_file(path) if path is not None and path.exists() else None
         try:
             imported = import_schemas(package)
         except SchemaImportError as error:
@@ -107,7 +107,7 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
     return reporter.status
 
 
-def _parsed(path: Path) -> SchemaFile:
+def _parse_file(path: Path) -> SchemaFile:
     from onnxtext.schemas.reading import parse_schema_file, read_bytes
 
     with io_errors("read", path):
@@ -133,7 +133,7 @@ def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) 
     return reporter.status
 
 
-def _known(files: tuple[str, ...]) -> Schemas:
+def _known_schemas(files: tuple[str, ...]) -> Schemas:
     """Return the operators of onnx, of `files`, and of the project in the current directory."""
     from onnxtext.checker.context.signatures import Schemas
 
@@ -157,7 +157,7 @@ _schemas_option = click.option(
 def list_(domain: str | None, files: tuple[str, ...], output_format: str, color: str) -> int:
     """List the domains with known operators, or the operators of a DOMAIN."""
     with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
-        schemas = _known(files)
+        schemas = _known_schemas(files)
         if domain is None:
             for name in schemas.domains():
                 origins = [table.origin for table in schemas.tables(name)]
@@ -194,7 +194,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
         from onnxtext.schemas.convert_schemas import convert_schema
         from onnxtext.suggestions import nearest_name
 
-        schemas = _known(files)
+        schemas = _known_schemas(files)
         domain, _, name = operator.rpartition(".")
         domain = "" if domain == "ai.onnx" else domain
         signatures = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]

@@ -140,7 +140,7 @@ def compare_types(
         if quantized[1] is None
         else "quantized again"
     )
-    return _measured(values[0], values[1], count, f"{verb} {names}")  # type: ignore[arg-type]
+    return _measure(values[0], values[1], count, f"{verb} {names}")  # type: ignore[arg-type]
 
 
 def _count_changed(old: Array, new: Array) -> int:
@@ -223,7 +223,7 @@ class _Values:
         return (part - zero) * scale
 
 
-def _measured(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
+def _measure(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
     """Return the largest and the mean difference of values, block by block, without NaNs."""
     largest = total = 0.0
     compared = 0

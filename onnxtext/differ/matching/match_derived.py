@@ -85,14 +85,14 @@ def _by_content(
         array = None if targets is None else _array(value, sides[0])
         if targets is None or array is None:
             continue
-        for key in _derived(array, value, targets):
+        for key in _derived_hashes(array, value, targets):
             if places.get(key):
                 result.append((index, places[key].pop(0)))
                 break
     return result
 
 
-def _derived(
+def _derived_hashes(
     array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
 ) -> list[Hashable]:
     """Return a key (type, shape, digest) for each transposition or cast that gives a target."""

@@ -270,8 +270,8 @@ class NodeMatcher:
         queue = [(index, self.old.partner[index]) for index in sorted(self._frontier(used[0]))]
         for old_index, new_index in queue:  # grows during the loop
             for pair in (
-                *self._above(old_index, new_index),
-                *self._below(old_index, new_index, *used),
+                *self._producer_pairs(old_index, new_index),
+                *self._consumer_pairs(old_index, new_index, *used),
             ):
                 if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
                     self._join(*pair)
@@ -291,7 +291,7 @@ class NodeMatcher:
                 producers.add(index)
         return {index for index in producers if partner[index] >= 0}
 
-    def _above(self, old_index: int, new_index: int) -> list[tuple[int, int]]:
+    def _producer_pairs(self, old_index: int, new_index: int) -> list[tuple[int, int]]:
         """Return the pairs of nodes, of equal operators, that produce inputs of a matched pair."""
         old, new = self.old, self.new
         pairs = []
@@ -309,7 +309,7 @@ class NodeMatcher:
                 pairs.append((before[0], after[0]))
         return pairs
 
-    def _below(
+    def _consumer_pairs(
         self, old_index: int, new_index: int, old_uses: Uses, new_uses: Uses
     ) -> list[tuple[int, int]]:
         """Return the pairs of nodes, of equal operators, that use outputs of a matched pair.

@@ -100,14 +100,14 @@ def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
     if diff.renames:
         yield Hunk(list(_renames(diff, every=every)), [])
     if diff.stored:
-        yield Hunk(list(_stored(diff)), [])
+        yield Hunk(list(_stored_differences(diff)), [])
     if diff.notes:
         yield Hunk(
             [DiffLine("@", "not compared"), *[DiffLine("#", note) for note in diff.notes]], []
         )
 
 
-def _stored(diff: ModelDiff) -> Iterator[DiffLine]:
+def _stored_differences(diff: ModelDiff) -> Iterator[DiffLine]:
     yield DiffLine("@", "stored differently")
     for stored in diff.stored:
         first = f", first at {stored.path}" if stored.path else ""

@@ -22,8 +22,8 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
     if not parts:
         return ""
     lines = [
-        _colored(f"--- {escape_controls(diff.old_label)}", "1", color),
-        _colored(f"+++ {escape_controls(diff.new_label)}", "1", color),
+        _colorize(f"--- {escape_controls(diff.old_label)}", "1", color),
+        _colorize(f"+++ {escape_controls(diff.new_label)}", "1", color),
     ]
     for hunk in parts:
         for sign, text in hunk:
@@ -32,11 +32,11 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
                 if sign == "@"
                 else f"{sign}{escape_controls(text)}"
             )
-            lines.append(_colored(shown, _COLORS.get(sign, ""), color))
+            lines.append(_colorize(shown, _COLORS.get(sign, ""), color))
     if diff.verdict in ("stored-differently", "names-differ"):
         lines.append(f"# {VERDICTS[diff.verdict]}")
     return "\n".join(lines) + "\n"
 
 
-def _colored(text: str, sgr: str, color: bool) -> str:
+def _colorize(text: str, sgr: str, color: bool) -> str:
     return f"\x1b[{sgr}m{text}\x1b[0m" if color and sgr else text

@@ -124,7 +124,7 @@ def plan_conversion(
         domain = plain_domain(entry.domain)
         if domain in plain and not 1 <= entry.version <= newest_versions()[domain]:
             raise refused_edit_error(
-                f"the model is written for {_shown(domain, entry.version)}, which is unknown",
+                f"the model is written for {_opset_text(domain, entry.version)}, which is unknown",
                 "install a newer onnx" if entry.version > 0 else "correct its `opset_import`",
             )
     from onnxtext.editing.write_inferred_types import check_subject
@@ -197,7 +197,7 @@ def _raise_ir_version(plan: ConversionPlan, model: Model) -> None:
     if changes and model.ir_version and model.ir_version < needed:
         plan._ir_version = needed
         message = f"`ir_version` is raised from {model.ir_version} to {needed}, which came with "
-        shown = ", ".join(_shown(*target) for target in plan.targets.items())
+        shown = ", ".join(_opset_text(*target) for target in plan.targets.items())
         place = Place(model, ("ir_version",))
         plan.remarks.append(Remark(CHANGE, f"{message}{shown}", None, [place]))
 
@@ -278,10 +278,10 @@ class _Conversion:
                 )
             new, sentences = self._stepper.convert(original, node, current)
         except NotConvertible as rejected:
-            target = _shown(domain, self._plan.targets[domain])
+            target = _opset_text(domain, self._plan.targets[domain])
             remark = self._remark(
                 OBSTACLE,
-                f"this `{node.op_type}` of {_shown(domain, current)} cannot be converted to "
+                f"this `{node.op_type}` of {_opset_text(domain, current)} cannot be converted to "
                 f"{target}: {rejected.reason}",
                 rejected.help,
                 place,
@@ -302,5 +302,5 @@ class _Conversion:
         return remark
 
 
-def _shown(domain: str, version: int) -> str:
+def _opset_text(domain: str, version: int) -> str:
     return f"version {version} of `{domain}`" if domain else f"opset {version}"

@@ -52,7 +52,7 @@ def incoming(
 
     Nothing calls a graph.
     """
-    document, item = _given(server, params.item)
+    document, item = _requested_scope(server, params.item)
     if document is None:
         return None
     index = document.version.index
@@ -71,7 +71,7 @@ def outgoing(
     server: Server, params: t.CallHierarchyOutgoingCallsParams
 ) -> list[t.CallHierarchyOutgoingCall] | None:
     """Return the functions that a graph or function calls, with the ranges of the calls."""
-    document, item = _given(server, params.item)
+    document, item = _requested_scope(server, params.item)
     if document is None:
         return None
     index = document.version.index
@@ -119,7 +119,9 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
     )
 
 
-def _given(server: Server, item: t.CallHierarchyItem) -> tuple[Document | None, Scope | None]:
+def _requested_scope(
+    server: Server, item: t.CallHierarchyItem
+) -> tuple[Document | None, Scope | None]:
     """Return the document that an item of the client names, and the graph or function in it."""
     document = server.documents.get(item.uri)
     if document is None:

@@ -67,7 +67,7 @@ def document_links(document: Document) -> Iterator[t.DocumentLink]:
                 tooltip = "the bytes of this blob"
             elif base is not None:
                 if name not in stored:
-                    stored[name] = _stored(version.root, base, name)
+                    stored[name] = _blob_file(version.root, base, name)
                 path = stored[name]
                 target = None if path is None else path.as_uri()
         elif base is not None:
@@ -116,7 +116,7 @@ def _resources(text: str) -> dict[str, int]:
     return {} if start < 0 else {m.group(1): m.start(1) for m in _RESOURCE.finditer(text, start)}
 
 
-def _stored(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
+def _blob_file(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
     """Find a blob in the stores of a text by the beginning of its digest; return its file.
 
     Stores in which several blobs match are skipped. Return None if no store has a single match.

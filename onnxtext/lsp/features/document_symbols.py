@@ -85,10 +85,10 @@ class _Outline:
             spans = Span(at, at + match.end()), Span(at + match.start(2), at + match.end(2))
         else:
             spans = self._spans(statement)
-        full_range, part = (self._marked(span, line) for span in spans)
+        full_range, part = (self._range_template(span, line) for span in spans)
         return _symbol(*_describe(statement), full_range, part)
 
-    def _marked(self, span: Span, first: int) -> str:
+    def _range_template(self, span: Span, first: int) -> str:
         """Return a range as JSON, with placeholders; `first` is the first line of the statement."""
         places = self.lines.place(span.start), self.lines.place(span.end)
         ends = [(f"\1{line - first}\1" if line > first else _MARK, at) for line, at in places]
@@ -228,7 +228,7 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
             yield t.WorkspaceSymbol(location, scope.name, kind)
     reported: set[tuple[int, str]] = set()
     for statement in index.statements:
-        for name, paths in _defined(statement):
+        for name, paths in _defined_values(statement):
             key = id(statement.scope), name
             if query not in name.casefold() or key in reported:
                 continue
@@ -240,7 +240,9 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
                 yield t.WorkspaceSymbol(location, name, kind, container_name=container)
 
 
-def _defined(statement: Statement) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
+def _defined_values(
+    statement: Statement,
+) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
     """Yield each value that a statement defines, and the `path` of an `Occurrence` of its name."""
     if statement.kind == "node":
         for index, name in enumerate(statement.item.outputs):

@@ -133,10 +133,10 @@ class GraphViews:
         if self._other is None:
             return self._plain
         if self._last is None:
-            self._last = await asyncio.to_thread(self._compared, self._plain, *self._other)
+            self._last = await asyncio.to_thread(self._compare_drawings, self._plain, *self._other)
         return self._last
 
-    def _compared(self, new: Drawing, label: str, old: Drawing) -> Drawing:
+    def _compare_drawings(self, new: Drawing, label: str, old: Drawing) -> Drawing:
         try:
             diff = diff_of(old, new, label)
         except OnnxTextError as error:

@@ -114,7 +114,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     text, name = document.version.text, document.version.source.name
     try:
         with use_tables(tables_for(document.version.directory)):
-            edited = await asyncio.to_thread(_edited, text, name, data)
+            edited = await asyncio.to_thread(_compute_edit, text, name, data)
     except OnnxTextError as error:
         raise RequestError(_reasons(error)) from None
     except (TypeError, ValueError):
@@ -144,7 +144,7 @@ def _reasons(error: OnnxTextError) -> str:
     return "\n".join([*shown, f"and {hidden} more"] if hidden > 0 else shown)
 
 
-def _edited(text: str, name: str, data: object) -> EditResult:
+def _compute_edit(text: str, name: str, data: object) -> EditResult:
     """Compute the edit of the action whose data the editor sent back."""
     from onnxtext.editing import apply, make_symbolic, write_types
     from onnxtext.editing.opsets import convert

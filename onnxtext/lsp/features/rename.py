@@ -238,7 +238,7 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue
-        if _related(scope, other.scope):
+        if _are_nested(scope, other.scope):
             words = other.scope.describe()
             if other.defined:
                 return f"`{new}` is already a value of {words}"
@@ -249,7 +249,7 @@ def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str
     return None
 
 
-def _related(left: Scope, right: Scope) -> bool:
+def _are_nested(left: Scope, right: Scope) -> bool:
     """Whether two graphs are the same, or one contains the other."""
     for inner, outer in ((left, right), (right, left)):
         if inner is outer or any(around is outer for around, _ in inner.outer()):

@@ -40,7 +40,7 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
         return None
     scope_number, kind, index = parsed
     if kind == "r":
-        return _removed(drawing, identity)
+        return _removed_node(drawing, identity)
     scope = scopes[scope_number]
     items: dict[str, list[Any]] = {"n": scope.nodes, "i": scope.inputs, "o": scope.outputs}
     if index >= len(items[kind]):
@@ -87,7 +87,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
             yield f"{name}o{index}", value.name
 
 
-def _removed(drawing: Drawing, identity: str) -> dict[str, Any] | None:
+def _removed_node(drawing: Drawing, identity: str) -> dict[str, Any] | None:
     """Return the details of a removed node, which only the drawing still has."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:

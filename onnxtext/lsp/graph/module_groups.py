@@ -108,7 +108,7 @@ def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], d
     labels: dict[str, Path] = {}
     paths = [_path(node, classes, labels) for node in scope.nodes]
     if not any(paths):
-        paths = [_dotted(node) for node in scope.nodes]
+        paths = [_dotted_path(node) for node in scope.nodes]
     _inherit_paths(scope, paths, constants)
     return paths, classes
 
@@ -161,7 +161,7 @@ def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path |
     return path
 
 
-def _dotted(node: Node) -> Path:
+def _dotted_path(node: Node) -> Path:
     label = node.name or ""
     return tuple([part for part in label.split(".")[:-1] if part])[:_LONGEST_PATH]
 

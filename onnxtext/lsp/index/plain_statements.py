@@ -112,7 +112,7 @@ def _node(chunk: str, match: re.Match[str]) -> SpanMap:
             rule = "typed_output"
         output_maps.append(SpanMap(Span(*output.span()), rule, output_parts))
     parts["outputs"] = _list(outputs, output_maps)
-    parts["operator"] = _list(operator, _found(chunk, WORDS, operator))
+    parts["operator"] = _list(operator, _find_spans(chunk, WORDS, operator))
     if attributes[0] >= 0:
         output_maps = []
         for item in ATTRIBUTE.finditer(chunk, *attributes):
@@ -120,7 +120,7 @@ def _node(chunk: str, match: re.Match[str]) -> SpanMap:
             output_parts = {"name": SpanMap(Span(*item.span(1)), "plain_name"), "value": value}
             output_maps.append(SpanMap(Span(*item.span()), "attribute", output_parts))
         parts["attributes"] = _list(attributes, output_maps)
-    inputs: list[SpanMap | None] = [*_found(chunk, NAMES, names)]
+    inputs: list[SpanMap | None] = [*_find_spans(chunk, NAMES, names)]
     if not inputs or chunk[names[1] - 1] == ",":  # as in the grammar: an omitted last item
         inputs.append(None)
     parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
@@ -147,7 +147,7 @@ def _list(span: tuple[int, int], items: list[SpanMap]) -> SpanMap:
     return SpanMap(Span(*span), "list_first", {}, list(items))
 
 
-def _found(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[SpanMap]:
+def _find_spans(chunk: str, pattern: re.Pattern[str], span: tuple[int, int]) -> list[SpanMap]:
     return [_name(chunk, item.span()) for item in pattern.finditer(chunk, *span)]
 
 

@@ -118,18 +118,18 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return
     text = index.source.text
-    yield from _listed(text, _decorators_start(index, scope), index.name_span(graph).start)
+    yield from _listed_names(text, _decorators_start(index, scope), index.name_span(graph).start)
     if index.model is not None and index.model.has_order and graph is index.model.graph:
         for section in index.section_spans:
             if section.keyword == "order" and section.at > graph.at:
-                yield from _listed(text, section.inside, section.end)
+                yield from _listed_names(text, section.inside, section.end)
                 break
 
 
 _OPENING = frozenset(f"@{name}(" for name in ORDERS)
 
 
-def _listed(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
+def _listed_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
     """Yield the names in `@value_info(…)` and `@initializers(…)`; stop at an unmatched `}`."""
     depth, start = 0, -1
     for token in load_lexer().tokens(text, offset, end):
@@ -153,14 +153,16 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     """
     text, graph = index.source.text, scope.original
     if graph.at >= 0 and any(item.name == "set" for item in graph.decorators):
-        yield from _recorded(text, _decorators_start(index, scope), index.name_span(graph).start)
+        yield from _recorded_names(
+            text, _decorators_start(index, scope), index.name_span(graph).start
+        )
     for node in scope.nodes:
         if not any(item.name in _WITH_RECORDS for item in index.original(node).decorators):
             continue
         located = index.located_item(node)
         span = None if located is None else located.find("decorators")
         if span is not None:
-            yield from _recorded(text, *span)
+            yield from _recorded_names(text, *span)
 
 
 def _decorators_start(index: Index, scope: Scope) -> int:
@@ -178,7 +180,7 @@ _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
 """Maps each field that contains the name of a value to the field that must enclose it, or to ""."""
 
 
-def _recorded(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
+def _recorded_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
     """Yield the names of values in `@device(…)` and `@set(…)` between two offsets."""
     around: list[str] = []
     key = before = ""

@@ -104,7 +104,7 @@ class Protocol(LanguageServerProtocol):
             )
             return
         if "method" not in message:
-            self._answered(message)
+            self._handle_answer(message)
             return
         method, message_id = message["method"], message.get("id")
         is_request = "id" in message
@@ -158,7 +158,7 @@ class Protocol(LanguageServerProtocol):
             return ErrorCodes.ServerNotInitialized, f"{method}: the server has not been initialized"
         return None
 
-    def _answered(self, message: dict[str, Any]) -> None:
+    def _handle_answer(self, message: dict[str, Any]) -> None:
         """Handle the client's answer to one of our requests."""
         try:
             super().handle_message(super().structure_message(message))

@@ -77,7 +77,7 @@ class Server(LanguageServer):
     def __init__(self) -> None:
         super().__init__("onnxtext", __version__, protocol_cls=Protocol)
         self.documents: dict[str, Document] = {}
-        self.checker = Checker(self._checked, self._publish_findings)
+        self.checker = Checker(self._store_check, self._publish_findings)
         self.strict = bool(os.environ.get(STRICT))
         self.status = 0
         self._reading: dict[str, asyncio.TimerHandle] = {}
@@ -305,7 +305,7 @@ class Server(LanguageServer):
         self._show(document, [*syntax, *diagnostics])
         document.reported_check = version
 
-    def _checked(self, uri: str, version: int, outcome: Analysis | WorkerError) -> None:
+    def _store_check(self, uri: str, version: int, outcome: Analysis | WorkerError) -> None:
         """Store the result of a check, unless its version is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != version:

@@ -190,11 +190,11 @@ class ModelMerger:
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
         """Match the items of a list, merge each, and order them."""
-        key = _memoized(repeated.key)
+        key = _memoize(repeated.key)
         rules = MatchRules(
             lambda item: item,
             key,
-            tuple(map(_memoized, repeated.rename_keys)),
+            tuple(map(_memoize, repeated.rename_keys)),
             repeated.replacement_key,
         )
         triples = match(items[0], items[1], items[2], rules)
@@ -259,7 +259,7 @@ def _versions(triple: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes |
     ]
 
 
-def _memoized(key: Any) -> Any:
+def _memoize(key: Any) -> Any:
     """Wrap a key function so that it computes the key of each item once."""
     keys: dict[bytes, Hashable] = {}
 

@@ -97,7 +97,7 @@ class MessageKind:
     merge_if_both_add: bool = False
 
 
-def _named(number: int) -> Key:
+def _field_key(number: int) -> Key:
     return lambda data: first_payload(data, number)
 
 
@@ -176,19 +176,19 @@ def _numbers(*numbers: int) -> frozenset[int]:
     return frozenset(numbers)
 
 
-_ENTRIES = RepeatedField(MessageKind(), _named(1))
+_ENTRIES = RepeatedField(MessageKind(), _field_key(1))
 _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
 _TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))  # metadata_props
 _VALUE = MessageKind({4: _ENTRIES})  # metadata_props
-_VALUES = RepeatedField(_VALUE, _named(1), (_without(1), _only(2)), _only(2))
+_VALUES = RepeatedField(_VALUE, _field_key(1), (_without(1), _only(2)), _only(2))
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
 NODE = MessageKind(
     {
-        5: RepeatedField(_ATTRIBUTE, _named(1)),  # attribute
+        5: RepeatedField(_ATTRIBUTE, _field_key(1)),  # attribute
         9: _ENTRIES,  # metadata_props
-        10: RepeatedField(None, _named(1)),  # device_configurations
+        10: RepeatedField(None, _field_key(1)),  # device_configurations
     },
     positions=_numbers(1, 2),  # input, output
     units=(_numbers(4, 7, 8),),  # op_type, domain, overload
@@ -204,12 +204,14 @@ GRAPH = MessageKind(
     {
         1: _NODES,  # node
         5: RepeatedField(
-            _TENSOR, _named(8), (_without(8), _without(8, 12, 16)), _only(1, 2)
+            _TENSOR, _field_key(8), (_without(8), _without(8, 12, 16)), _only(1, 2)
         ),  # initializer
         11: replace(_VALUES, ordered=True),  # input
         12: replace(_VALUES, ordered=True),  # output
         13: _VALUES,  # value_info
-        14: RepeatedField(MessageKind({2: _ENTRIES}), _named(1), (_without(1),)),  # quantization
+        14: RepeatedField(
+            MessageKind({2: _ENTRIES}), _field_key(1), (_without(1),)
+        ),  # quantization
         15: RepeatedField(None, _sparse_name),  # sparse_initializer
         16: _ENTRIES,  # metadata_props
     },
@@ -221,7 +223,7 @@ FUNCTION = MessageKind(
         6: RepeatedField(None, bytes),  # attribute, a list of names
         7: _NODES,  # node
         9: _OPSETS,  # opset_import
-        11: RepeatedField(_ATTRIBUTE, _named(1)),  # attribute_proto
+        11: RepeatedField(_ATTRIBUTE, _field_key(1)),  # attribute_proto
         12: _VALUES,  # value_info
         14: _ENTRIES,  # metadata_props
     },
@@ -239,7 +241,7 @@ MODEL = MessageKind(
         25: RepeatedField(
             FUNCTION, _function, (_without(1, 10, 13), _signature, _body)
         ),  # functions
-        26: RepeatedField(MessageKind(), _named(1)),  # configuration
+        26: RepeatedField(MessageKind(), _field_key(1)),  # configuration
     },
     {7: GRAPH},  # graph
     merge_if_both_add=True,

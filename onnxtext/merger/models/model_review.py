@@ -72,7 +72,7 @@ def review_models(
         ]
         notes += [f"both sides define `{name.decode('utf-8', 'replace')}`" for name in names]
         merger.forced, placed = _places(owners, marked)
-        for list_key, index in _named(resolved[0], names):
+        for list_key, index in _defining_items(resolved[0], names):
             merger.forced.setdefault(list_key, set()).add(index)
         resolved = merger.model(base, ours, theirs)
         merger.ambiguous |= resolved[0] == resolved[1] or not placed
@@ -80,7 +80,7 @@ def review_models(
         return resolved
     if resolved[0] == resolved[1]:
         return (lower_one(model, marks),) * 3
-    return tuple([_sorted(version, sides, marks, before) for version in resolved])  # type: ignore[return-value]
+    return tuple([_sort_nodes(version, sides, marks, before) for version in resolved])  # type: ignore[return-value]
 
 
 # ---- Names ----------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     ]
 
 
-def _named(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
+def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
     """Yield the list and index of each item that defines one of these names."""
     fields = split_message(first_payload(data, 7) or b"")
     for number, name_of in _NAMES.items():
@@ -232,7 +232,7 @@ def _sort(
     return True
 
 
-def _sorted(data: bytes, sides: Sequence[Model], marks: DataMarks, old: set[str]) -> bytes:
+def _sort_nodes(data: bytes, sides: Sequence[Model], marks: DataMarks, old: set[str]) -> bytes:
     """Sort the nodes of a resolved merge."""
     model = lift(data, marks, ())
     subject = subject_of(model)

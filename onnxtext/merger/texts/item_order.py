@@ -140,15 +140,17 @@ def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
 
     If there is a choice, the sets are disjoint.
     """
-    ours, theirs = _moved(shared, _ours, set()), _moved(shared, _theirs, set())
-    if ours & theirs and not (others := _moved(shared, _theirs, ours)) & ours:
+    ours, theirs = _moved_items(shared, _ours, set()), _moved_items(shared, _theirs, set())
+    if ours & theirs and not (others := _moved_items(shared, _theirs, ours)) & ours:
         return ours, others
-    if ours & theirs and not (others := _moved(shared, _ours, theirs)) & theirs:
+    if ours & theirs and not (others := _moved_items(shared, _ours, theirs)) & theirs:
         return others, theirs
     return ours, theirs
 
 
-def _moved(shared: Sequence[MatchedItem], position_of: Position, others: set[int]) -> set[int]:
+def _moved_items(
+    shared: Sequence[MatchedItem], position_of: Position, others: set[int]
+) -> set[int]:
     """Return a minimal set of items, as `id()`s, whose moves explain the order of a side.
 
     Args:

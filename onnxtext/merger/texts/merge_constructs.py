@@ -307,7 +307,9 @@ class Merger:
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
                 if before == "decorators" and merged and not glue:
-                    glue = _behind_decorators(versions)  # first on its side, but not in the merge
+                    glue = _space_after_decorators(
+                        versions
+                    )  # first on its side, but not in the merge
                 before = role
                 merged.append((glue if merged else glue.lstrip(), body))
         return MergedConstruct(merged)
@@ -322,7 +324,7 @@ class Merger:
             return ConflictPart((base, ours, theirs))
 
 
-def _behind_decorators(versions: Sequence[dict[str, tuple[str, TextPart]]]) -> str:
+def _space_after_decorators(versions: Sequence[dict[str, tuple[str, TextPart]]]) -> str:
     """Return the whitespace after the decorators of a construct."""
     for version in versions[1:]:
         roles = list(version)

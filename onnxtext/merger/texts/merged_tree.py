@@ -161,7 +161,7 @@ class MergedTreeWriter:
 
     def _chunk(self, chunk: MergedItem, lead: str, listed: MergedList, comma: str) -> None:
         if (chunk.conflict or chunk.forced) and self.markers is not None:
-            self._marked(chunk, lead, comma)
+            self._write_conflict(chunk, lead, comma)
             return
         body, tail = chunk.body, chunk.tail
         if chunk.conflict:
@@ -175,7 +175,7 @@ class MergedTreeWriter:
         self._write(comma)
         self._blanks(tail)
 
-    def _marked(self, chunk: MergedItem, lead: str, comma: str) -> None:
+    def _write_conflict(self, chunk: MergedItem, lead: str, comma: str) -> None:
         """Write a conflict, after the comments and blank lines that all versions have before it."""
         leads = {item.lead for item in chunk.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""

@@ -153,7 +153,7 @@ class _Merge:
             and not proposal.conflicts
             and not merger.ambiguous
             and proposal.plain.fits
-            and resolved[0] == resolved[1] == self._lowered(proposal)
+            and resolved[0] == resolved[1] == self._lower(proposal)
             and not both_defined(resolved[0], ours, theirs)
         ):
             self.notes += notes
@@ -164,7 +164,7 @@ class _Merge:
             self.notes += notes
             return proposal.text, proposal.conflicts
         self.notes += found
-        return self._printed(resolved, merger.ambiguous, proposal)
+        return self._print_merge(resolved, merger.ambiguous, proposal)
 
     @property
     def models(self) -> list[Model]:
@@ -176,14 +176,14 @@ class _Merge:
         """The syntax trees of ours and theirs."""
         return self.models[-2:]
 
-    def _lowered(self, proposal: Proposal) -> bytes | None:
+    def _lower(self, proposal: Proposal) -> bytes | None:
         return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
 
     def _agrees(self, proposal: Proposal, resolved: Models, ambiguous: bool) -> bool:
         """Whether the model of the merged text is the merge of the models."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
-            return clean and self._lowered(proposal) == resolved[0]
+            return clean and self._lower(proposal) == resolved[0]
         if clean and proposal.conflicts > proposal.about_comments:
             return False
         both = [
@@ -197,7 +197,7 @@ class _Merge:
             (both[0], both[1]), resolved, self.versions[1], self.versions[2]
         )
 
-    def _printed(
+    def _print_merge(
         self, resolved: Models, ambiguous: bool, proposal: Proposal | None
     ) -> tuple[str, int]:
         """Print the merge of models, in the layout of the proposal or of ours if possible."""

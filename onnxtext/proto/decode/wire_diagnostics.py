@@ -138,7 +138,7 @@ class _Walk:
                 stop.inside = self._inside(field, offset, end, value_path, depth)
             raise
         if packed:
-            self._packed(field, offset, after, value_path)
+            self._check_packed(field, offset, after, value_path)
         return after
 
     def _inside(self, field: FieldSpec, offset: int, end: int, path: str, depth: int) -> str:
@@ -150,7 +150,7 @@ class _Walk:
                 return stop.inside or stop.path
         return path
 
-    def _packed(self, field: FieldSpec, offset: int, end: int, path: str) -> None:
+    def _check_packed(self, field: FieldSpec, offset: int, end: int, path: str) -> None:
         """Check the payload of a packed list."""
         named = f"{path} (a packed list of {field.kind})"
         if field.wire_type != VARINT:

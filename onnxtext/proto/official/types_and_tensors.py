@@ -192,7 +192,7 @@ class ValueReducer(FieldReducer):
                 chosen, values = "", [raw]
         for name in sorted(typed - {chosen}):
             self.losses.lost(path.at(name), WRONG_FIELD)
-        return self._typed(element, values, path.at(chosen or "raw_data"))
+        return self._reduce_typed(element, values, path.at(chosen or "raw_data"))
 
     def _raw(self, element: ElementType, count: int, raw: Data, path: ItemPath) -> bytes | None:
         """Convert raw data to the value of the typed field, and record what is lost.
@@ -208,7 +208,9 @@ class ValueReducer(FieldReducer):
         self.losses.typed()
         return _as_typed(element, raw, count)
 
-    def _typed(self, element: ElementType, values: Sequence[Data], path: ItemPath) -> list[bytes]:
+    def _reduce_typed(
+        self, element: ElementType, values: Sequence[Data], path: ItemPath
+    ) -> list[bytes]:
         """Reduce the values of the typed field of an element type; return the encoded fields."""
         key = TENSOR_FIELDS[element.field][0]
         if element.kind == "string":

@@ -75,7 +75,7 @@ def triple(token: str) -> str:
     if token.count(indent, first, last) == token.count("\n", first, last):
         text = token[first + len(indent) : last].replace(indent, "\n")  # every line has the indent
     else:
-        text = _dedented(token, token[first + 1 : last], indent[1:])
+        text = _dedent(token, token[first + 1 : last], indent[1:])
     if "\\" not in text:
         return text
     return to_text(_unescape(token, text, bytes_allowed=False))
@@ -98,7 +98,7 @@ def first_line_break(token: str) -> int:
     return first
 
 
-def _dedented(token: str, body: str, indent: str) -> str:
+def _dedent(token: str, body: str, indent: str) -> str:
     """Remove an indentation from the lines of a text; blank lines may be indented less."""
     taken = []
     for line in body.split("\n"):

@@ -101,7 +101,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
                     )
                 return _scalar(element, data)
             case TypedText(text):
-                return _typed(element, text, dims)
+                return _typed_data(element, text, dims)
             case TypedLiterals(items):
                 return _typed_literals(element, items, dims)
             case RawText(text):
@@ -153,7 +153,7 @@ def _scalar(element: ElementType, data: ScalarText) -> ast.RawData:
         raise _semantic_error(error, data.value) from None
 
 
-def _typed(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.TensorData:
+def _typed_data(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.TensorData:
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
@@ -183,7 +183,7 @@ def _typed_literals(
         return ast.StringData(strings)
     if strings:
         raise SemanticError(f"a tensor of {element.name} cannot contain strings")
-    return _typed(element, _braces(items), dims)
+    return _typed_data(element, _braces(items), dims)
 
 
 def _braces(items: list[str | bytes]) -> str:

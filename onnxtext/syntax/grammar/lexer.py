@@ -224,7 +224,9 @@ def _token_pattern(
     word = next(t.pattern for t in terminals if t.name == "WORD")
     odd = [t for t in terminals if _is_special(t) and not _special_words(t)]
     words = [*((t.name, rf"{t.pattern}(?!\w)") for t in odd), ("WORD", word)]
-    named = [(t.name, _guarded(t)) for t in terminals if not _is_special(t) and t.name != "WORD"]
+    named = [
+        (t.name, _terminal_pattern(t)) for t in terminals if not _is_special(t) and t.name != "WORD"
+    ]
     last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
     groups = [*_common_tokens(words), *first, *named, *words, *last]
     # This part of the pattern is unambiguous, so that long blanks cause no backtracking.
@@ -259,7 +261,7 @@ def _special_words(terminal: Terminal) -> list[str]:
     return terminal.pattern.split("|")
 
 
-def _guarded(terminal: Terminal) -> str:
+def _terminal_pattern(terminal: Terminal) -> str:
     """Return the pattern of a terminal; that of NESTED rejects 100 consecutive opening brackets."""
     guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
     return guard + terminal.pattern

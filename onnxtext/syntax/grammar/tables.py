@@ -149,11 +149,11 @@ def build_tables(grammar: str) -> ParserTables:
         goto_matrix=Matrix.of(gotos, sorted(names.union(*gotos))),
         starts=dict(table.start_states),
         ends=dict(table.end_states),
-        scanner=make_scanner(_scanned(terminals)),
+        scanner=make_scanner(_named_patterns(terminals)),
     )
 
 
-def _scanned(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
+def _named_patterns(terminals: tuple[Terminal, ...]) -> list[tuple[str, str]]:
     """Return the names and patterns of all terminals and of BAD, in order of precedence."""
     patterns = [(terminal.name, terminal.pattern) for terminal in order_terminals(terminals)]
     word = next(pattern for name, pattern in patterns if name == "WORD")

@@ -63,12 +63,14 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
         if odd and triple >= 0:
             close = text.find('"""', end)
             skip_to = line_end(text, close) + 1 if close >= 0 else end + 1
-            yield from _unclosed(context, quotes, triple, skip_to)
+            yield from _unclosed_quotes(context, quotes, triple, skip_to)
             return
         if odd and (last := _several_lines(context, quotes[-1])) is not None:
             end = line_end(text, last)
         elif odd:
-            yield from _unclosed(context, quotes, end - text.endswith("\r", start, end), end + 1)
+            yield from _unclosed_quotes(
+                context, quotes, end - text.endswith("\r", start, end), end + 1
+            )
             return
         start = end + 1
 
@@ -87,7 +89,7 @@ def _several_lines(context: ErrorContext, quote: int) -> int | None:
     return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
 
-def _unclosed(
+def _unclosed_quotes(
     context: ErrorContext, quotes: list[int], end: int, skip_to: int
 ) -> Iterator[Diagnosis]:
     message = "this string is never closed"
@@ -161,19 +163,19 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     if done[-1:] == [">"] and token is not None and context.name(token) in NAMES:
         index = innermost_bracket(done[:-1])
         if index is not None and done[index] == "<":
-            yield _moved(context, Span(done[index].at, done[-1].end), token.end)
+            yield _misplaced_attributes(context, Span(done[index].at, done[-1].end), token.end)
     close = closing_index(context.rest) if token == "<" else None
     if close is None:
         return
     span = Span(context.at, context.rest[close].end)
     for before, after in pairwise(context.rest[close:]):
         if after == "(":
-            yield _moved(context, span, before.end)
+            yield _misplaced_attributes(context, span, before.end)
     message = "attributes belong after the operator"
     yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
 
 
-def _moved(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
+def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
     """Return the diagnosis of attributes that belong at another place."""
     end = span.end + context.text.startswith(" ", span.end)
     edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))

@@ -76,20 +76,20 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
         offset, end = match.span("quotes")
         first, last = match["first"] is not None, match["last"] is not None
         if opened is None:
-            if first and (place := _unopened(text, before, offset)) is not None:
+            if first and (place := _find_opening_quotes(text, before, offset)) is not None:
                 return place.start, place, "begin"
             opened = offset
         elif last and not first:  # these quotes begin another string
-            return _unclosed(text, opened, offset)
+            return _find_closing_quotes(text, opened, offset)
         elif end - offset > 3:
             return opened, Span(offset, end), "end"
         else:
             opened = None
         before = end
-    return None if opened is None else _unclosed(text, opened, len(text))
+    return None if opened is None else _find_closing_quotes(text, opened, len(text))
 
 
-def _unclosed(text: str, opened: int, end: int) -> tuple[int, Span, str]:
+def _find_closing_quotes(text: str, opened: int, end: int) -> tuple[int, Span, str]:
     """Find the closing quotes of a string that begins at an offset and ends before another."""
     close = _CLOSING.search(text, opened + 3, end)
     if close is not None:
@@ -97,7 +97,7 @@ def _unclosed(text: str, opened: int, end: int) -> tuple[int, Span, str]:
     return opened, Span(opened, opened + 3), ""
 
 
-def _unopened(text: str, start: int, end: int) -> Span | None:
+def _find_opening_quotes(text: str, start: int, end: int) -> Span | None:
     """Return the place of the opening quotes of a string; None if it is unknown.
 
     Args:

@@ -39,7 +39,7 @@ def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
     return [value for value in wide if value is not None]
 
 
-def _folded(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
+def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator that combines its inputs element by element."""
 
     def compute(call: OperatorCall) -> SmallTensor | None:
@@ -55,7 +55,7 @@ def _folded(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     return compute
 
 
-def _divided(call: OperatorCall) -> SmallTensor | None:
+def _divide(call: OperatorCall) -> SmallTensor | None:
     values = _broadcast_inputs(call)
     if values is None or len(values) != 2:
         return None
@@ -103,9 +103,9 @@ def _remainder(call: OperatorCall) -> SmallTensor | None:
     return SmallTensor(values[0].shape, tuple(items))
 
 
-def _compared(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
+def _comparison(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator with two inputs and a boolean output."""
-    compute = _folded(judge)
+    compute = _elementwise(judge)
 
     def compare(call: OperatorCall) -> SmallTensor | None:
         value = compute(call) if len(call.values) == 2 else None
@@ -167,7 +167,7 @@ def where(call: OperatorCall) -> SmallTensor | None:
     return SmallTensor(shape, tuple(items), left.real)
 
 
-def _mapped(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
+def _unary(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator that changes each element of its input."""
 
     def compute(call: OperatorCall) -> SmallTensor | None:
@@ -197,23 +197,23 @@ def _clip(call: OperatorCall) -> SmallTensor | None:
 
 
 ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
-    "Abs": _mapped(_absolute),
-    "Add": _folded(plus),
-    "And": _compared(_both),
+    "Abs": _unary(_absolute),
+    "Add": _elementwise(plus),
+    "And": _comparison(_both),
     "Clip": _clip,
-    "Div": _divided,
-    "Equal": _compared(_is_equal),
-    "Greater": _compared(lambda a, b: _is_less(b, a)),
-    "GreaterOrEqual": _compared(lambda a, b: _opposite(_is_less(a, b))),
-    "Less": _compared(_is_less),
-    "LessOrEqual": _compared(lambda a, b: _opposite(_is_less(b, a))),
-    "Max": _folded(maximum_of),
-    "Min": _folded(minimum_of),
+    "Div": _divide,
+    "Equal": _comparison(_is_equal),
+    "Greater": _comparison(lambda a, b: _is_less(b, a)),
+    "GreaterOrEqual": _comparison(lambda a, b: _opposite(_is_less(a, b))),
+    "Less": _comparison(_is_less),
+    "LessOrEqual": _comparison(lambda a, b: _opposite(_is_less(b, a))),
+    "Max": _elementwise(maximum_of),
+    "Min": _elementwise(minimum_of),
     "Mod": _remainder,
-    "Mul": _folded(times),
-    "Neg": _mapped(lambda item: times(item, -1)),
-    "Not": _mapped(_opposite),
-    "Or": _compared(_either),
-    "Sub": _folded(minus),
+    "Mul": _elementwise(times),
+    "Neg": _unary(lambda item: times(item, -1)),
+    "Not": _unary(_opposite),
+    "Or": _comparison(_either),
+    "Sub": _elementwise(minus),
 }
 """The function that computes the value of each arithmetic operator's output."""

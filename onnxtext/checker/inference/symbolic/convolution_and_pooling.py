@@ -39,7 +39,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         if isinstance(steps, int) and steps < least:
             call.reject(f"the window is larger than dimension {axis + 2} of {{0}} with its pads")
         if call.integer("ceil_mode", 0):
-            dims.append(_rounded_up(steps, by, plus(extent, first)))
+            dims.append(_ceil_window_count(steps, by, plus(extent, first)))
         else:
             # onnx and onnxruntime round towards 0.
             rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
@@ -47,7 +47,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     return tuple(dims)
 
 
-def _rounded_up(steps: Extent, by: int, end: Extent) -> Extent:
+def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
     """Return the number of windows for `ceil_mode`; no window starts in the pads at the end."""
     count = plus(quotient_rounded_up(steps, by), 1)
     if not isinstance(count, int) or not isinstance(end, int):

@@ -31,7 +31,7 @@ def require_equation(call: OperatorCall) -> None:
         call.reject(f"the output term `{right}` has the letter `{repeated}` twice")
     sizes: dict[str, tuple[int, int]] = {}
     for index, term in enumerate(terms):
-        for label, size in _labeled(term, call.shape(index)):
+        for label, size in _labeled_dimensions(term, call.shape(index)):
             before, first = sizes.setdefault(label, (size, index))
             if size != before:
                 label_size = (
@@ -41,7 +41,7 @@ def require_equation(call: OperatorCall) -> None:
                 return
 
 
-def _labeled(term: str, shape: SymbolicShape) -> Iterator[tuple[str, int]]:
+def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, int]]:
     """Yield the label and the size of each dimension whose size is known and not 1.
 
     The dimensions of the ellipsis are numbered from the last one: `-1`, `-2` and so on.

@@ -106,7 +106,7 @@ def sum_of_terms(terms: Mapping[Monomial, int]) -> Extent:
     if not kept:
         return 0
     if len(kept) == 1 and not kept[0][0]:
-        return _bounded(kept[0][1])
+        return _int64_or_none(kept[0][1])
     if len(kept) > MOST_TERMS or any(len(product) > _MOST_FACTORS for product, _ in kept):
         return None
     if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
@@ -114,7 +114,7 @@ def sum_of_terms(terms: Mapping[Monomial, int]) -> Extent:
     return SymbolicSize(tuple(sorted(kept, key=lambda item: _term_order(item[0]))))
 
 
-def _bounded(number: int) -> int | None:
+def _int64_or_none(number: int) -> int | None:
     """Return a number; None if int64 cannot hold it, so that numbers cannot grow without end."""
     return number if abs(number) < _LARGEST else None
 
@@ -122,7 +122,7 @@ def _bounded(number: int) -> int | None:
 def plus(left: Extent, right: Extent) -> Extent:
     """Return the sum of two sizes."""
     if isinstance(left, int) and isinstance(right, int):
-        return _bounded(left + right)
+        return _int64_or_none(left + right)
     if left is None or right is None:
         return None
     terms = Counter(terms_of(left))
@@ -139,7 +139,7 @@ def minus(left: Extent, right: Extent) -> Extent:
 def times(left: Extent, right: Extent) -> Extent:
     """Return the product of two sizes."""
     if isinstance(left, int) and isinstance(right, int):
-        return _bounded(left * right)
+        return _int64_or_none(left * right)
     if left is None or right is None:
         return None
     terms: Counter[Monomial] = Counter()

@@ -36,7 +36,7 @@ def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
     return (shape[0] if len(shape) == 2 else 1, columns)
 
 
-def _classified(call: OperatorCall, columns: Extent, *ranks: int) -> Shapes:
+def _classifier_shapes(call: OperatorCall, columns: Extent, *ranks: int) -> Shapes:
     """Return the shapes of a classifier's outputs: labels (rows,) and scores (rows, columns)."""
     matrix = _matrix(call, columns, *ranks)
     return (None, None) if matrix is None else (matrix[:1], matrix)
@@ -50,7 +50,7 @@ def _scaler(call: OperatorCall) -> Shapes:
     shape = call.shape(0)
     for name in ("offset", "scale"):
         count = count_of(call, name)
-        _need(call, name)
+        _warn_if_missing(call, name)
         if shape and count > 1:
             call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
     offsets, scales = count_of(call, "offset"), count_of(call, "scale")
@@ -63,7 +63,7 @@ def _scaler(call: OperatorCall) -> Shapes:
     return (shape,)
 
 
-def _need(call: OperatorCall, name: str) -> None:
+def _warn_if_missing(call: OperatorCall, name: str) -> None:
     """Warn if a list is missing or empty: onnxruntime needs it, the specification does not."""
     if not count_of(call, name):
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
@@ -81,7 +81,7 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     labels = count_of(call, "classlabels_strings", "classlabels_ints")
     if labels:
         _only_one(call, "classlabels_strings", "classlabels_ints")
-    _need(call, "intercepts")
+    _warn_if_missing(call, "intercepts")
     classes, weights = count_of(call, "intercepts"), count_of(call, "coefficients")
     shape = call.shape(0)
     size = shape[-1] if shape else None
@@ -102,13 +102,13 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
-    return _classified(call, found, 1, 2)
+    return _classifier_shapes(call, found, 1, 2)
 
 
 def _linear_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("targets", 1)
     shape = call.shape(0)
-    _need(call, "coefficients")
+    _warn_if_missing(call, "coefficients")
     count = count_of(call, "coefficients")
     size = shape[-1] if shape else None
     if isinstance(size, int) and 0 < count < size * targets:
@@ -127,7 +127,7 @@ def _tree_classifier(call: OperatorCall) -> Shapes:
     else:
         _only_one(call, "classlabels_strings", "classlabels_int64s")
     require_trees(call, "class", labels)
-    return _classified(call, labels or None, 2)
+    return _classifier_shapes(call, labels or None, 2)
 
 
 def _tree_ensemble(call: OperatorCall) -> Shapes:
@@ -186,7 +186,7 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
     require_classifier(call, labels)
     # One score for each label; without probabilities one for each pair of labels (3 have 3).
     has_scores = labels == 3 or (count_of(call, "prob_a") and labels)
-    return _classified(call, labels if has_scores else None, 1, 2)
+    return _classifier_shapes(call, labels if has_scores else None, 1, 2)
 
 
 def _svm_regressor(call: OperatorCall) -> Shapes:
@@ -242,7 +242,7 @@ def _feature_vectorizer(call: OperatorCall) -> Shapes:
     columns = sum(widths) or None
     shape = call.shape(0)
     if not widths:
-        _need(call, "inputdimensions")
+        _warn_if_missing(call, "inputdimensions")
     elif len(widths) != len(call.shapes):
         count = count_noun(len(call.shapes), "input")
         call.reject(f"`inputdimensions` has {entries(len(widths))}, but the node has {count}")

@@ -82,7 +82,7 @@ def _quantized_concat(call: OperatorCall) -> SymbolicShape:
     return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
 
-def _halved(call: OperatorCall) -> SymbolicShape:
+def _halve_last_dim(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     return (*shape[:-1], exact_quotient(shape[-1], 2)) if shape else None
 
@@ -141,7 +141,7 @@ def _skip_normalized(call: OperatorCall) -> Shapes:
     return call.shape(0), None, None, call.shape(0)
 
 
-def _embedded(call: OperatorCall) -> Shapes:
+def _embedding_shapes(call: OperatorCall) -> Shapes:
     """Infer an embedding with layer normalization."""
     tokens, vectors = call.shape(0), call.shape(2)
     if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
@@ -159,7 +159,7 @@ SHAPES: dict[str, ShapeFunction] = {
          "Trilu"),
         lambda call: call.shape(0),
     ),
-    "BiasSplitGelu": _halved,
+    "BiasSplitGelu": _halve_last_dim,
     "CDist": _distances,
     "DequantizeLinear": _standard("DequantizeLinear"),
     "DynamicQuantizeMatMul": _product,
@@ -189,12 +189,12 @@ SHAPES: dict[str, ShapeFunction] = {
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
-    "EmbedLayerNormalization": _embedded,
+    "EmbedLayerNormalization": _embedding_shapes,
     "GroupQueryAttention": group_query_attention,
     "MultiHeadAttention": multi_head_attention,
     "PackedAttention": packed_attention,
     "QAttention": partial(attention, past=8),
-    "QEmbedLayerNormalization": _embedded,
+    "QEmbedLayerNormalization": _embedding_shapes,
     "SkipGroupNorm": lambda call: (call.shape(0), call.shape(0)),
     "SkipLayerNormalization": _skip_normalized,
     "SkipSimplifiedLayerNormalization": _skip_normalized,

@@ -53,7 +53,7 @@ def exact_quotient(left: Extent, right: Extent) -> Extent:
     return sum_of_terms(quotient) if rest == 0 else None
 
 
-def _shared(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
+def _common_factors(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
     """Return the common factors of all terms, and the common divisor of their coefficients."""
     terms = terms_of(size)
     factors = Counter(next(iter(terms)))
@@ -79,7 +79,7 @@ def quotient(left: Extent, right: Extent) -> Extent:
         return exact
     if not is_positive_or_zero(right):
         return None
-    (mine, number), (its, other) = _shared(left), _shared(right)
+    (mine, number), (its, other) = _common_factors(left), _common_factors(right)
     common = sum_of_terms(
         {tuple(sorted((mine & its).elements(), key=factor_order)): gcd(number, other)}
     )
@@ -100,11 +100,11 @@ def _by_number(left: SymbolicSize, divisor: int) -> Extent:
     rest = sum_of_terms({product: n % divisor for product, n in terms.items()})
     if divided is None or rest is None or isinstance(rest, int):
         return None if rest is None else divided
-    nested = _nested(rest, divisor)
+    nested = _nested_quotient(rest, divisor)
     return plus(divided, opaque_size("//", (rest, divisor)) if nested is None else nested)
 
 
-def _nested(rest: SymbolicSize, divisor: int) -> Extent:
+def _nested_quotient(rest: SymbolicSize, divisor: int) -> Extent:
     """Return `((a // b) + k) // c` as `(a + b*k) // (b*c)`; None for other dividends."""
     first, coefficient = rest.terms[0]
     inner = first[0] if len(first) == 1 and coefficient == 1 else None
@@ -118,7 +118,7 @@ def _nested(rest: SymbolicSize, divisor: int) -> Extent:
 
 def cancel_common_symbols(size: SymbolicSize) -> SymbolicSize:
     """Divide a size by the symbols that all its terms contain, assuming that these are not 0."""
-    shared = [factor for factor in _shared(size)[0].elements() if isinstance(factor, str)]
+    shared = [factor for factor in _common_factors(size)[0].elements() if isinstance(factor, str)]
     rest = exact_quotient(size, sum_of_terms({tuple(shared): 1}))
     return rest if isinstance(rest, SymbolicSize) else size
 

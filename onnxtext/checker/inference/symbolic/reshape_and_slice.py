@@ -146,7 +146,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     target = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in target])  # fmt: skip
     dims = list(target)
-    input_shape = None if shape is None else _named(shape)
+    input_shape = None if shape is None else _name_unknown_dims(shape)
     for index, size in enumerate(target):
         if size == 0:
             if input_shape is not None and index >= len(input_shape):
@@ -171,20 +171,20 @@ def reshape(call: OperatorCall) -> SymbolicShape:
             dims[rest[0]] = quotient(total, part)
         else:
             _equal_products(call, input_shape, tuple(dims))
-    return tuple([_unnamed(size) for size in dims])
+    return tuple([_without_temporary_name(size) for size in dims])
 
 
 _UNKNOWN = "\0?"
 """The prefix of the temporary names of unknown dimensions."""
 
 
-def _named(shape: Extents) -> Extents:
+def _name_unknown_dims(shape: Extents) -> Extents:
     """Return a shape whose unknown dimensions have temporary names."""
     return tuple([symbol_plus(f"{_UNKNOWN}{index}") if size is None else size
                   for index, size in enumerate(shape)])  # fmt: skip
 
 
-def _unnamed(size: Extent) -> Extent:
+def _without_temporary_name(size: Extent) -> Extent:
     """Return a size; None if it contains the temporary name of an unknown dimension."""
     return None if any(name.startswith(_UNKNOWN) for name in symbols(size)) else size
 
@@ -198,7 +198,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     difference = minus(first, second)
     if isinstance(difference, SymbolicSize):
         rest = cancel_common_symbols(difference)
-        if _unnamed(rest) is not None:
+        if _without_temporary_name(rest) is not None:
             call.equal(rest, 0)
 
 

@@ -92,7 +92,7 @@ def unify_shapes(
                 sizes.contradict(node, index, declared, shape)
                 declared = shape = None  # either may be wrong
             equate_dims(sizes, declared, shape, Place(node, ("outputs", index)))
-        found.append(_merged(declared, shape))
+        found.append(_fill_unknown_dims(declared, shape))
     return tuple(found)
 
 
@@ -140,7 +140,7 @@ def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
     )
 
 
-def _merged(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
+def _fill_unknown_dims(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
     """Return the declared shape, with unknown dimensions taken from the computed shape."""
     if declared is None or computed is None or len(declared) != len(computed):
         return computed if declared is None else declared

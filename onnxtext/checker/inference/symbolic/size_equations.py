@@ -312,7 +312,7 @@ class SizeEquations:
         if first == second:
             if difference and first not in self._reported:
                 self._reported.add(first)
-                sizes = _shifted(*left), _shifted(*right)
+                sizes = _spell_shifted(*left), _spell_shifted(*right)
                 self.conflicts.append(SizeConflict(left[0], sizes, (place, place), joined))
             return
         if self._weight(first) > self._weight(second):  # keeps chains of links short
@@ -353,7 +353,7 @@ def _words(numbers: frozenset[int]) -> str:
     return " or ".join(map(str, sorted(numbers)))
 
 
-def _shifted(name: str, offset: int) -> str:
+def _spell_shifted(name: str, offset: int) -> str:
     return text(symbol_plus(base_symbol(name), offset))
 
 

@@ -181,7 +181,9 @@ class SymbolicShapes:
             if index in children:
                 require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
                 bodies, contents = self._bodies(scope, index, node, environment, instance)
-                declared_shapes = self._declared(node, declared, environment, instance)
+                declared_shapes = self._declared_output_shapes(
+                    node, declared, environment, instance
+                )
                 found = unify_shapes(node, declared_shapes, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
@@ -205,7 +207,9 @@ class SymbolicShapes:
                     found, contents = cached[:2]
                 else:
                     before, rejected = sizes.learned, len(sizes.mismatches)
-                    declared_shapes = self._declared(node, declared, environment, instance)
+                    declared_shapes = self._declared_output_shapes(
+                        node, declared, environment, instance
+                    )
                     found, contents = self._node(
                         node, target, environment, declared_shapes, inputs, values
                     )
@@ -245,7 +249,7 @@ class SymbolicShapes:
             self._kept.append(sizes)
         return cached
 
-    def _declared(
+    def _declared_output_shapes(
         self,
         node: Node,
         declared: dict[str, SymbolicShape],

@@ -197,12 +197,12 @@ def _split(call: OperatorCall, shapes: Shapes) -> SmallTensors:
         if not isinstance(size, int) or start + size > value.shape[axis]:
             return ()
         kept = (*value.shape[:axis], size, *value.shape[axis + 1 :])
-        parts.append(take_elements(value, kept, _shifted_by(axis, start)))
+        parts.append(take_elements(value, kept, _shift_index(axis, start)))
         start += size
     return tuple(parts)
 
 
-def _shifted_by(axis: int, start: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+def _shift_index(axis: int, start: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
     return lambda index: (*index[:axis], index[axis] + start, *index[axis + 1 :])
 
 
@@ -222,7 +222,7 @@ def _transpose(call: OperatorCall) -> SmallTensor | None:
     )
 
 
-def _reshaped(call: OperatorCall, shapes: Shapes) -> SmallTensors:
+def _reshape_elements(call: OperatorCall, shapes: Shapes) -> SmallTensors:
     """Return the elements of the first input, with the shape of the operator's output."""
     value, shape = call.value(0), shapes[0] if shapes else None
     if value is None or shape is None:
@@ -270,7 +270,7 @@ def _range(call: OperatorCall) -> SmallTensor | None:
     return SmallTensor((count,), items, first is not None and first.real)
 
 
-def _filled(call: OperatorCall) -> SmallTensor | None:
+def _constant_of_shape(call: OperatorCall) -> SmallTensor | None:
     shape, fill = call.integers("shape", 0), call.attribute("value")
     if shape is None or min(shape, default=0) < 0 or prod(shape) > MOST_ELEMENTS:
         return None
@@ -283,7 +283,7 @@ def _filled(call: OperatorCall) -> SmallTensor | None:
     return SmallTensor(shape, one.items * prod(shape), one.real)
 
 
-def _reduced(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
+def _reduction(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
     def compute(call: OperatorCall) -> SmallTensor | None:
         value, axes = call.value(0), call.integers("axes", 1)
         if value is None or (axes is None and call.has_input(1)):
@@ -329,17 +329,17 @@ _FUNCTIONS: dict[str, ValueFunction] = {
     "Ceil": _same,
     "Concat": _concat,
     "Constant": _constant,
-    "ConstantOfShape": _filled,
+    "ConstantOfShape": _constant_of_shape,
     "Expand": _expand,
     "Floor": _same,
     "Gather": _gather,
     "Identity": _same,
     "Pad": _pad,
     "Range": _range,
-    "ReduceMax": _reduced(maximum_of),
-    "ReduceMin": _reduced(minimum_of),
-    "ReduceProd": _reduced(times),
-    "ReduceSum": _reduced(plus),
+    "ReduceMax": _reduction(maximum_of),
+    "ReduceMin": _reduction(minimum_of),
+    "ReduceProd": _reduction(times),
+    "ReduceSum": _reduction(plus),
     "Round": _same,
     "Shape": _shape,
     "Size": _size,
@@ -381,7 +381,7 @@ def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors
         shapes: the shapes of the node's outputs.
     """
     if name in _RESHAPING:
-        return _reshaped(call, shapes)
+        return _reshape_elements(call, shapes)
     if name == "Split":
         return _split(call, shapes)
     values = _FUNCTIONS[name](call)
