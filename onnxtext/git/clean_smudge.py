@@ -67,7 +67,9 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
     """Convert a file of the working tree to the content that git stores.
 
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
-    by converting it back. Text is stored unchanged, with three exceptions: a missing comment is
+    by converting it back. If the index already has a text of the same model, such as one that was
+    edited on a hosting site, this text is kept: git would show the file as modified after each
+    checkout. Text is stored unchanged, with three exceptions: a missing comment is
     added, weights that were left out of a conflict are put back, and lines that `core.autocrlf`
     ended with CRLF, in a checkout without the filter, end with LF again.
 
@@ -100,6 +102,7 @@ def smudge(data: bytes, *, name: str = "") -> ConvertedFile:
 
 def _clean(data: bytes, name: str) -> ConvertedFile:
     from onnxtext.api import from_binary, to_binary
+    from onnxtext.git.repository import read_index
 
     try:
         text = NOTE.decode() + from_binary(data)
@@ -113,7 +116,21 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
             "stored unchanged: converting its text back gives other bytes; please report this file"
         )
         return ConvertedFile(None, (message,))
-    return ConvertedFile(text.encode("utf-8"))
+    printed = text.encode("utf-8")
+    stored = read_index(name) if name else b""
+    return ConvertedFile(stored if stored != printed and _means(stored, data) else printed)
+
+
+def _means(stored: bytes, model: bytes) -> bool:
+    """Whether stored content is a text of a model."""
+    from onnxtext.api import to_binary
+
+    if not stored or has_binary_content(stored):
+        return False
+    try:
+        return to_binary(decode_text(stored, "")) == model
+    except OnnxTextError:
+        return False
 
 
 def _restore_text(data: bytes, name: str) -> ConvertedFile:

@@ -129,6 +129,18 @@ def read_tracked(top: Path, name: str) -> bytes | None:
         raise git_error(f"cannot read {path}: {error.strerror or error}") from None
 
 
+def read_index(name: str) -> bytes:
+    """Return the content of a file in the index; empty if git or the index has no such file.
+
+    Args:
+        name: path relative to the top of the working tree.
+    """
+    try:
+        return run_git("cat-file", "blob", f":0:{name}", fails=[128])
+    except OnnxTextError:
+        return b""
+
+
 def in_repository() -> bool:
     """Whether the current directory is in a repository."""
     return bool(run_git("rev-parse", "--git-dir", fails=[128]))

@@ -28,7 +28,7 @@ from onnxtext.git.repository import (
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, has_binary_content
 
 SUFFIXES = (".onnx", *TEXT_SUFFIXES)
-_RENORMALIZE = "`git add --renormalize` would change it"
+_STORED_AS_BINARY = "it is stored as a binary: `git add --renormalize` would change it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +117,18 @@ def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> V
         cleaned = clean(data, limit=limit)
         if cleaned.data is None:
             return VerifyResult(file.path, "binary", cleaned.warnings)
-        return VerifyResult(file.path, "binary", (f"it is stored as a binary: {_RENORMALIZE}",))
+        return VerifyResult(file.path, "binary", (_STORED_AS_BINARY,))
     if not data:
         return VerifyResult(file.path, "empty")
     model = smudge(data)
     problems: list[str] = []
+    note = ""
     if model.data is None:
         problems += model.warnings
     elif clean(model.data, limit=max(limit, len(model.data))).data != data:
-        problems.append(f"its text differs from the output of the filter: {_RENORMALIZE}")
+        note = "its layout is not that of the filter; it is kept until the model changes"
     problems += _verify_worktree(top, file.path, limit)
-    return VerifyResult(file.path, "text", tuple(problems))
+    return VerifyResult(file.path, "text", tuple(problems), note)
 
 
 def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
