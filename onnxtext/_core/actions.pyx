@@ -48,7 +48,7 @@ def triple(token):
     cdef const char* last
     cdef Py_ssize_t end, indent, size
     cdef char* result
-    cdef char* at
+    cdef char* cursor
     if not isinstance(token, str):
         raise TypeError("expected a str")
     end = PyUnicode_GET_LENGTH(token) - 3
@@ -72,21 +72,21 @@ def triple(token):
     result = <char*>PyMem_Malloc(last - line)
     if result is NULL:
         raise MemoryError
-    at = result
+    cursor = result
     try:
         while line < last:
             line += 1
             stop = <const char*>memchr(line, c"\n", last + 1 - line)
             size = stop - line
             if size >= indent and memcmp(line, last + 1, indent) == 0:
-                memcpy(at, line + indent, size - indent)
-                at += size - indent
+                memcpy(cursor, line + indent, size - indent)
+                cursor += size - indent
             elif not is_blank(line, stop):
                 return python_triple(token)
-            at[0] = c"\n"
-            at += 1
+            cursor[0] = c"\n"
+            cursor += 1
             line = stop
-        size = unescape(result, at - 1 - result)
+        size = unescape(result, cursor - 1 - result)
         return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(result, size, NULL)
     finally:
         PyMem_Free(result)
@@ -94,16 +94,16 @@ def triple(token):
 
 cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
     """Replace escapes of one letter in place; return the new size, or -1 if there are others."""
-    cdef Py_ssize_t at = 0, end = 0
+    cdef Py_ssize_t offset = 0, end = 0
     cdef char found
-    while at < size:
-        found = text[at]
-        at += 1
+    while offset < size:
+        found = text[offset]
+        offset += 1
         if found == c"\\":
-            if at == size:
+            if offset == size:
                 return -1
-            found = text[at]
-            at += 1
+            found = text[offset]
+            offset += 1
             if found == c"n":
                 found = c"\n"
             elif found == c"t":
@@ -117,10 +117,10 @@ cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
     return end
 
 
-cdef inline bint is_blank(const char* at, const char* end) noexcept:
-    """Whether all characters from `at` to `end` are spaces or tabs."""
-    while at < end:
-        if at[0] != c" " and at[0] != c"\t":
+cdef inline bint is_blank(const char* cursor, const char* end) noexcept:
+    """Whether all characters from `cursor` to `end` are spaces or tabs."""
+    while cursor < end:
+        if cursor[0] != c" " and cursor[0] != c"\t":
             return False
-        at += 1
+        cursor += 1
     return True

@@ -26,15 +26,15 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     cdef Reader reader
     cdef Layout layout
     cdef bint is_list = text[0] == c"["
-    cdef const char* at = after_blanks(text + is_list)
+    cdef const char* cursor = after_blanks(text + is_list)
     cdef const char* end = text + size - is_list
-    cdef const char* next = at
+    cdef const char* next = cursor
     cdef const char* last = end - 1
     cdef bint has_comma  # after the last item
     cdef Py_ssize_t count = 1, index
     cdef int64_t integer
     cdef bytes result
-    if end <= at:
+    if end <= cursor:
         return None
     if not kind:
         next += next[0] == c"-"
@@ -44,13 +44,13 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
         kind = c"i" if next == end or next[0] == c"," else c"f"
     for index in range(size if is_list else 0):
         count += text[index] == c","
-    while last > at and is_blank(last[0]):
+    while last > cursor and is_blank(last[0]):
         last -= 1
     has_comma = is_list and last[0] == c","
     count -= has_comma
     layout = INT64 if kind == c"i" else FLOAT32
     result = PyBytes_FromStringAndSize(NULL, count * layout.width)
-    reader.at = at
+    reader.at = cursor
     reader.out = PyBytes_AS_STRING(result)
     reader.patience = UNINTERRUPTED
     reader.in_braces = False

@@ -11,13 +11,13 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 
-cdef inline char* write_varint(char* at, uint64_t value) noexcept:
+cdef inline char* write_varint(char* cursor, uint64_t value) noexcept:
     while value > 127:
-        at[0] = <char>(value & 127 | 128)
-        at += 1
+        cursor[0] = <char>(value & 127 | 128)
+        cursor += 1
         value >>= 7
-    at[0] = <char>value
-    return at + 1
+    cursor[0] = <char>value
+    return cursor + 1
 
 
 cdef class Growing:
@@ -58,10 +58,10 @@ cdef class Buffer(Growing):
     cdef int number(self, int key, uint64_t value) except -1:
         """Add a varint field; with the key 0, only the varint."""
         self.need(HEAD)
-        cdef char* at = self.data + self.size
+        cdef char* cursor = self.data + self.size
         if key:
-            at = write_varint(at, key)
-        self.size = write_varint(at, value) - self.data
+            cursor = write_varint(cursor, key)
+        self.size = write_varint(cursor, value) - self.data
         return 0
 
     cdef int head(self, int key, Py_ssize_t size) except -1:
@@ -74,16 +74,16 @@ cdef class Buffer(Growing):
 
     cdef int text(self, int key, text) except -1:
         cdef Py_ssize_t size
-        cdef char* at
+        cdef char* cursor
         if not isinstance(text, str):
             raise TypeError(f"expected a str, found {type(text).__name__}")
         if not PyUnicode_IS_COMPACT_ASCII(text):
             return self.field(key, (<str>text).encode("utf-8", "surrogateescape"))
         size = PyUnicode_GET_LENGTH(text)
         self.need(HEAD + size)
-        at = write_varint(write_varint(self.data + self.size, key), size)
-        memcpy(at, PyUnicode_1BYTE_DATA(text), size)
-        self.size = at + size - self.data
+        cursor = write_varint(write_varint(self.data + self.size, key), size)
+        memcpy(cursor, PyUnicode_1BYTE_DATA(text), size)
+        self.size = cursor + size - self.data
         return 0
 
     cdef Py_ssize_t open(self, int key) except -1:

@@ -2,11 +2,11 @@
 from onnxtext._core.grammar cimport Rule
 from onnxtext._core.stack cimport Stack
 
-cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts)
+cdef make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset, dict layouts)
 cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts)
-cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at)
+cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset)
 cdef object make_node(
-    Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, int of_attributes, int of_inputs
+    Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset, int of_attributes, int of_inputs
 )
 cdef object integer_of(Stack stack, Py_ssize_t place)
 cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind)

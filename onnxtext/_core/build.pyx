@@ -2,7 +2,7 @@
 """Build the AST of nodes, value infos and tensors in their most common forms.
 
 Each `make_…` function returns None for rare forms, which Python builds. `base` is the index of the
-stack entry of the rule's first symbol, `at` the offset of the statement in the text.
+stack entry of the rule's first symbol, `offset` that of the statement in the text.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.ref cimport Py_INCREF
@@ -51,7 +51,7 @@ cdef frozenset STORED_ELSEWHERE = frozenset((Blob, DataFile, ExternalData))
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
-cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, dict layouts):
+cdef make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset, dict layouts):
     """Build a value info from decorators, type, name and data; the type and data are optional."""
     cdef object type = None, data = None
     cdef tuple decorators = decorators_of(stack, rule, base)
@@ -69,7 +69,7 @@ cdef object make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t
     put(result, OF_VALUE.data, data)
     put(result, OF_VALUE.decorators, decorators)
     put(result, OF_VALUE.metadata, EMPTY)
-    put(result, OF_VALUE.at, at)
+    put(result, OF_VALUE.at, offset)
     return result
 
 
@@ -276,7 +276,7 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
     return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
 
 
-cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at):
+cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset):
     """Build a graph without decorators; return None for others, and if an output has data."""
     cdef int first = rule.count - 5  # 1 for the main graph: its first child are the decorators
     cdef list outputs = stack.child(rule, base, first + 2)
@@ -288,12 +288,12 @@ cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_
     inputs, values = stack.child(rule, base, first + 1), stack.child(rule, base, first + 3)
     return make_graph(
         stack.child(rule, base, first), inputs or [], outputs, values or [],
-        stack.child(rule, base, first + 4), at
+        stack.child(rule, base, first + 4), offset
     )
 
 
 cdef object make_node(
-    Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t at, int of_attributes, int of_inputs
+    Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset, int of_attributes, int of_inputs
 ):
     """Build a node from label, outputs, operator, overload, attributes and inputs.
 
@@ -336,7 +336,7 @@ cdef object make_node(
     put(result, OF_NODE.output_types, types)
     put(result, OF_NODE.decorators, decorators_of(stack, rule, base))
     put(result, OF_NODE.metadata, EMPTY)
-    put(result, OF_NODE.at, at)
+    put(result, OF_NODE.at, offset)
     return result
 
 
@@ -345,20 +345,20 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
     cdef Entry* entry = &stack.entries[place]
     cdef int kind = PyUnicode_KIND(stack.text)
     cdef void* data = PyUnicode_DATA(stack.text)
-    cdef Py_ssize_t at = entry.start
+    cdef Py_ssize_t offset = entry.start
     cdef int64_t number = 0
     cdef bint is_negative
-    if entry.form != TOKEN or entry.end <= at or entry.end - at > 18:
+    if entry.form != TOKEN or entry.end <= offset or entry.end - offset > 18:
         return None
-    is_negative = PyUnicode_READ(kind, data, at) == c"-"
-    at += is_negative
-    if at == entry.end:
+    is_negative = PyUnicode_READ(kind, data, offset) == c"-"
+    offset += is_negative
+    if offset == entry.end:
         return None
-    while at < entry.end:
-        if not c"0" <= PyUnicode_READ(kind, data, at) <= c"9":
+    while offset < entry.end:
+        if not c"0" <= PyUnicode_READ(kind, data, offset) <= c"9":
             return None
-        number = number * 10 + <int>PyUnicode_READ(kind, data, at) - c"0"
-        at += 1
+        number = number * 10 + <int>PyUnicode_READ(kind, data, offset) - c"0"
+        offset += 1
     return -number if is_negative else number
 
 

@@ -246,20 +246,20 @@ cdef int write_special(
     char* out, uint64_t bits, bint minus, bint infinite, bint plain, int digits
 ) noexcept:
     """Write an infinity, or a NaN with a payload of `digits` hexadecimal digits."""
-    cdef int at = 0
+    cdef int index = 0
     cdef int digit
     if not infinite and not plain:
         memcpy(out, "nan(0x", 6)
-        for at in range(digits):
-            digit = bits >> (4 * (digits - 1 - at)) & 15
-            out[6 + at] = b"0123456789abcdef"[digit]
+        for index in range(digits):
+            digit = bits >> (4 * (digits - 1 - index)) & 15
+            out[6 + index] = b"0123456789abcdef"[digit]
         out[6 + digits] = c")"
         return digits + 7
     if minus:
         out[0] = c"-"
-        at = 1
-    memcpy(out + at, b"inf" if infinite else b"nan", 3)
-    return at + 3
+        index = 1
+    memcpy(out + index, b"inf" if infinite else b"nan", 3)
+    return index + 3
 
 
 def texts(bytes data, int width, bint point):
@@ -269,14 +269,14 @@ def texts(bytes data, int width, bint point):
     cdef uint64_t large
     cdef const char* start = data
     cdef int size
-    cdef Py_ssize_t at
+    cdef Py_ssize_t offset
     result = []
-    for at in range(0, len(data), width):
+    for offset in range(0, len(data), width):
         if width == 4:
-            memcpy(&small, start + at, 4)
+            memcpy(&small, start + offset, 4)
             size = write_float32(out, small, point)
         else:
-            memcpy(&large, start + at, 8)
+            memcpy(&large, start + offset, 8)
             size = write_float64(out, large, point)
         result.append(out[:size].decode())
     return result

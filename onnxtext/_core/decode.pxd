@@ -19,7 +19,7 @@ cdef class Decoder:
     cdef dict tails
     cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet
     cdef object python(self)
-    cdef object _graph(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth)
+    cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth)
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     )
@@ -30,5 +30,5 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key)
 
 cdef bint next_field(
-    Bytes data, view, Py_ssize_t at, Py_ssize_t end, Field* field
+    Bytes data, view, Py_ssize_t offset, Py_ssize_t end, Field* field
 ) except -1

@@ -50,7 +50,7 @@ cdef class Decoder:
     def annotation(self, data):
         """Decode a quantization annotation of a name and complete entries; None for other forms."""
         cdef const unsigned char[::1] buffer = data
-        cdef Py_ssize_t end = buffer.shape[0], at
+        cdef Py_ssize_t end = buffer.shape[0], offset
         cdef Field field
         cdef list entries = []
         if not end or not read_field(&buffer[0], 0, end, &field):
@@ -58,16 +58,16 @@ cdef class Decoder:
         if field.key != ANNOTATION_TENSOR_NAME:
             return None
         name = text_of(&buffer[0], field.value, field.end)
-        at = field.end
-        while at < end:
+        offset = field.end
+        while offset < end:
             if (
-                not read_field(&buffer[0], at, end, &field)
+                not read_field(&buffer[0], offset, end, &field)
                 or field.key != ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES
                 or not is_entry(&buffer[0], field.value, field.end)
             ):
                 return None
             entries.append(entry_of(&buffer[0], field.value, field.end))
-            at = field.end
+            offset = field.end
         return Annotation(name, tuple(entries))
 
     def graph(self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth):
@@ -94,44 +94,44 @@ cdef class Decoder:
         finally:
             self.lifter = caller
 
-    cdef object _graph(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth):
+    cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
         cdef bint has_length
         cdef int patience = UNINTERRUPTED
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
         cdef list sparse = [], values
         name = None
-        while at < end:
+        while offset < end:
             patience -= 1
             if not patience:
                 patience = UNINTERRUPTED
                 PyErr_CheckSignals()
-            has_length = next_field(data, view, at, end, &field)
-            at = field.end
+            has_length = next_field(data, view, offset, end, &field)
+            offset = field.end
             if not has_length:
                 continue
             if field.key == GRAPH_NODE:
-                nodes.append(self._node(data, view, field.value, at, depth + 1))
+                nodes.append(self._node(data, view, field.value, offset, depth + 1))
             elif field.key == GRAPH_INITIALIZER:
-                decoded = self.values.initializer(data, view, field.value, at)
+                decoded = self.values.initializer(data, view, field.value, offset)
                 if decoded is None:
-                    decoded = self._rare("initializer", view[field.value:at])
+                    decoded = self._rare("initializer", view[field.value:offset])
                 initializers.append(decoded)
             elif field.key == GRAPH_SPARSE_INITIALIZER:
-                decoded = self.values.sparse_initializer(data, view, field.value, at)
+                decoded = self.values.sparse_initializer(data, view, field.value, offset)
                 if decoded is not None:
                     sparse.append(decoded)
                 else:
                     self.values.is_plain = False
-                    sparse += self.python().sparse_initializer(view[field.value:at])
+                    sparse += self.python().sparse_initializer(view[field.value:offset])
             elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
                 values = inputs if field.key == GRAPH_INPUT else outputs
                 values = infos if field.key == GRAPH_VALUE_INFO else values
-                values.append(self._value_info(data, view, field.value, at))
+                values.append(self._value_info(data, view, field.value, offset))
             elif field.key == GRAPH_NAME:
-                name = text_of(data, field.value, at)
+                name = text_of(data, field.value, offset)
             else:
-                others.append((field.key >> 3, view[field.value:at]))
+                others.append((field.key >> 3, view[field.value:offset]))
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         if others or infos or name is None or share_names(initializers, inputs):
@@ -150,17 +150,17 @@ cdef class Decoder:
     ):
         """Decode an attribute that has exactly a name, a graph and a type; None for others."""
         cdef Field field
-        cdef Py_ssize_t at = start, first = -1, last = -1
+        cdef Py_ssize_t offset = start, first = -1, last = -1
         cdef bint is_graph = False
         name = None
-        while at < end:
-            if not read_field(data, at, end, &field):
+        while offset < end:
+            if not read_field(data, offset, end, &field):
                 return None
-            at = field.end
+            offset = field.end
             if field.key == ATTRIBUTE_NAME and name is None:
-                name = text_of(data, field.value, at)
+                name = text_of(data, field.value, offset)
             elif field.key == ATTRIBUTE_G and first < 0:
-                first, last = field.value, at
+                first, last = field.value, offset
             elif field.key == ATTRIBUTE_TYPE and not is_graph and field.number == GRAPH_KIND:
                 is_graph = True
             else:
@@ -184,22 +184,22 @@ cdef class Decoder:
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field
-        cdef Py_ssize_t at = start
+        cdef Py_ssize_t offset = start
         cdef tuple inputs, outputs
         cdef object name = None
         cdef Tail tail = None
-        inputs = texts_of(data, &at, end, NODE_INPUT)
-        outputs = texts_of(data, &at, end, NODE_OUTPUT)
-        while at < end and read_field(data, at, end, &field) and field.key == NODE_NAME:
+        inputs = texts_of(data, &offset, end, NODE_INPUT)
+        outputs = texts_of(data, &offset, end, NODE_OUTPUT)
+        while offset < end and read_field(data, offset, end, &field) and field.key == NODE_NAME:
             name = text_of(data, field.value, field.end)
-            at = field.end
-        if end - at > LARGEST_CACHED_TAIL:
-            tail = self._tail(data, view, at, end, depth, None)
+            offset = field.end
+        if end - offset > LARGEST_CACHED_TAIL:
+            tail = self._tail(data, view, offset, end, depth, None)
         else:
-            key = copied(data, at, end)
+            key = copied(data, offset, end)
             tail = self.tails.get(key)
             if tail is None:
-                tail = self._tail(data, view, at, end, depth, key)
+                tail = self._tail(data, view, offset, end, depth, key)
         result = tail.whole
         if tail.is_rare:
             self.values.is_plain = False
@@ -224,36 +224,36 @@ cdef class Decoder:
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
         """Decode the tail of a node; cache it by `key` (None: not at all) unless it has graphs."""
         cdef Field field
-        cdef Py_ssize_t at = start
+        cdef Py_ssize_t offset = start
         cdef Tail tail = Tail()
         cdef list attributes = [], docs = [], entries = []
         cdef bint is_shared = key is not None
         if not is_usual(data, start, end):
             return self._rare_tail(view[start:end], depth, key)
         tail.op_type = ""
-        while at < end:
-            read_field(data, at, end, &field)
-            at = field.end
+        while offset < end:
+            read_field(data, offset, end, &field)
+            offset = field.end
             if field.key == NODE_OP_TYPE:
-                tail.op_type = text_of(data, field.value, at)
+                tail.op_type = text_of(data, field.value, offset)
             elif field.key == NODE_ATTRIBUTE:
-                decoded = self.values.attribute(data, view, field.value, at)
+                decoded = self.values.attribute(data, view, field.value, offset)
                 if decoded is None:
-                    decoded = self._graph_attribute(data, view, field.value, at, depth + 1)
+                    decoded = self._graph_attribute(data, view, field.value, offset, depth + 1)
                     if decoded is None:
                         tail.is_rare = True
-                        decoded = self.python().attribute(view[field.value:at], depth + 1)
+                        decoded = self.python().attribute(view[field.value:offset], depth + 1)
                     if decoded.type is GRAPH or decoded.type is GRAPHS:
                         is_shared = False
                 attributes.append(decoded)
             elif field.key == NODE_DOMAIN:
-                tail.domain = text_of(data, field.value, at)
+                tail.domain = text_of(data, field.value, offset)
             elif field.key == NODE_OVERLOAD:
-                tail.overload = text_of(data, field.value, at)
+                tail.overload = text_of(data, field.value, offset)
             elif field.key == NODE_DOC_STRING:
-                docs.append(doc_decorator(copied(data, field.value, at)))
+                docs.append(doc_decorator(copied(data, field.value, offset)))
             else:
-                entries.append(entry_of(data, field.value, at))
+                entries.append(entry_of(data, field.value, offset))
         tail.attributes = tuple(attributes)
         tail.decorators = tuple(docs)
         tail.metadata = tuple(entries)
@@ -279,13 +279,13 @@ cdef class Decoder:
         return tail
 
 
-cdef tuple texts_of(Bytes data, Py_ssize_t* at, Py_ssize_t end, int key):
-    """Return the strings of the next fields that have this key; advance `at` after them."""
+cdef tuple texts_of(Bytes data, Py_ssize_t* offset, Py_ssize_t end, int key):
+    """Return the strings of the next fields that have this key; advance `offset` after them."""
     cdef Field field
-    cdef Py_ssize_t start = at[0], count = 0, index
-    while at[0] < end and read_field(data, at[0], end, &field) and field.key == key:
+    cdef Py_ssize_t start = offset[0], count = 0, index
+    while offset[0] < end and read_field(data, offset[0], end, &field) and field.key == key:
         count += 1
-        at[0] = field.end
+        offset[0] = field.end
     if not count:
         return ()
     result = PyTuple_New(count)
@@ -317,18 +317,18 @@ def message_fields(data, Py_ssize_t start, int most):
         WireError: the bytes are not a message.
     """
     cdef const unsigned char[::1] buffer = data
-    cdef Py_ssize_t at = start, end = buffer.shape[0]
+    cdef Py_ssize_t position = start, end = buffer.shape[0]
     cdef Field field
     cdef list result = []
     if start < 0:
         raise ValueError("offset out of bounds")
-    while at < end and len(result) < most:
-        if not read_field(&buffer[0], at, end, &field) or field.key < 8:
-            other = next(read_fields(data, at, end))
-            at = other.end
+    while position < end and len(result) < most:
+        if not read_field(&buffer[0], position, end, &field) or field.key < 8:
+            other = next(read_fields(data, position, end))
+            position = other.end
         else:
-            other = record(WireField, (field.key >> 3, field.key & 7, at, field.value, field.end))
-            at = field.end
+            other = record(WireField, (field.key >> 3, field.key & 7, position, field.value, field.end))
+            position = field.end
         result.append(other)
     return result
 
@@ -355,14 +355,14 @@ cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
 
 
 cdef bint next_field(
-    Bytes data, view, Py_ssize_t at, Py_ssize_t end, Field* field
+    Bytes data, view, Py_ssize_t offset, Py_ssize_t end, Field* field
 ) except -1:
     """Read the field at an offset; return whether its wire type is `LENGTH`.
 
     Args:
         data: the bytes.
         view: the same bytes, for fields of unusual form, which Python reads.
-        at: the offset of the field.
+        offset: the offset of the field.
         end: the end of its message.
         field: set to the field, with the key 0 if its number is unknown; for other wire types,
             only its end is set.
@@ -370,9 +370,9 @@ cdef bint next_field(
     Raises:
         WireError: the bytes at the offset are not a field.
     """
-    if read_field(data, at, end, field) and field.key & 7 == LENGTH:
+    if read_field(data, offset, end, field) and field.key & 7 == LENGTH:
         return True
-    found = next(read_fields(view, at, end))
+    found = next(read_fields(view, offset, end))
     field.end = found.end
     if found.wire_type != LENGTH:
         return False

@@ -18,19 +18,19 @@ cdef bint is_narrow(int key) noexcept:
 
 cdef bytes typed_entries(Bytes data, Py_ssize_t start, Py_ssize_t end, int key):
     """Return the numbers of a packed field as 4 or 8 bytes each; None if they are corrupt."""
-    cdef Py_ssize_t at, count = 0
+    cdef Py_ssize_t offset, count = 0
     cdef int width = 4 if is_narrow(key) else 8
     cdef uint64_t number
     cdef bytes result
     if key == TENSOR_FLOAT_DATA or key == TENSOR_DOUBLE_DATA:
         return None if (end - start) % width else copied(data, start, end)
-    for at in range(start, end):
-        count += data[at] < 128
+    for offset in range(start, end):
+        count += data[offset] < 128
     result = PyBytes_FromStringAndSize(NULL, count * width)
-    at = start
+    offset = start
     count = 0
-    while at < end:
-        if not read_varint(data, &at, end, &number):
+    while offset < end:
+        if not read_varint(data, &offset, end, &number):
             return None
         memcpy(PyBytes_AS_STRING(result) + count * width, &number, width)
         count += 1

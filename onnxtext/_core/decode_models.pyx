@@ -40,33 +40,33 @@ cdef class ModelDecoder(Decoder):
 
     cdef object _model(self, Bytes data, view, Py_ssize_t end):
         cdef Field field
-        cdef Py_ssize_t at = 0
+        cdef Py_ssize_t offset = 0
         cdef list opsets = [], functions = [], metadata = []
         graph = ir_version = model_version = None
         producer_name = producer_version = domain = doc_string = None
-        while at < end:
-            read_field(data, at, end, &field)
-            at = field.end
+        while offset < end:
+            read_field(data, offset, end, &field)
+            offset = field.end
             if field.key == MODEL_IR_VERSION:
                 ir_version = <int64_t>field.number
             elif field.key == MODEL_MODEL_VERSION:
                 model_version = <int64_t>field.number
             elif field.key == MODEL_PRODUCER_NAME:
-                producer_name = text_of(data, field.value, at)
+                producer_name = text_of(data, field.value, offset)
             elif field.key == MODEL_PRODUCER_VERSION:
-                producer_version = text_of(data, field.value, at)
+                producer_version = text_of(data, field.value, offset)
             elif field.key == MODEL_DOMAIN:
-                domain = text_of(data, field.value, at)
+                domain = text_of(data, field.value, offset)
             elif field.key == MODEL_DOC_STRING:
-                doc_string = text_of(data, field.value, at)
+                doc_string = text_of(data, field.value, offset)
             elif field.key == MODEL_GRAPH:
-                graph = self._graph(data, view, field.value, at, 1)
+                graph = self._graph(data, view, field.value, offset, 1)
             elif field.key == MODEL_OPSET_IMPORT:
-                opsets.append(self._opset(data, view, field.value, at))
+                opsets.append(self._opset(data, view, field.value, offset))
             elif field.key == MODEL_METADATA_PROPS:
-                metadata.append(any_entry_of(data, view, field.value, at))
+                metadata.append(any_entry_of(data, view, field.value, offset))
             else:
-                functions.append(self._function(data, view, field.value, at, 1))
+                functions.append(self._function(data, view, field.value, offset, 1))
         return Model(
             graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
             domain, model_version, doc_string, metadata,
@@ -99,7 +99,7 @@ cdef class ModelDecoder(Decoder):
         finally:
             self.lifter = caller
 
-    cdef object _function(self, Bytes data, view, Py_ssize_t at, Py_ssize_t end, int depth):
+    cdef object _function(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
         cdef bint has_length
         cdef int left = UNINTERRUPTED
@@ -107,43 +107,43 @@ cdef class ModelDecoder(Decoder):
         cdef list infos = [], opsets = [], entries = []
         name = ""
         domain = overload = doc_string = None
-        while at < end:
+        while offset < end:
             left -= 1
             if not left:
                 left = UNINTERRUPTED
                 PyErr_CheckSignals()
-            has_length = next_field(data, view, at, end, &field)
-            at = field.end
+            has_length = next_field(data, view, offset, end, &field)
+            offset = field.end
             if not has_length:
                 continue
             if field.key == FUNCTION_NODE:
-                nodes.append(self._node(data, view, field.value, at, depth + 1))
+                nodes.append(self._node(data, view, field.value, offset, depth + 1))
             elif field.key == FUNCTION_VALUE_INFO:
-                infos.append(self._value_info(data, view, field.value, at))
+                infos.append(self._value_info(data, view, field.value, offset))
             elif field.key == FUNCTION_ATTRIBUTE_PROTO:
-                decoded = self.values.attribute(data, view, field.value, at)
+                decoded = self.values.attribute(data, view, field.value, offset)
                 if decoded is None:
                     self.values.is_plain = False
-                    decoded = self.python().attribute(view[field.value:at], depth + 1)
+                    decoded = self.python().attribute(view[field.value:offset], depth + 1)
                 attributes.append(decoded)
             elif field.key == FUNCTION_OPSET_IMPORT:
-                opsets.append(self._opset(data, view, field.value, at))
+                opsets.append(self._opset(data, view, field.value, offset))
             elif field.key == FUNCTION_METADATA_PROPS:
-                entries.append(any_entry_of(data, view, field.value, at))
+                entries.append(any_entry_of(data, view, field.value, offset))
             elif field.key == FUNCTION_INPUT:
-                inputs.append(plain_value_info(text_of(data, field.value, at), None, None, ()))
+                inputs.append(plain_value_info(text_of(data, field.value, offset), None, None, ()))
             elif field.key == FUNCTION_OUTPUT:
-                outputs.append(plain_value_info(text_of(data, field.value, at), None, None, ()))
+                outputs.append(plain_value_info(text_of(data, field.value, offset), None, None, ()))
             elif field.key == FUNCTION_ATTRIBUTE:
-                parameters.append(text_of(data, field.value, at))
+                parameters.append(text_of(data, field.value, offset))
             elif field.key == FUNCTION_NAME:
-                name = text_of(data, field.value, at)
+                name = text_of(data, field.value, offset)
             elif field.key == FUNCTION_DOMAIN:
-                domain = text_of(data, field.value, at)
+                domain = text_of(data, field.value, offset)
             elif field.key == FUNCTION_OVERLOAD:
-                overload = text_of(data, field.value, at)
+                overload = text_of(data, field.value, offset)
             elif field.key == FUNCTION_DOC_STRING:
-                doc_string = text_of(data, field.value, at)
+                doc_string = text_of(data, field.value, offset)
         function = make_function(
             name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
             doc_string, opsets, (), -1,
@@ -157,12 +157,12 @@ cdef class ModelDecoder(Decoder):
 
     cdef object _opset(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
         cdef Field field
-        cdef Py_ssize_t at = start
+        cdef Py_ssize_t offset = start
         domain = None
-        if read_field(data, at, end, &field) and field.key == OPERATOR_SET_ID_DOMAIN:
+        if read_field(data, offset, end, &field) and field.key == OPERATOR_SET_ID_DOMAIN:
             domain = text_of(data, field.value, field.end)
-            at = field.end
-        if read_field(data, at, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
+            offset = field.end
+        if read_field(data, offset, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
             if field.end == end:
                 return OpsetImport(domain, <int64_t>field.number)
         return self.python().opset(view[start:end])
@@ -177,11 +177,11 @@ def is_plain(data):
 cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
     """Whether the bytes at a pointer are a model for which `is_plain` is true."""
     cdef Field field
-    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t offset = 0
     cdef int graphs = 0
     cdef bint has_version = False
-    while at < end:
-        if not read_field(data, at, end, &field):
+    while offset < end:
+        if not read_field(data, offset, end, &field):
             return False
         if field.key == MODEL_GRAPH:
             graphs += 1
@@ -192,5 +192,5 @@ cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
             MODEL_DOC_STRING, MODEL_OPSET_IMPORT, MODEL_METADATA_PROPS, MODEL_FUNCTIONS,
         ):
             return False
-        at = field.end
+        offset = field.end
     return graphs == 1 and has_version

@@ -75,18 +75,18 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
 cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
     """Decode the element type and the optional shape of a tensor type without denotations."""
     cdef Field field
-    cdef Py_ssize_t at = start
+    cdef Py_ssize_t offset = start
     element = shape = None
-    while at < end:
-        if not read_field(data, at, end, &field):
+    while offset < end:
+        if not read_field(data, offset, end, &field):
             return None
-        at = field.end
+        offset = field.end
         if field.key == TENSOR_TYPE_ELEM_TYPE and element is None:
             element = NAMES.get(field.number)
             if element is None:
                 return None
         elif field.key == TENSOR_TYPE_SHAPE and shape is None:
-            shape = dims_of(data, field.value, at)
+            shape = dims_of(data, field.value, offset)
             if shape is None:
                 return None
         else:
@@ -108,21 +108,21 @@ cdef object new_tensor_type(element, shape):
 
 cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
     cdef Field field
-    cdef Py_ssize_t at = start, inside
+    cdef Py_ssize_t offset = start, inside
     cdef list dims = []
-    while at < end:
-        if not read_field(data, at, end, &field) or field.key != SHAPE_DIM:
+    while offset < end:
+        if not read_field(data, offset, end, &field) or field.key != SHAPE_DIM:
             return None
-        inside, at = field.value, field.end
-        if inside == at:
+        inside, offset = field.value, field.end
+        if inside == offset:
             dims.append(None)
             continue
-        if not read_field(data, inside, at, &field) or field.end != at:
+        if not read_field(data, inside, offset, &field) or field.end != offset:
             return None
         if field.key == DIM_DIM_VALUE:
             dims.append(<int64_t>field.number)
         elif field.key == DIM_DIM_PARAM:
-            dims.append(text_of(data, field.value, at))
+            dims.append(text_of(data, field.value, offset))
         else:
             return None
     return tuple(dims)

@@ -103,24 +103,24 @@ cdef class Values:
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
         """Decode a value info with a name, a type, and optional doc strings and metadata."""
         cdef Field field
-        cdef Py_ssize_t at
+        cdef Py_ssize_t offset
         cdef list docs = [], entries = []
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
-        at = field.end
-        if not read_field(data, at, end, &field) or field.key != VALUE_INFO_TYPE:
+        offset = field.end
+        if not read_field(data, offset, end, &field) or field.key != VALUE_INFO_TYPE:
             return None
         key = copied(data, field.value, field.end)
-        at = field.end
-        while at < end:
-            if not read_field(data, at, end, &field):
+        offset = field.end
+        while offset < end:
+            if not read_field(data, offset, end, &field):
                 return None
-            at = field.end
-            if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, at):
-                entries.append(entry_of(data, field.value, at))
+            offset = field.end
+            if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, offset):
+                entries.append(entry_of(data, field.value, offset))
             elif field.key == VALUE_INFO_DOC_STRING:
-                docs.append(doc_decorator(copied(data, field.value, at)))
+                docs.append(doc_decorator(copied(data, field.value, offset)))
             else:
                 return None
         cached = self.types.get(key)
@@ -154,66 +154,67 @@ cdef class Values:
         """Decode a tensor to attributes of `self`; return False for rare forms."""
         cdef Field field
         cdef list metadata = [], strings = [], external = []
-        cdef Py_ssize_t at = start, index, size
+        cdef Py_ssize_t offset = start, index, size
         cdef uint64_t location = 0
         cdef bint is_located = False
         cdef list docs = []
         cdef Head head = None
         cdef bytes entries
         self.name = self.held = None
-        while at < end:
-            if not read_field(data, at, end, &field):
+        while offset < end:
+            if not read_field(data, offset, end, &field):
                 return False
             if self.is_strict and field.key == PACKED_DIMS:
                 raise NotCanonical
             if field.key != TENSOR_DIMS and field.key != TENSOR_DATA_TYPE:
                 break
-            at = field.end
-        prefix = copied(data, start, at)
+            offset = field.end
+        prefix = copied(data, start, offset)
         head = self.heads.get(prefix)
         if head is None:
             head = self.heads[prefix] = Head(prefix)
-        while at < end:
-            if not read_field(data, at, end, &field):
+        while offset < end:
+            if not read_field(data, offset, end, &field):
                 return False
-            at = field.end
+            offset = field.end
             if field.key == TENSOR_NAME:
-                self.name = text_of(data, field.value, at)
+                self.name = text_of(data, field.value, offset)
                 continue
-            if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, at):
-                metadata.append(entry_of(data, field.value, at))
+            if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, offset):
+                metadata.append(entry_of(data, field.value, offset))
                 continue
             if field.key == TENSOR_STRING_DATA and head.is_string:
-                strings.append(copied(data, field.value, at))
+                strings.append(copied(data, field.value, offset))
                 continue
-            if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, at):
-                external.append(entry_of(data, field.value, at))
+            if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, offset):
+                external.append(entry_of(data, field.value, offset))
                 continue
             if field.key == TENSOR_DOC_STRING:
-                docs.append(doc_decorator(copied(data, field.value, at)))
+                docs.append(doc_decorator(copied(data, field.value, offset)))
                 continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number
                 is_located = True
                 continue
-            if self.held is not None or head.size < 0 or (field.value == at and head.size):
+            if self.held is not None or head.size < 0 or (field.value == offset and head.size):
                 return False
             if field.key == TENSOR_RAW_DATA:
-                if at - field.value != head.size:
+                if offset - field.value != head.size:
                     return False
                 if head.bits < 8 and not is_packed(
                     data + field.value, head.size, head.count, head.bits, 1
                 ):
                     return False
                 if head.is_bool:
-                    for index in range(field.value, at):
+                    for index in range(field.value, offset):
                         if data[index] > 1:
                             return False
                 self.most = max(self.most, head.count)
-                held = view[field.value:at] if head.size > SMALL else copied(data, field.value, at)
+                is_large = head.size > SMALL
+                held = view[field.value:offset] if is_large else copied(data, field.value, offset)
                 self.held = make_data(RAW_DATA, OF_RAW, held)
             elif field.key == head.typed_key and head.size:
-                entries = typed_entries(data, field.value, at, field.key)
+                entries = typed_entries(data, field.value, offset, field.key)
                 if entries is None or (head.is_complex and len(entries) * 8 % head.bits):
                     return False
                 if head.bits < 8 and not is_packed(
@@ -251,7 +252,7 @@ cdef class Values:
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
         """Decode an attribute of numbers, strings, a tensor, a type or a parameter reference."""
         cdef Field field = Field(0, 0, 0, 0)
-        cdef Py_ssize_t at = start, first = start, last = start
+        cdef Py_ssize_t offset = start, first = start, last = start
         cdef int kind = 0, key = 0
         small = name = value = None
         if end - start <= SMALL:
@@ -259,8 +260,8 @@ cdef class Values:
             cached = self.attributes.get(small)
             if cached is not None:
                 return cached
-        while at < end:
-            if not read_field(data, at, end, &field):
+        while offset < end:
+            if not read_field(data, offset, end, &field):
                 return None
             if field.key == ATTRIBUTE_NAME:
                 name = text_of(data, field.value, field.end)
@@ -273,12 +274,12 @@ cdef class Values:
             elif self.is_strict and (field.key == PACKED_FLOATS or field.key == PACKED_INTS):
                 raise NotCanonical
             elif not key:
-                key, first, last = field.key, at, field.end
-            elif field.key == key and at == last:
+                key, first, last = field.key, offset, field.end
+            elif field.key == key and offset == last:
                 last = field.end
             else:
                 return None
-            at = field.end
+            offset = field.end
         if name is None:
             name = ""
         if value is None:
@@ -303,20 +304,20 @@ cdef class Values:
     ):
         """Decode the value of an attribute from consecutive fields with the same key."""
         cdef Field field = Field(0, 0, 0, 0)
-        cdef Py_ssize_t at = start, count = 0
+        cdef Py_ssize_t offset = start, count = 0
         cdef bytes floats
         cdef list items = []
         if key == ATTRIBUTE_FLOATS:
             floats = PyBytes_FromStringAndSize(NULL, (end - start) // 5 * 4)
-        while at < end:
-            if not read_field(data, at, end, &field):
+        while offset < end:
+            if not read_field(data, offset, end, &field):
                 return None
-            at = field.end
+            offset = field.end
             if key == ATTRIBUTE_INTS:
                 items.append(<int64_t>field.number)
             elif key == ATTRIBUTE_STRINGS:
-                self.is_plain = self.is_plain and at - field.value <= SMALL
-                items.append(copied(data, field.value, at))
+                self.is_plain = self.is_plain and offset - field.value <= SMALL
+                items.append(copied(data, field.value, offset))
             elif key == ATTRIBUTE_FLOATS:
                 if 4 * count + 4 > len(floats):
                     return None
@@ -330,17 +331,18 @@ cdef class Values:
         if key == ATTRIBUTE_I:
             return <int64_t>field.number
         if key == ATTRIBUTE_S:
-            self.is_plain = self.is_plain and at - field.value <= SMALL
-            return copied(data, field.value, at)
+            self.is_plain = self.is_plain and offset - field.value <= SMALL
+            return copied(data, field.value, offset)
         if key == ATTRIBUTE_F:
             return make_float32(
-                data[at - 4] | data[at - 3] << 8 | data[at - 2] << 16 | <uint32_t>data[at - 1] << 24
+                data[offset - 4] | data[offset - 3] << 8
+                | data[offset - 2] << 16 | <uint32_t>data[offset - 1] << 24
             )
         if key == ATTRIBUTE_TP:
-            return type_of(data, field.value, at, 0)
+            return type_of(data, field.value, offset, 0)
         if key == ATTRIBUTE_SPARSE_TENSOR:
-            return self._sparse(data, view, field.value, at, False)
-        if not self._tensor(data, view, field.value, at) or DEFAULT_LOCATION in self.decorators:
+            return self._sparse(data, view, field.value, offset, False)
+        if not self._tensor(data, view, field.value, offset) or DEFAULT_LOCATION in self.decorators:
             return None
         self.is_plain = self.is_plain and self.name != ""
         return self._made_tensor(self.name)

@@ -205,7 +205,7 @@ cdef class Encoder(ValueEncoder):
         if type(function) is not FUNCTION:
             raise TypeError("expected a Function")
         inputs, outputs = get(function, OF_FUNCTION.inputs), get(function, OF_FUNCTION.outputs)
-        parameters, at = get(function, OF_FUNCTION.attributes), get(function, OF_FUNCTION.at)
+        parameters, offset = get(function, OF_FUNCTION.attributes), get(function, OF_FUNCTION.at)
         decorators = get(function, OF_FUNCTION.decorators)
         out.text(FUNCTION_NAME, get(function, OF_FUNCTION.name))
         for value in inputs:
@@ -223,7 +223,7 @@ cdef class Encoder(ValueEncoder):
         self.some_text(FUNCTION_DOMAIN, get(function, OF_FUNCTION.domain))
         for item in parameters:
             if not isinstance(item, str):
-                self.attribute(FUNCTION_ATTRIBUTE_PROTO, item, at)
+                self.attribute(FUNCTION_ATTRIBUTE_PROTO, item, offset)
         for values in (inputs, outputs):
             for value in values:
                 if value_part(value, OF_VALUE.type, "type") is not None:
@@ -240,7 +240,7 @@ cdef class Encoder(ValueEncoder):
         self.entries(FUNCTION_METADATA_PROPS, get(function, OF_FUNCTION.metadata))
         if decorators or self.lowering.defaults.others:
             encoded = out.take(start)
-            out.add_bytes(self.lowering.finish("FunctionProto", encoded, decorators, at))
+            out.add_bytes(self.lowering.finish("FunctionProto", encoded, decorators, offset))
         return 0
 
     cdef int some_integer(self, int key, value) except -1:
@@ -349,7 +349,7 @@ cdef class Encoder(ValueEncoder):
             added,
         )
 
-    cdef int _typed(self, int key, name, type, metadata, at, Decorations added) except -1:
+    cdef int _typed(self, int key, name, type, metadata, offset, Decorations added) except -1:
         """Add a value info; `added` has the fields of its decorators, None without any."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.open(key), type_start
@@ -357,7 +357,7 @@ cdef class Encoder(ValueEncoder):
         if added is not None and added.denotation is not None:
             type_start = out.open(VALUE_INFO_TYPE)
             if not self.type(type, 0):
-                out.add_bytes(self.lowering.plain_type(type, at))
+                out.add_bytes(self.lowering.plain_type(type, offset))
             out.field(TYPE_DENOTATION, added.denotation)
             out.close(type_start)
         elif type is not None:
@@ -365,7 +365,7 @@ cdef class Encoder(ValueEncoder):
             if encoded is None:
                 encoded = self.type_field(type)
                 if encoded is None:
-                    encoded = self.lowering.typed(type, at)
+                    encoded = self.lowering.typed(type, offset)
                 self.types[identity(type)] = encoded
                 self.alive.append(type)
             out.add_bytes(<bytes?>encoded)

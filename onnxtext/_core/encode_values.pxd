@@ -30,7 +30,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int some_text(self, int key, text) except -1
     cdef int tick(self) except -1
     cdef int node_attributes(self, attributes, node) except -1
-    cdef int attribute(self, int key, attribute, at) except -1
+    cdef int attribute(self, int key, attribute, offset) except -1
     cdef bint value(self, attribute) except -1
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1

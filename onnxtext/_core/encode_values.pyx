@@ -136,7 +136,7 @@ cdef class ValueEncoder(TypeEncoder):
             out.add_bytes(<bytes>cached)
         return 0
 
-    cdef int attribute(self, int key, attribute, at) except -1:
+    cdef int attribute(self, int key, attribute, offset) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t before = out.size, start
         if not (
@@ -149,7 +149,7 @@ cdef class ValueEncoder(TypeEncoder):
             if self.value(attribute):
                 return out.close(start)
             out.size = before
-        return out.field(key, self.lowering.placed_attribute(attribute, at))
+        return out.field(key, self.lowering.placed_attribute(attribute, offset))
 
     cdef bint value(self, attribute) except -1:
         """Add the value and the type of an attribute.
@@ -224,11 +224,11 @@ cdef class ValueEncoder(TypeEncoder):
 
     cdef int floats(self, bytes data) except -1:
         cdef Buffer out = self.out
-        cdef Py_ssize_t at
-        for at in range(0, PyBytes_GET_SIZE(data) - 3, 4):
+        cdef Py_ssize_t offset
+        for offset in range(0, PyBytes_GET_SIZE(data) - 3, 4):
             out.need(5)
             out.data[out.size] = ATTRIBUTE_FLOATS
-            memcpy(out.data + out.size + 1, PyBytes_AS_STRING(data) + at, 4)
+            memcpy(out.data + out.size + 1, PyBytes_AS_STRING(data) + offset, 4)
             out.size += 5
         return 0
 
@@ -385,14 +385,14 @@ cdef class ValueEncoder(TypeEncoder):
 
     cdef int varints(self, TensorForm form, bytes data) except -1:
         """Add a packed field of varints."""
-        cdef Py_ssize_t at, start = self.out.open(form.key)
+        cdef Py_ssize_t offset, start = self.out.open(form.key)
         cdef int32_t small
         cdef int64_t large
-        for at in range(0, PyBytes_GET_SIZE(data) - form.width + 1, form.width):
+        for offset in range(0, PyBytes_GET_SIZE(data) - form.width + 1, form.width):
             if form.width == 4:
-                memcpy(&small, PyBytes_AS_STRING(data) + at, 4)
+                memcpy(&small, PyBytes_AS_STRING(data) + offset, 4)
                 large = small
             else:
-                memcpy(&large, PyBytes_AS_STRING(data) + at, 8)
+                memcpy(&large, PyBytes_AS_STRING(data) + offset, 8)
             self.out.number(0, <uint64_t>large)
         return self.out.close(start)

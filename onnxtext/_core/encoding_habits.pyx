@@ -62,8 +62,8 @@ cdef class Schema:
         self.fields = <Known*>PyMem_Calloc(self.count * MOST_NUMBERS, sizeof(Known))
         if self.fields is NULL:
             raise MemoryError
-        for at in range(self.count * MOST_NUMBERS):
-            self.fields[<Py_ssize_t>at].wire_type = UNKNOWN
+        for slot in range(self.count * MOST_NUMBERS):
+            self.fields[<Py_ssize_t>slot].wire_type = UNKNOWN
         for index, name in enumerate(self.names):
             for number, field in message_spec(name).by_number.items():
                 values = [value for _, value in field.enum]
@@ -113,8 +113,8 @@ cdef class Schema:
                 self.names[index]: (
                     numbers_of(seen[index].packed),
                     numbers_of(seen[index].unpacked),
-                    {at: numbers_of(seen[index].before[<int>at])
-                     for at in numbers_of(seen[index].found)},
+                    {number: numbers_of(seen[index].before[<int>number])
+                     for number in numbers_of(seen[index].found)},
                     seen[index].split,
                 )
                 for index in range(self.count) if seen[index].any
@@ -123,7 +123,7 @@ cdef class Schema:
             PyMem_Free(seen)
 
     cdef bint _observe(
-        self, Bytes data, Py_ssize_t at, Py_ssize_t end, int message, Seen* all_seen, int depth
+        self, Bytes data, Py_ssize_t offset, Py_ssize_t end, int message, Seen* all_seen, int depth
     ) noexcept:
         cdef Seen* seen = &all_seen[message]
         cdef Field field
@@ -133,10 +133,10 @@ cdef class Schema:
         seen.any = True
         if depth > DEEPEST:
             return False
-        while at < end:
-            if not read_field(data, at, end, &field) or field.key < 8:
+        while offset < end:
+            if not read_field(data, offset, end, &field) or field.key < 8:
                 return False
-            at = field.end
+            offset = field.end
             known = self.known(message, &field)
             if known is NULL:
                 continue
@@ -150,7 +150,7 @@ cdef class Schema:
                     seen.before[number] |= 1ULL << last
                 last = number
             if known.message >= 0 and field.key & 7 == LENGTH:
-                if not self._observe(data, field.value, at, known.message, all_seen, depth + 1):
+                if not self._observe(data, field.value, offset, known.message, all_seen, depth + 1):
                     return False
             elif known.is_list:
                 if field.key & 7 == LENGTH:
@@ -185,7 +185,7 @@ cdef class Schema:
         return out.take(0)
 
     cdef bint _encode(
-        self, Bytes data, Py_ssize_t at, Py_ssize_t end, int message, list plans, Buffer out,
+        self, Bytes data, Py_ssize_t offset, Py_ssize_t end, int message, list plans, Buffer out,
         int depth
     ) except -1:
         """Add the content of a message, encoded by habits; return False for unusual fields."""
@@ -203,14 +203,14 @@ cdef class Schema:
         if depth > DEEPEST:
             return False
         try:
-            while at < end:
-                if not read_field(data, at, end, &field) or field.key < 8:
+            while offset < end:
+                if not read_field(data, offset, end, &field) or field.key < 8:
                     return False
                 known = self.known(message, &field)
                 if known is NULL or not is_known(known, &field):
                     if unknown is None:
                         unknown = Buffer()
-                    unknown.add(<const char*>data + at, field.end - at)
+                    unknown.add(<const char*>data + offset, field.end - offset)
                 else:
                     if count == room:
                         room = 2 * room + 16
@@ -219,10 +219,10 @@ cdef class Schema:
                             raise MemoryError
                         parts = part
                     part = &parts[count]
-                    part.number, part.start, part.field = field.key >> 3, at, field
+                    part.number, part.start, part.field = field.key >> 3, offset, field
                     found |= 1ULL << part.number
                     count += 1
-                at = field.end
+                offset = field.end
             for number in order:
                 if not found >> number & 1:
                     continue
@@ -265,20 +265,20 @@ cdef bint is_known(Known* known, Field* field) noexcept:
 
 cdef bint add_values(Bytes data, Part* part, Known* known, bint packed, Buffer out) except -1:
     """Add the values of a list of numbers: without keys if packed, else each with its key."""
-    cdef Py_ssize_t at = part.field.value, start
+    cdef Py_ssize_t offset = part.field.value, start
     cdef uint64_t number
     if packed:
-        out.add(<const char*>data + at, part.field.end - at)
+        out.add(<const char*>data + offset, part.field.end - offset)
         return True
-    while at < part.field.end:
-        start = at
+    while offset < part.field.end:
+        start = offset
         if known.wire_type == VARINT:
-            if not read_varint(data, &at, part.field.end, &number):
+            if not read_varint(data, &offset, part.field.end, &number):
                 return False
         else:
-            at = min(at + (4 if known.wire_type == FIXED32 else 8), part.field.end)
+            offset = min(offset + (4 if known.wire_type == FIXED32 else 8), part.field.end)
         out.number(0, part.number << 3 | known.wire_type)
-        out.add(<const char*>data + start, at - start)
+        out.add(<const char*>data + start, offset - start)
     return True
 
 

@@ -9,18 +9,18 @@ def field_runs(bytes data):
     Return None if a field has an unusual form, which Python reads.
     """
     cdef Bytes start = <Bytes><const char*>data
-    cdef Py_ssize_t at = 0, end = len(data), first = 0
+    cdef Py_ssize_t offset = 0, end = len(data), first = 0
     cdef int number = 0
     cdef Field field
     cdef list runs = []
-    while at < end:
-        if not read_field(start, at, end, &field) or field.key < 8:
+    while offset < end:
+        if not read_field(start, offset, end, &field) or field.key < 8:
             return None
         if field.key >> 3 != number:
             if number:
-                runs.append((number, first, at))
-            number, first = field.key >> 3, at
-        at = field.end
+                runs.append((number, first, offset))
+            number, first = field.key >> 3, offset
+        offset = field.end
     if number:
-        runs.append((number, first, at))
+        runs.append((number, first, offset))
     return runs

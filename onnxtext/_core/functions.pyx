@@ -54,7 +54,7 @@ def header(list entries):
 
 
 def function(
-    at, decorators, head, name, parameters, list inputs, list outputs, list values, list nodes
+    offset, decorators, head, name, parameters, list inputs, list outputs, list values, list nodes
 ):
     """Return the function for its parts; Python reads rare headers and reports errors.
 
@@ -72,13 +72,13 @@ def function(
         or values and not has_no_data(values, False)
     ):
         return python_function(
-            at, decorators, head, name, parameters, inputs, outputs, values, nodes
+            offset, decorators, head, name, parameters, inputs, outputs, values, nodes
         )
     opsets = entries.get("opset_import")
     return make_function(
         name, inputs, outputs, tuple(parameters) if parameters else (), values or [], nodes,
         entries.get("domain"), entries.get("overload"), entries.get("doc_string"),
-        [] if opsets is None else opsets, tuple(decorators) if decorators else (), at,
+        [] if opsets is None else opsets, tuple(decorators) if decorators else (), offset,
     )
 
 

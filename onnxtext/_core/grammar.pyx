@@ -56,7 +56,7 @@ cdef class Grammar:
             origins: the numbers of the origins, by name.
             types: the Python classes and functions that the core uses.
         """
-        cdef Py_ssize_t at
+        cdef Py_ssize_t index
         cdef int kinds = len(terminals)
         self.scanner = scanner
         self.rule_count = len(rules)
@@ -74,8 +74,8 @@ cdef class Grammar:
         if self.rules is NULL:
             raise MemoryError
         self._add_rules(rules)
-        for at in range(self.states):
-            self._add_jumps(&self.gotos[at * self.origins], &self.jumps[at * self.origins])
+        for index in range(self.states):
+            self._add_jumps(&self.gotos[index * self.origins], &self.jumps[index * self.origins])
         self.spans = <int16_t*>PyMem_Malloc(2 * self.states)
         if self.spans is NULL:
             raise MemoryError
@@ -90,15 +90,15 @@ cdef class Grammar:
 
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL:
         """Return a copy of a table, whose cells are NO_ACTION or from `least` to the last state."""
-        cdef Py_ssize_t at, count = self.states * width
+        cdef Py_ssize_t index, count = self.states * width
         cdef int16_t* result
         check(len(data) == 2 * count)
         result = <int16_t*>PyMem_Malloc(2 * count)
         if result is NULL:
             raise MemoryError
         memcpy(result, <const char*>data, 2 * count)
-        for at in range(count):
-            if result[at] != NO_ACTION and not least <= result[at] < self.states:
+        for index in range(count):
+            if result[index] != NO_ACTION and not least <= result[index] < self.states:
                 PyMem_Free(result)
                 raise ValueError("invalid parse tables")
         return result
@@ -108,10 +108,10 @@ cdef class Grammar:
 
         A unit reduction is left to the parser if more tokens are valid after it than before.
         """
-        cdef Py_ssize_t at, patience
+        cdef Py_ssize_t index, patience
         cdef int state, origin
-        for at in range(self.origins):
-            state = gotos[at]
+        for index in range(self.origins):
+            state = gotos[index]
             patience = self.states
             while state != NO_ACTION:
                 origin = self._unit_of(state)
@@ -120,7 +120,7 @@ cdef class Grammar:
                 state = gotos[origin]
                 patience -= 1
                 check(patience > 0)
-            jumps[at] = state
+            jumps[index] = state
         return 0
 
     cdef int _add_spans(self) except -1:
@@ -150,22 +150,22 @@ cdef class Grammar:
 
     cdef int _only_rule(self, int state) except -2:
         """Return the rule whose reduction is a state's only action; else -1."""
-        cdef int at, target = 0
+        cdef int index, target = 0
         cdef const int16_t* row = &self.actions[state * self.kinds]
-        for at in range(self.kinds):
-            if row[at] != NO_ACTION:
-                if row[at] >= 0 or (target and row[at] != target):
+        for index in range(self.kinds):
+            if row[index] != NO_ACTION:
+                if row[index] >= 0 or (target and row[index] != target):
                     return -1
-                target = row[at]
+                target = row[index]
         return ~target
 
     cdef bint _fits(self, int state, int following) noexcept:
         """Whether every token that is valid in the state `following` is valid in `state`, too."""
-        cdef int at
-        for at in range(self.kinds):
+        cdef int index
+        for index in range(self.kinds):
             if (
-                self.actions[following * self.kinds + at] != NO_ACTION
-                and self.actions[state * self.kinds + at] == NO_ACTION
+                self.actions[following * self.kinds + index] != NO_ACTION
+                and self.actions[state * self.kinds + index] == NO_ACTION
             ):
                 return False
         return True
@@ -188,9 +188,9 @@ cdef class Grammar:
                 rule.form = number
             rule.located = located
             rule.count = len(take)
-            for at, child in enumerate(take):
+            for index, child in enumerate(take):
                 check(-1 <= child < size)
-                rule.take[<int>at] = child
+                rule.take[<int>index] = child
             check(op != RECORD or is_record(function, rule.count))
             if rule.op in (UNIT, KEEP, BYTES, STAYS, ITSELF):
                 check(size == 1 and list(take) == [0])

@@ -36,12 +36,12 @@ cdef bint read_element(Layout layout, Reader* reader) except -1
 cdef inline bint is_external_number(text):
     """Whether `external(…)` can express a number: decimal, without sign or leading zeros."""
     cdef const char* digits
-    cdef Py_ssize_t at, size
+    cdef Py_ssize_t index, size
     if not isinstance(text, str) or not PyUnicode_IS_ASCII(text):
         return False
     digits, size = <const char*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
-    for at in range(size):
-        if not c"0" <= digits[at] <= c"9":
+    for index in range(size):
+        if not c"0" <= digits[index] <= c"9":
             return False
     return size > 0 and (size == 1 or digits[0] != c"0")
 
@@ -50,10 +50,10 @@ cdef inline bint is_blank(char character) noexcept:
     return character == c" " or c"\t" <= character <= c"\r"
 
 
-cdef inline const char* after_blanks(const char* at) noexcept:
-    while is_blank(at[0]):
-        at += 1
-    return at
+cdef inline const char* after_blanks(const char* cursor) noexcept:
+    while is_blank(cursor[0]):
+        cursor += 1
+    return cursor
 
 
 cdef inline bint is_digit(char character) noexcept:

@@ -104,45 +104,45 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
     """Read a bracket and its contents, at most MOST_DIMS deep; return False if not plain."""
     cdef Py_ssize_t count = layout.count if flat else layout.dims[axis], index
     cdef bint is_inner = flat or axis + 1 == layout.rank
-    cdef const char* at = reader.at + 1
+    cdef const char* cursor = reader.at + 1
     for index in range(count):
-        at = after_blanks(at)
+        cursor = after_blanks(cursor)
         if index:
-            if at[0] != c",":
+            if cursor[0] != c",":
                 return False
-            at = after_blanks(at + 1)
-            if at[0] == c".":
+            cursor = after_blanks(cursor + 1)
+            if cursor[0] == c".":
                 if reader.in_braces or not flat:
                     return False
-                if not read_splat(layout, &at, count - index, reader):
+                if not read_splat(layout, &cursor, count - index, reader):
                     return False
                 break
-        reader.at = at
+        reader.at = cursor
         if is_inner:
             if not read_element(layout, reader):
                 return False
-        elif at[0] != c"[" or not read_bracket(layout, axis + 1, False, reader):
+        elif cursor[0] != c"[" or not read_bracket(layout, axis + 1, False, reader):
             return False
-        at = reader.at
-    at = after_blanks(at)
-    if at[0] == c",":
-        at = after_blanks(at + 1)
-    reader.at = at + 1
-    return at[0] == c"]" or at[0] == c"}"
+        cursor = reader.at
+    cursor = after_blanks(cursor)
+    if cursor[0] == c",":
+        cursor = after_blanks(cursor + 1)
+    reader.at = cursor + 1
+    return cursor[0] == c"]" or cursor[0] == c"}"
 
 
 cdef bint read_splat(
     Layout layout, const char** place, Py_ssize_t times, Reader* reader
 ) noexcept:
     """Expand `...`: repeat the last element."""
-    cdef const char* at = place[0]
+    cdef const char* cursor = place[0]
     cdef Py_ssize_t index
-    if at[1] != c"." or at[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
+    if cursor[1] != c"." or cursor[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
         return False
     for index in range(times):
         memcpy(reader.out, reader.out - layout.width, layout.width)
         reader.out += layout.width
-    place[0] = at + 3
+    place[0] = cursor + 3
     return True
 
 
@@ -300,28 +300,28 @@ cdef inline void write_integer(char* out, uint64_t bits, int width) noexcept:
 
 cdef bint read_integer(const char** place, uint64_t* result, bint* negative) noexcept:
     """Read an integer as its absolute value and its sign; return False if it is invalid."""
-    cdef const char* at = place[0]
-    cdef const char* start = at + (at[0] == c"-")
+    cdef const char* cursor = place[0]
+    cdef const char* start = cursor + (cursor[0] == c"-")
     cdef uint64_t value = 0, digit
-    negative[0] = start != at
-    at = start
-    while is_digit(at[0]):
-        digit = at[0] - c"0"
+    negative[0] = start != cursor
+    cursor = start
+    while is_digit(cursor[0]):
+        digit = cursor[0] - c"0"
         if value > (~<uint64_t>0 - digit) // 10:
             return False
         value = value * 10 + digit
-        at += 1
-    if at == start:
+        cursor += 1
+    if cursor == start:
         return False
     result[0] = value
-    place[0] = at
+    place[0] = cursor
     return True
 
 
 cdef bint read_double(const char** place, double* result) except -1:
     """Read a decimal number: by one exact operation if possible, otherwise like Python."""
-    cdef const char* at = place[0]
-    cdef const char* first = at + (at[0] == c"-")
+    cdef const char* cursor = place[0]
+    cdef const char* first = cursor + (cursor[0] == c"-")
     cdef const char* fraction
     cdef const char* end
     cdef uint64_t mantissa = 0
@@ -337,17 +337,17 @@ cdef bint read_double(const char** place, double* result) except -1:
         scale = fraction - end
         if not scale:
             return False
-    at = end
-    if at[0] == c"e" or at[0] == c"E":
-        minus = at[1] == c"-"
-        at += 2 if minus or at[1] == c"+" else 1
-        if not is_digit(at[0]):
+    cursor = end
+    if cursor[0] == c"e" or cursor[0] == c"E":
+        minus = cursor[1] == c"-"
+        cursor += 2 if minus or cursor[1] == c"+" else 1
+        if not is_digit(cursor[0]):
             return False
-        while is_digit(at[0]) and exponent < 1000:
-            exponent = exponent * 10 + (at[0] - c"0")
-            at += 1
+        while is_digit(cursor[0]) and exponent < 1000:
+            exponent = exponent * 10 + (cursor[0] - c"0")
+            cursor += 1
         scale += -exponent if minus else exponent
-    if is_digit(at[0]) or at[0] == c".":
+    if is_digit(cursor[0]) or cursor[0] == c".":
         return False
     while end - first > 19 and (first[0] == c"0" or first[0] == c"."):
         first += 1
@@ -358,19 +358,19 @@ cdef bint read_double(const char** place, double* result) except -1:
             result[0] = -result[0]
     else:
         result[0] = PyOS_string_to_double(place[0], <char**>&end, NULL)
-        if end != at:
+        if end != cursor:
             return False
-    place[0] = at
+    place[0] = cursor
     return True
 
 
-cdef inline const char* after_digits(const char* at, uint64_t* mantissa) noexcept:
+cdef inline const char* after_digits(const char* cursor, uint64_t* mantissa) noexcept:
     """Append decimal digits to a number; return the first character after them."""
     cdef uint64_t value = mantissa[0]
-    cdef uint8_t digit = <uint8_t>(at[0] - c"0")
+    cdef uint8_t digit = <uint8_t>(cursor[0] - c"0")
     while digit < 10:
         value = value * 10 + digit
-        at += 1
-        digit = <uint8_t>(at[0] - c"0")
+        cursor += 1
+        digit = <uint8_t>(cursor[0] - c"0")
     mantissa[0] = value
-    return at
+    return cursor

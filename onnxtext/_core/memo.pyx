@@ -41,24 +41,24 @@ cdef class Memo:
         """
         cdef const uint8_t* data = self.text + start
         cdef uint64_t hash = <uint64_t>(rule * PLACES + size), word = 0
-        cdef Py_ssize_t at = 0, index
+        cdef Py_ssize_t offset = 0, index, slot
         cdef Known* known
-        while at + 8 <= size:
-            memcpy(&word, data + at, 8)
+        while offset + 8 <= size:
+            memcpy(&word, data + offset, 8)
             hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
             hash ^= hash >> 32
-            at += 8
+            offset += 8
         word = 0
-        memcpy(&word, data + at, size - at)
+        memcpy(&word, data + offset, size - offset)
         hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
         place[0] = index = <Py_ssize_t>(hash >> 32) & self.mask
-        for at in range(index, index + 2):
-            known = &self.known[at]
+        for slot in range(index, index + 2):
+            known = &self.known[slot]
             if (
                 known.size == size and known.rule == rule
                 and memcmp(self.text + known.start, data, size) == 0
             ):
-                return self.values[at]
+                return self.values[slot]
         return None
 
     cdef int keep(

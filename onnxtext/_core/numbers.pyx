@@ -223,22 +223,22 @@ cdef class Numbers:
         `taken` is the number of columns that the current line already has after its indentation;
         return the same for the last line.
         """
-        cdef Py_ssize_t at = first, stop, room = LINE_WIDTH - indent, before
-        while at < last:
+        cdef Py_ssize_t offset = first, stop, room = LINE_WIDTH - indent, before
+        while offset < last:
             before = taken + 1 if taken else 0
-            stop = at
-            while stop < last and before + self._size(at, stop + 1 - at) < room:
+            stop = offset
+            while stop < last and before + self._size(offset, stop + 1 - offset) < room:
                 stop += 1
-            if stop == at and not taken:
+            if stop == offset and not taken:
                 stop += 1
-            if stop > at:
+            if stop > offset:
                 if taken:
                     out.character(c" ")
-                taken = before + self._size(at, stop - at) + 1
-                out.add(self.items.data + self._start(at), self._size(at, stop - at))
+                taken = before + self._size(offset, stop - offset) + 1
+                out.add(self.items.data + self._start(offset), self._size(offset, stop - offset))
                 out.character(c",")
-                at = stop
-            if at < last:
+                offset = stop
+            if offset < last:
                 out.line(indent)
                 taken = 0
         return taken
@@ -289,19 +289,19 @@ cdef class Numbers:
         Py_ssize_t size, Elements type, int indent, Py_ssize_t budget
     ) except -1:
         """Print a list like `flat_list`, but block by block."""
-        cdef Py_ssize_t at = 0, some, taken = 0
+        cdef Py_ssize_t offset = 0, some, taken = 0
         if size <= BLOCK * width:
             self.load(kind, width, data, size, type)
             return self.flat_list(out, brackets, indent, budget)
         out.character(brackets[0])
         out.line(indent + INDENT)
-        while at < size:
+        while offset < size:
             PyErr_CheckSignals()
-            some = min(BLOCK * width, size - at)
+            some = min(BLOCK * width, size - offset)
             self.clear()
-            self.elements(kind, width, data + at, some, type)
+            self.elements(kind, width, data + offset, some, type)
             taken = self._fill(out, indent + INDENT, 0, some // width, taken)
-            at += some
+            offset += some
             out.settle()
         out.line(indent)
         return out.character(brackets[1])

@@ -62,44 +62,44 @@ cdef class LalrLoop(Stack):
             grammar.known, grammar.layouts = {}, {}
         self.layouts = grammar.layouts if PyUnicode_GET_LENGTH(text) < SHORT else {}
 
-    def advance(self, Py_ssize_t at):
+    def advance(self, Py_ssize_t offset):
         """Feed tokens to the machine until the first syntax error.
 
         Args:
-            at: the offset to begin at.
+            offset: the offset to begin at.
 
         Returns:
             The offset of the first token that was not fed, or the end of the text.
         """
         self._take_over()
         try:
-            return self._run(at)
+            return self._run(offset)
         finally:
             self._give_back()
 
     cdef _take_over(self):
         cdef list states = self.machine.states, values = self.machine.values
         cdef list where = self.machine.where
-        cdef Py_ssize_t at
+        cdef Py_ssize_t index
         if not len(values) == len(where) == len(states) - 1:
             raise ValueError("stacks differ in height")
         self.depth = len(values)
         self.grow(self.depth + 1)
-        for at in range(len(states)):
-            self.entries[at].state = states[at]
-            if not 0 <= self.entries[at].state < self.grammar.states:
+        for index in range(len(states)):
+            self.entries[index].state = states[index]
+            if not 0 <= self.entries[index].state < self.grammar.states:
                 raise ValueError("invalid state")
-        for at in range(self.depth):
-            self.entries[at + 1].form = OBJECT
-            self.values[at + 1] = values[at]
-            self.entries[at + 1].start = where[at]
-            self.entries[at + 1].end = -1
+        for index in range(self.depth):
+            self.entries[index + 1].form = OBJECT
+            self.values[index + 1] = values[index]
+            self.entries[index + 1].start = where[index]
+            self.entries[index + 1].end = -1
         self.origin = SHIFTED
         self.has_error_nodes = self.machine.has_error_nodes
         self.is_resumed = self.depth > 0
 
     cdef _give_back(self):
-        cdef Py_ssize_t at
+        cdef Py_ssize_t index
         if self.origin >= 0:  # undo jumps over unit rules: the machine repeats them
             self.entries[self.depth].state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + self.origin
@@ -107,19 +107,19 @@ cdef class LalrLoop(Stack):
         elif self.origin < SHIFTED:  # undo a KEEP rule: the machine repeats it
             self.entries[self.depth].state = SHIFTED - 1 - self.origin
             self.entries[self.depth].form = TOKEN
-        self.machine.states[:] = [self.entries[at].state for at in range(self.depth + 1)]
-        self.machine.where[:] = [self.entries[at].start for at in range(1, self.depth + 1)]
-        self.machine.values[:] = [self.value(at) for at in range(1, self.depth + 1)]
+        self.machine.states[:] = [self.entries[index].state for index in range(self.depth + 1)]
+        self.machine.where[:] = [self.entries[index].start for index in range(1, self.depth + 1)]
+        self.machine.values[:] = [self.value(index) for index in range(1, self.depth + 1)]
 
     # ---- The loop ---------------------------------------------------------------------------
 
-    cdef Py_ssize_t _run(self, Py_ssize_t at) except -1:
+    cdef Py_ssize_t _run(self, Py_ssize_t offset) except -1:
         cdef int kind, action, patience = UNINTERRUPTED
         cdef int kinds = self.grammar.kinds
         cdef const void* data = PyUnicode_DATA(self.text)
         cdef Py_ssize_t length = PyUnicode_GET_LENGTH(self.text)
         while True:
-            self.start = at
+            self.start = offset
             kind = self.grammar.scanner.scan(self.width, data, length, &self.start, &self.end)
             token = None
             if kind == LONG:
@@ -147,7 +147,7 @@ cdef class LalrLoop(Stack):
             if self.depth + SLACK >= self.room:
                 self.grow(self.depth + 1)
             self._shift(&self.entries[self.depth], action, token)
-            at = self.end
+            offset = self.end
             patience -= 1
             if not patience:
                 PyErr_CheckSignals()
@@ -207,22 +207,22 @@ cdef class LalrLoop(Stack):
 
     cdef Py_ssize_t _end_of(self, Py_ssize_t base) noexcept:
         """Return the end offset of the entries from `base` on; -1 if the span of one is unknown."""
-        cdef Py_ssize_t at
-        for at in range(base, self.depth):
-            if self.entries[at].end < 0:
+        cdef Py_ssize_t index
+        for index in range(base, self.depth):
+            if self.entries[index].end < 0:
                 return -1
         return self.entries[self.depth].end
 
     cdef bint _has_error_child(self, Rule* rule, Py_ssize_t base) except -1:
         """Whether a child of a rule is an error node."""
-        cdef Py_ssize_t at
+        cdef Py_ssize_t index
         cdef int number
         for number in range(rule.count):
-            at = base + rule.take[number]
+            index = base + rule.take[number]
             if (
                 rule.take[number] >= 0
-                and self.entries[at].form == OBJECT
-                and self.values[at] is self.grammar.error_node
+                and self.entries[index].form == OBJECT
+                and self.values[index] is self.grammar.error_node
             ):
                 return True
         return False
@@ -313,28 +313,28 @@ cdef class LalrLoop(Stack):
 
     # ---- The values -------------------------------------------------------------------------
 
-    cdef object _call(self, int number, Py_ssize_t base, Py_ssize_t at):
+    cdef object _call(self, int number, Py_ssize_t base, Py_ssize_t offset):
         """Return the result of the rule's function; the machine records a semantic error."""
         cdef Rule* rule = &self.grammar.rules[number]
         cdef list taken = self.children(rule, base)
         function = self.grammar.functions[number]
         try:
             if rule.located:
-                self.placed = at
-                return function(at, *taken)
+                self.placed = offset
+                return function(offset, *taken)
             return function(*taken)
         except self.grammar.fault as fault:
             self.depth = base - 1
             self.origin = SHIFTED
             self.is_faulty = True
-            result = self.machine.keep(fault, self.grammar.reductions[number], at, taken)
+            result = self.machine.keep(fault, self.grammar.reductions[number], offset, taken)
             self.has_error_nodes = self.machine.has_error_nodes
             return result
 
-    cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t at):
+    cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t offset):
         """Return the value that the machine builds from children that may be error nodes."""
         cdef list taken = self.children(&self.grammar.rules[number], base)
-        return self.machine.value(self.grammar.reductions[number], at, taken)
+        return self.machine.value(self.grammar.reductions[number], offset, taken)
 
     cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
         """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""

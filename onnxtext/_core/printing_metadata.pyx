@@ -59,10 +59,10 @@ cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
 
 cdef str _value_above(tuple above, dict known, str key):
     """Return the last value of a key in the block above; None if it lacks the key."""
-    cdef Py_ssize_t at
+    cdef Py_ssize_t index
     if known is not None:
         return known.get(key)
-    for at in range(len(above) - 1, -1, -1):
-        if <str>above[at][0] == key:
-            return above[at][1]
+    for index in range(len(above) - 1, -1, -1):
+        if <str>above[index][0] == key:
+            return above[index][1]
     return None

@@ -159,7 +159,7 @@ cdef class NodePrinter(ValuePrinter):
         cdef Py_ssize_t size = out.size - flat.line, width, inputs, index, start
         cdef int end = 0
         cdef const char* data
-        cdef char* at
+        cdef char* cursor
         self.flat.size = 0
         self.flat.add(out.data + flat.line, size)
         data = self.flat.data
@@ -180,31 +180,31 @@ cdef class NodePrinter(ValuePrinter):
         flat.indent = indent
         # Room for all pieces, with a line break before and a comma behind each name.
         out.need(size + (flat.outputs + flat.inputs + 4) * (indent + 2 * INDENT + 4))
-        at = out.data + out.size
+        cursor = out.data + out.size
         if width + (2 if flat.inputs else 3 + end) > LINE_WIDTH:
-            at = self._outputs(at, flat, types, indent)
-            if at is NULL:
+            cursor = self._outputs(cursor, flat, types, indent)
+            if cursor is NULL:
                 return False
             flat.indent = indent + INDENT
-            at = put(put_line(at, flat.indent), data + head + 1, call - head - 1)
+            cursor = put(put_line(cursor, flat.indent), data + head + 1, call - head - 1)
             width = flat.indent + span(flat, data, head + 1, call)
         else:
-            at = put(at, data, call)
+            cursor = put(cursor, data, call)
         if flat.inputs and width + inputs + end > LINE_WIDTH:
-            at = put(at, b" (", 2)
+            cursor = put(cursor, b" (", 2)
             start = flat.attributes + 2
             for index in range(flat.outputs, flat.outputs + flat.inputs):
-                at = put_line(at, flat.indent + INDENT)
-                at = put(at, data + start, self.ends[index] + 1 - start)
-                (at - 1)[0] = c","
+                cursor = put_line(cursor, flat.indent + INDENT)
+                cursor = put(cursor, data + start, self.ends[index] + 1 - start)
+                (cursor - 1)[0] = c","
                 start = self.ends[index] + 2
-            at = put(put_line(at, flat.indent), b")", 1)
+            cursor = put(put_line(cursor, flat.indent), b")", 1)
         else:
-            at = put(at, data + flat.attributes, size - flat.attributes)
-        out.size = at - out.data
+            cursor = put(cursor, data + flat.attributes, size - flat.attributes)
+        out.size = cursor - out.data
         return True
 
-    cdef char* _outputs(self, char* at, Flat* flat, types, int indent) except? NULL:
+    cdef char* _outputs(self, char* cursor, Flat* flat, types, int indent) except? NULL:
         """Write the label and one output per line; return NULL if a type does not fit."""
         cdef const char* data = self.flat.data
         cdef Py_ssize_t index, start = 0, width, column = indent
@@ -212,17 +212,17 @@ cdef class NodePrinter(ValuePrinter):
         for index in range(flat.outputs):
             width = column + span(flat, data, start, self.ends[index])
             if width + after > LINE_WIDTH and not index and flat.label:
-                at = put_line(put(at, data, flat.label - 1), indent + INDENT)
+                cursor = put_line(put(cursor, data, flat.label - 1), indent + INDENT)
                 start = flat.label
                 width = indent + INDENT + span(flat, data, start, self.ends[0])
             if width + after > LINE_WIDTH and types and types[index] is not None:
                 return NULL
-            at = put(at, data + start, self.ends[index] - start)
+            cursor = put(cursor, data + start, self.ends[index] - start)
             start = self.ends[index] + 2
             column = indent + INDENT
             if index + 1 < flat.outputs:
-                at = put_line(put(at, b",", 1), column)
-        return at
+                cursor = put_line(put(cursor, b",", 1), column)
+        return cursor
 
     cdef int _decorators(self, decorators, int indent) except -1:
         """Print the decorators of a node, usually on their own lines."""
@@ -387,14 +387,14 @@ cdef inline Py_ssize_t span(Flat* flat, const char* data, Py_ssize_t start, Py_s
     return end - start if flat.is_ascii else characters(data + start, end - start)
 
 
-cdef inline char* put(char* at, const char* data, Py_ssize_t size) noexcept:
-    """Copy a text to `at`; return the end of the copy."""
-    memcpy(at, data, size)
-    return at + size
+cdef inline char* put(char* cursor, const char* data, Py_ssize_t size) noexcept:
+    """Copy a text to `cursor`; return the end of the copy."""
+    memcpy(cursor, data, size)
+    return cursor + size
 
 
-cdef inline char* put_line(char* at, int indent) noexcept:
-    """Write a line break and an indentation to `at`; return their end."""
-    at[0] = c"\n"
-    memset(at + 1, c" ", indent)
-    return at + 1 + indent
+cdef inline char* put_line(char* cursor, int indent) noexcept:
+    """Write a line break and an indentation to `cursor`; return their end."""
+    cursor[0] = c"\n"
+    memset(cursor + 1, c" ", indent)
+    return cursor + 1 + indent

@@ -217,12 +217,12 @@ cdef class ValuePrinter:
 
     cdef bint _fits(self, Elements type, const char* data, Py_ssize_t size) noexcept:
         """Whether the core can print raw data: its type is common, and its size is right."""
-        cdef Py_ssize_t at
+        cdef Py_ssize_t index
         if type.raw == OTHER or not 0 <= type.count <= size or type.count * type.width != size:
             return False
         if type.raw == BOOL:
-            for at in range(type.count):
-                if data[at] & ~1:
+            for index in range(type.count):
+                if data[index] & ~1:
                     return False
         return True
 

@@ -31,7 +31,7 @@ cdef class Scanner:
             accepts: for each state, a terminal number or a special result.
             nested: the terminal of nested lists, whose token ends at the matching bracket.
         """
-        cdef Py_ssize_t states = len(accepts), at
+        cdef Py_ssize_t states = len(accepts), index
         cdef int state, column
         self.width = max(classes) + 1
         self.nested = nested
@@ -39,19 +39,19 @@ cdef class Scanner:
             raise ValueError("invalid token tables")
         if len(moves) != states * self.width * 2:
             raise ValueError("invalid token tables")
-        for at in range(256):
-            self.classes[at] = classes[min(at, 128)]
+        for index in range(256):
+            self.classes[index] = classes[min(index, 128)]
         self.moves = <int16_t*>PyMem_Malloc(len(moves))
         self.accepts = <int16_t*>PyMem_Malloc(states * sizeof(int16_t))
         self.loops = <uint8_t*>PyMem_Malloc(states * 256)
         if self.moves is NULL or self.accepts is NULL or self.loops is NULL:
             raise MemoryError
         memcpy(self.moves, <const char*>moves, len(moves))
-        for at in range(states * self.width):
-            if not -1 <= self.moves[at] < states:
+        for index in range(states * self.width):
+            if not -1 <= self.moves[index] < states:
                 raise ValueError("invalid token tables")
-        for at in range(states):
-            self.accepts[at] = accepts[at]
+        for index in range(states):
+            self.accepts[index] = accepts[index]
         for state in range(states):
             for column in range(256):
                 self.loops[state * 256 + column] = (
@@ -114,49 +114,49 @@ cdef int find_token(
     cdef const uint8_t* classes = tables.classes
     cdef const uint8_t* loop
     cdef int width = tables.width
-    cdef Py_ssize_t at, stop
+    cdef Py_ssize_t offset, stop
     cdef int state, result, depth
     cdef bint is_nested
     while True:  # skip whitespace and comments
-        at = start[0]
-        if at >= length:
+        offset = start[0]
+        if offset >= length:
             return END
-        is_nested = text[at] == c"["
+        is_nested = text[offset] == c"["
         # Stop at the first character that cannot continue the token.
-        stop = length if is_nested or text[at] == c"{" else min(length, at + LIMIT)
+        stop = length if is_nested or text[offset] == c"{" else min(length, offset + LIMIT)
         state = depth = 0
         result = BAD
         if is_nested:
             # Nested brackets are not regular; find the matching one.
-            while at < stop:
-                state = moves[state * width + classes[column_of(text[at])]]
+            while offset < stop:
+                state = moves[state * width + classes[column_of(text[offset])]]
                 if state < 0:
                     break
-                depth += (text[at] == c"[") - (text[at] == c"]")
+                depth += (text[offset] == c"[") - (text[offset] == c"]")
                 if depth > DEEPEST:
                     return LONG
-                at += 1
+                offset += 1
                 if accepts[state] >= 0 and (depth == 0 or accepts[state] != tables.nested):
                     result = accepts[state]
-                    end[0] = at
+                    end[0] = offset
                 if depth == 0:
                     break
                 loop = tables.loops + state * 256
-                while at < stop and loop[column_of(text[at])]:
-                    at += 1
+                while offset < stop and loop[column_of(text[offset])]:
+                    offset += 1
         else:
-            while at < stop:
-                state = moves[state * width + classes[column_of(text[at])]]
+            while offset < stop:
+                state = moves[state * width + classes[column_of(text[offset])]]
                 if state < 0:
                     break
-                at += 1
+                offset += 1
                 loop = tables.loops + state * 256
-                while at < stop and loop[column_of(text[at])]:
-                    at += 1
+                while offset < stop and loop[column_of(text[offset])]:
+                    offset += 1
                 if accepts[state] != NOTHING:
                     result = accepts[state]
-                    end[0] = at
-        if at == stop < length and state >= 0 and not (is_nested and depth == 0):
+                    end[0] = offset
+        if offset == stop < length and state >= 0 and not (is_nested and depth == 0):
             return LONG
         if result != IGNORED:
             return result

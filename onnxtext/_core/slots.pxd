@@ -102,12 +102,12 @@ cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
 
 cdef object make_graph(
-    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
+    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t offset
 )
 cdef object make_function(
     object name, object inputs, object outputs, object attributes, object values, object nodes,
     object domain, object overload, object doc_string, object opset_imports, object decorators,
-    object at,
+    object offset,
 )
 cdef object plain_value_info(object name, object type_, object data, tuple decorators)
 cdef object make_float32(uint32_t bits)
@@ -148,12 +148,12 @@ cdef inline object graph_part(owner, Py_ssize_t slot, str name):
 
 cdef inline object record(type kind, tuple items):
     """Return an instance of a tuple subclass without own slots."""
-    cdef Py_ssize_t at, size = PyTuple_GET_SIZE(items)
+    cdef Py_ssize_t index, size = PyTuple_GET_SIZE(items)
     made = PyType_GenericAlloc(kind, size)
-    for at in range(size):
-        item = <object>PyTuple_GET_ITEM(items, at)
+    for index in range(size):
+        item = <object>PyTuple_GET_ITEM(items, index)
         Py_INCREF(item)
-        PyTuple_SET_ITEM(made, at, item)
+        PyTuple_SET_ITEM(made, index, item)
     return made
 
 

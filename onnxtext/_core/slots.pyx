@@ -66,7 +66,7 @@ cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
 
 
 cdef object make_graph(
-    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t at
+    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t offset
 ):
     """Return a `Graph` without decorators, annotations and metadata."""
     result = PyType_GenericAlloc(GRAPH, 0)
@@ -79,14 +79,14 @@ cdef object make_graph(
     put(result, OF_GRAPH.quantization, [])
     put(result, OF_GRAPH.metadata, ())
     put(result, OF_GRAPH.value_metadata, {})
-    put(result, OF_GRAPH.at, at)
+    put(result, OF_GRAPH.at, offset)
     return result
 
 
 cdef object make_function(
     object name, object inputs, object outputs, object attributes, object values, object nodes,
     object domain, object overload, object doc_string, object opset_imports, object decorators,
-    object at,
+    object offset,
 ):
     """Return a `Function` without presence defaults and metadata."""
     result = PyType_GenericAlloc(FUNCTION, 0)
@@ -104,7 +104,7 @@ cdef object make_function(
     put(result, OF_FUNCTION.presence, None)
     put(result, OF_FUNCTION.metadata, ())
     put(result, OF_FUNCTION.value_metadata, {})
-    put(result, OF_FUNCTION.at, at)
+    put(result, OF_FUNCTION.at, offset)
     return result
 
 

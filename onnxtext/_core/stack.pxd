@@ -20,9 +20,9 @@ cdef class Stack:
     cdef Py_ssize_t room, depth
     cdef int grow(self, Py_ssize_t depth) except -1
     cdef object token(self, Py_ssize_t start, Py_ssize_t end)
-    cdef object value(self, Py_ssize_t at)
+    cdef object value(self, Py_ssize_t index)
     cdef bytes _inner_bytes(self, Entry* entry)
-    cdef tuple dotted(self, Py_ssize_t at)
+    cdef tuple dotted(self, Py_ssize_t index)
     cdef object child(self, Rule* rule, Py_ssize_t base, int number)
     cdef list children(self, Rule* rule, Py_ssize_t base)
 

@@ -58,14 +58,14 @@ cdef class Stack:
         put(result, self.grammar.token_kind, "")
         return result
 
-    cdef object value(self, Py_ssize_t at):
+    cdef object value(self, Py_ssize_t index):
         """Return the value of an entry."""
-        cdef Entry* entry = &self.entries[at]
+        cdef Entry* entry = &self.entries[index]
         cdef int form = entry.form
         if form == OBJECT:
-            return self.values[at]
+            return self.values[index]
         if form >= 0 and self.grammar.rules[form].op == DEFER:
-            return self.grammar.functions[form](self.values[at])
+            return self.grammar.functions[form](self.values[index])
         if form == INNER:
             return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)
         if form == INNER_BYTES:
@@ -90,9 +90,9 @@ cdef class Stack:
             )
         return bytes_of(PyUnicode_Substring(self.text, start, end))
 
-    cdef tuple dotted(self, Py_ssize_t at):
+    cdef tuple dotted(self, Py_ssize_t index):
         """Return the domain, and the operator in a tuple, of an entry of the form DOTTED."""
-        cdef Entry* entry = &self.entries[at]
+        cdef Entry* entry = &self.entries[index]
         cdef int kind = PyUnicode_KIND(self.text)
         cdef void* data = PyUnicode_DATA(self.text)
         cdef Py_ssize_t dot = entry.end - 1

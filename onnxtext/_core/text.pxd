@@ -16,7 +16,7 @@ cdef class Text(Growing):
     cdef int line(self, int indent) except -1
     cdef int spaces(self, int count) except -1
     cdef int character_of(self, uint32_t character) except -1
-    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t offset, Py_ssize_t size) except -1
     cdef bint _quoted(self, text) except -1
     cdef bint _several_lines(self, text, int indent) except -1
     cdef int text(self, text) except -1
@@ -44,16 +44,16 @@ cdef class Text(Growing):
 
 cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
     """Return the number of characters of UTF-8."""
-    cdef Py_ssize_t at = 0, count = size
+    cdef Py_ssize_t offset = 0, count = size
     cdef uint64_t some
-    while at < size:
-        if at + 8 <= size:
-            memcpy(&some, data + at, 8)
+    while offset < size:
+        if offset + 8 <= size:
+            memcpy(&some, data + offset, 8)
             if not some & 0x8080808080808080ULL:
-                at += 8
+                offset += 8
                 continue
-        count -= (<uint8_t>data[at] & 0xC0) == 0x80
-        at += 1
+        count -= (<uint8_t>data[offset] & 0xC0) == 0x80
+        offset += 1
     return count
 
 

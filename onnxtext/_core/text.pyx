@@ -132,7 +132,7 @@ cdef class Text(Growing):
         `anywhere` tells whether special words are valid without quotes.
         """
         cdef const char* data
-        cdef Py_ssize_t size, at
+        cdef Py_ssize_t size, index
         cdef int least = LETTER
         cdef uint8_t found
         if not PyUnicode_IS_COMPACT_ASCII(<str?>text):
@@ -141,8 +141,8 @@ cdef class Text(Growing):
         size = PyUnicode_GET_LENGTH(text)
         if not size or CLASSES[<uint8_t>data[0]] != LETTER:
             least = PRINTABLE
-        for at in range(size):
-            found = CLASSES[<uint8_t>data[at]]
+        for index in range(size):
+            found = CLASSES[<uint8_t>data[index]]
             if found < least:
                 if not found:
                     return False
@@ -196,30 +196,30 @@ cdef class Text(Growing):
             self.size += 1
         return 0
 
-    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t at, Py_ssize_t size) except -1:
-        """Add the printable ASCII characters from `at` on that need no escape; return their number.
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t offset, Py_ssize_t size) except -1:
+        """Add the ASCII characters from `offset` on that need no escape; return their number.
 
         The number is 0 for a string with characters above U+00FF.
         """
         cdef Py_ssize_t count = 0
         if kind == 1:
-            count = printable_run(<const uint8_t*>data + at, size - at)
-            self.add(<const char*>data + at, count)
+            count = printable_run(<const uint8_t*>data + offset, size - offset)
+            self.add(<const char*>data + offset, count)
         return count
 
     cdef bint _quoted(self, text) except -1:
         """Add a text like `strings.quote_string`."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
-        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
+        cdef Py_ssize_t offset = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
         cdef uint32_t character
         self.character(c'"')
-        while at < size:
-            at += self._run(kind, data, at, size)
-            if at == size:
+        while offset < size:
+            offset += self._run(kind, data, offset, size)
+            if offset == size:
                 break
-            character = PyUnicode_READ(kind, data, at)
-            at += 1
+            character = PyUnicode_READ(kind, data, offset)
+            offset += 1
             if not Py_UNICODE_ISPRINTABLE(character):
                 self.size = start
                 self.text(self.quoted(text))
@@ -234,32 +234,33 @@ cdef class Text(Growing):
         """Add a multi-line string in triple quotes; return False for others."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
-        cdef Py_ssize_t at = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
+        cdef Py_ssize_t offset = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
         cdef uint32_t character, last = c"\n"
         cdef bint is_several = False
         self.add(b'"""\n', 4)
-        while at <= size:
-            character = c"\n" if at == size else PyUnicode_READ(kind, data, at)
+        while offset <= size:
+            character = c"\n" if offset == size else PyUnicode_READ(kind, data, offset)
             if last == c"\n" and character != c"\n":
                 self.spaces(indent + 2)
-            more = self._run(kind, data, at, size)
+            more = self._run(kind, data, offset, size)
             if more:
-                at += more
-                last = PyUnicode_READ(kind, data, at - 1)
+                offset += more
+                last = PyUnicode_READ(kind, data, offset - 1)
                 continue
             if character == c"\n":
-                is_several = is_several or at < size
+                is_several = is_several or offset < size
                 if last == c" ":
                     self.size -= 1
                     self.add(b"\\u{20}", 6)
                 self.character(c"\n")
             elif character == c"\\":
                 self.add(b"\\\\", 2)
-            elif character == c'"' and at + 2 < size and (
-                PyUnicode_READ(kind, data, at + 1) == c'"' == PyUnicode_READ(kind, data, at + 2)
+            elif character == c'"' and offset + 2 < size and (
+                PyUnicode_READ(kind, data, offset + 1) == c'"'
+                and PyUnicode_READ(kind, data, offset + 2) == c'"'
             ):
                 self.add(b'""\\"', 4)
-                at += 2
+                offset += 2
             elif Py_UNICODE_ISPRINTABLE(character):
                 self.character_of(character)
             elif 0xD800 <= character < 0xE000:
@@ -272,7 +273,7 @@ cdef class Text(Growing):
             else:
                 self.text(f"\\u{{{character:x}}}")
             last = character
-            at += 1
+            offset += 1
         if not is_several:
             self.size = start
             return False
@@ -333,10 +334,10 @@ cdef class Text(Growing):
 
     cdef Py_ssize_t column(self) noexcept:
         """Return the column after the last character of the text."""
-        cdef Py_ssize_t at = self.size
-        while at and self.data[at - 1] != c"\n":
-            at -= 1
-        return characters(self.data + at, self.size - at) + (0 if at else self.start)
+        cdef Py_ssize_t offset = self.size
+        while offset and self.data[offset - 1] != c"\n":
+            offset -= 1
+        return characters(self.data + offset, self.size - offset) + (0 if offset else self.start)
 
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
         """Whether the text since a mark is one line of at most `most` characters."""
@@ -345,15 +346,15 @@ cdef class Text(Growing):
 
     cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept:
         """Whether all lines since a mark fit into `most` columns; `after` more follow the last."""
-        cdef const char* at = self.data + mark - self.before
+        cdef const char* cursor = self.data + mark - self.before
         cdef const char* end = self.data + self.size
-        cdef const char* stop = <const char*>memchr(at, c"\n", end - at)
+        cdef const char* stop = <const char*>memchr(cursor, c"\n", end - cursor)
         while stop is not NULL:
-            if characters(at, stop - at) > most:
+            if characters(cursor, stop - cursor) > most:
                 return False
-            at = stop + 1
-            stop = <const char*>memchr(at, c"\n", end - at)
-        return characters(at, end - at) + after <= most
+            cursor = stop + 1
+            stop = <const char*>memchr(cursor, c"\n", end - cursor)
+        return characters(cursor, end - cursor) + after <= most
 
     cdef list take(self):
         """Return the whole text in parts."""
@@ -363,10 +364,10 @@ cdef class Text(Growing):
 
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
     """Return how many leading characters need no escape; test eight characters at a time."""
-    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t offset = 0
     cdef uint64_t word
-    while at + 8 <= size:
-        memcpy(&word, data + at, 8)
+    while offset + 8 <= size:
+        memcpy(&word, data + offset, 8)
         # Each term sets the highest bit of at least the first byte that matches: a control
         # character; a quote; a backslash; a byte above `~`.
         if HIGHEST & (
@@ -377,7 +378,7 @@ cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
             | word
         ):
             break
-        at += 8
-    while at < size and CLASSES[data[at]]:
-        at += 1
-    return at
+        offset += 8
+    while offset < size and CLASSES[data[offset]]:
+        offset += 1
+    return offset

@@ -45,11 +45,11 @@ def fields_of_packed(int key, packed):
     """Encode packed varints as fields with the key `key`, one each; None if one is invalid."""
     cdef const unsigned char[::1] data = packed
     cdef Buffer out = Buffer()
-    cdef Py_ssize_t at = 0, end = data.shape[0]
+    cdef Py_ssize_t offset = 0, end = data.shape[0]
     cdef uint64_t number
     out.need(2 * end)
-    while at < end:
-        if not read_varint(&data[0], &at, end, &number):
+    while offset < end:
+        if not read_varint(&data[0], &offset, end, &number):
             return None
         out.number(key, number)
     return out.take(0)
@@ -59,11 +59,11 @@ def float_fields(int key, numbers):
     """Encode little-endian 32-bit floats as fields, one per float; `key` fits in one byte."""
     cdef const unsigned char[::1] data = numbers
     cdef Buffer out = Buffer()
-    cdef Py_ssize_t at
+    cdef Py_ssize_t offset
     out.need(data.shape[0] // 4 * 5)
-    for at in range(0, data.shape[0] - 3, 4):
+    for offset in range(0, data.shape[0] - 3, 4):
         out.data[out.size] = <char>key
-        memcpy(out.data + out.size + 1, &data[at], 4)
+        memcpy(out.data + out.size + 1, &data[offset], 4)
         out.size += 5
     return out.take(0)
 
@@ -76,16 +76,16 @@ def unpack(packed, int width):
         width: 4 or 8; with 4, a varint must be a signed 32-bit integer.
     """
     cdef const unsigned char[::1] data = packed
-    cdef Py_ssize_t at, end = data.shape[0], count = 0
+    cdef Py_ssize_t offset, end = data.shape[0], count = 0
     cdef uint64_t number
     cdef char* into
-    for at in range(end):
-        count += data[at] < 128
+    for offset in range(end):
+        count += data[offset] < 128
     result = PyBytes_FromStringAndSize(NULL, count * width)
     into = PyBytes_AS_STRING(result)
-    at = 0
-    while at < end:
-        if not read_varint(&data[0], &at, end, &number):
+    offset = 0
+    while offset < end:
+        if not read_varint(&data[0], &offset, end, &number):
             return None
         if width == 4 and <int64_t>number != <int32_t>number:
             return None
@@ -96,16 +96,16 @@ def unpack(packed, int width):
 
 cdef int add_varints(Buffer out, int key, entries, int width) except -1:
     cdef const unsigned char[::1] data = entries
-    cdef Py_ssize_t at
+    cdef Py_ssize_t offset
     cdef int32_t small
     cdef int64_t large
     out.need(data.shape[0] // width * 2)
-    for at in range(0, data.shape[0] - width + 1, width):
+    for offset in range(0, data.shape[0] - width + 1, width):
         if width == 4:
-            memcpy(&small, &data[at], 4)
+            memcpy(&small, &data[offset], 4)
             large = small
         else:
-            memcpy(&large, &data[at], 8)
+            memcpy(&large, &data[offset], 8)
         out.number(key, <uint64_t>large)
     return 0
 
@@ -123,13 +123,13 @@ def string_fields(int key, values):
 def split_strings(joined):
     """Return the strings in a result of `join_strings`; None if the bytes are not such a result."""
     cdef const unsigned char[::1] data = joined
-    cdef Py_ssize_t at = 0, end = data.shape[0], size
+    cdef Py_ssize_t offset = 0, end = data.shape[0], size
     cdef list values = []
-    while at < end:
-        if not next_string(&data[0], &at, end, &size):
+    while offset < end:
+        if not next_string(&data[0], &offset, end, &size):
             return None
-        values.append(PyBytes_FromStringAndSize(<const char*>&data[0] + at, size))
-        at += size
+        values.append(PyBytes_FromStringAndSize(<const char*>&data[0] + offset, size))
+        offset += size
     return tuple(values)
 
 
@@ -137,25 +137,25 @@ def fields_of_strings(int key, joined):
     """Encode each of some length-prefixed strings as a field; None if one is invalid."""
     cdef const unsigned char[::1] data = joined
     cdef Buffer out = Buffer()
-    cdef Py_ssize_t at = 0, end = data.shape[0], size
+    cdef Py_ssize_t offset = 0, end = data.shape[0], size
     out.need(2 * end)
-    while at < end:
-        if not next_string(&data[0], &at, end, &size):
+    while offset < end:
+        if not next_string(&data[0], &offset, end, &size):
             return None
         out.head(key, size)
-        out.add(<const char*>&data[0] + at, size)
-        at += size
+        out.add(<const char*>&data[0] + offset, size)
+        offset += size
     return out.take(0)
 
 
-cdef bint next_string(Bytes data, Py_ssize_t* at, Py_ssize_t end, Py_ssize_t* size) noexcept:
+cdef bint next_string(Bytes data, Py_ssize_t* offset, Py_ssize_t end, Py_ssize_t* size) noexcept:
     """Read the length of a length-prefixed string; return False if it is invalid or padded."""
-    cdef Py_ssize_t start = at[0], width
+    cdef Py_ssize_t start = offset[0], width
     cdef uint64_t found
-    if not read_varint(data, at, end, &found):
+    if not read_varint(data, offset, end, &found):
         return False
-    width = at[0] - start
+    width = offset[0] - start
     size[0] = <Py_ssize_t>found
-    return width <= 5 and found <= <uint64_t>(end - at[0]) and (
-        width == 1 or data[at[0] - 1] != 0
+    return width <= 5 and found <= <uint64_t>(end - offset[0]) and (
+        width == 1 or data[offset[0] - 1] != 0
     )

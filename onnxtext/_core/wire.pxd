@@ -17,15 +17,15 @@ cdef struct Field:
     uint64_t number  # the value of a varint
 
 cdef inline bint read_varint(
-    Bytes data, Py_ssize_t* at, Py_ssize_t end, uint64_t* value
+    Bytes data, Py_ssize_t* offset, Py_ssize_t end, uint64_t* value
 ) noexcept:
     """Read a varint of at most ten bytes; return False if it is invalid."""
     cdef int shift = 0
     cdef unsigned char byte
     value[0] = 0
-    while at[0] < end and shift < 70:
-        byte = data[at[0]]
-        at[0] += 1
+    while offset[0] < end and shift < 70:
+        byte = data[offset[0]]
+        offset[0] += 1
         value[0] |= <uint64_t>(byte & 127) << shift
         if byte < 128:
             return True
