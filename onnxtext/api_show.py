@@ -71,7 +71,7 @@ def show(
         graph: the name of a graph or function; None for the whole model.
         start: names of values or nodes; only nodes that depend on one of them are shown.
         end: names of values or nodes; only nodes that one of them depends on are shown.
-        find: a regular expression; only statements that match it are shown, with their neighbours.
+        find: a regular expression; only statements that match it are shown, with their neighbors.
         context: the number of statements to show before and after each match of `find`.
         base_dir: the directory of weight files; for a model in a file, its directory by default.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classify the tokens of a text for highlighting: for terminals and for Pygments.
 
-The lexer of the parser (`syntax/grammar/lexer.py`) splits the text; the neighbours of a name
+The lexer of the parser (`syntax/grammar/lexer.py`) splits the text; the neighbors of a name
 determine its class. The lexer is imported only when a text is classified.
 """
 
@@ -55,7 +55,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(("WORD", "WHERE", *_SECTIONS), "Name.Variable"),
     "BAD": "Error",
 }
-"""The Pygments token type of each terminal, unless its neighbours determine another type."""
+"""The Pygments token type of each terminal, unless its neighbors determine another type."""
 
 _PARTS = re.compile(
     r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
@@ -139,7 +139,7 @@ def _opens_graph(following: list[Token]) -> bool:
 
 
 def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
-    """Return the Pygments token type of a name; None if its neighbours do not determine the type.
+    """Return the Pygments token type of a name; None if its neighbors do not determine the type.
 
     Args:
         kind: its terminal.

@@ -14,7 +14,7 @@ MOST = 8
 """Maximum number of lines to show per fix."""
 
 LONGEST = 100_000
-"""Maximum number of characters of neighbouring changed lines and their edits."""
+"""Maximum number of characters of neighboring changed lines and their edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
     Returns:
         The lines in text order; where lines are replaced, the removed lines precede the added
         ones. The list is cut to `MOST + 1` lines, so that the caller knows that there are more than
-        `MOST`. It is empty if neighbouring changed lines and their edits exceed `LONGEST`.
+        `MOST`. It is empty if neighboring changed lines and their edits exceed `LONGEST`.
     """
     result: list[FixLine] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):

@@ -166,10 +166,10 @@ def _connected_groups(
 
     for left, right in pairs:
         parents[root(right)] = root(left)
-    neighbours: dict[ItemKey, list[ItemKey]] = {}
+    neighbors: dict[ItemKey, list[ItemKey]] = {}
     for key in keys:
-        neighbours.setdefault(root(key), []).append(key)
-    return neighbours.values()
+        neighbors.setdefault(root(key), []).append(key)
+    return neighbors.values()
 
 
 _GROUPED = ("node", "initializer", "sparse_initializer", "value_info")

@@ -18,7 +18,7 @@ from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.server.check_document import Analysis, analyse
+from onnxtext.lsp.server.check_document import Analysis, analyze
 from onnxtext.printer.models import print_model
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.statistics import describe, describe_entries
@@ -154,13 +154,13 @@ def _print_model(data: bytes | memoryview, name: str, resources: dict[str, Any])
 def _infer(loaded: LoadedModel) -> None:
     """Check the model and infer the types of values, as the language server does."""
     document = loaded.document
-    analysis = analyse(loaded.text, loaded.name, loaded.base)
+    analysis = analyze(loaded.text, loaded.name, loaded.base)
     messages = {finding.message for finding in loaded.findings}
     loaded.findings += [
         diagnostic for diagnostic in analysis.diagnostics if diagnostic.message not in messages
     ]
     document.analysis = Analysis(types=analysis.types)
-    document.analysed = document.version.number
+    document.analyzed = document.version.number
 
 
 def _describe(loaded: LoadedModel) -> None:

@@ -137,14 +137,14 @@ def test_a_report_takes_one_analysis(
     from onnxtext.checker.engine.select_rules import run_enabled_rules
     from onnxtext.cli.group import group
 
-    analysed: list[CheckedModel] = []
+    analyzed: list[CheckedModel] = []
 
     def counted(subject: CheckedModel) -> object:
-        analysed.append(subject)
+        analyzed.append(subject)
         return run_enabled_rules(subject)
 
     monkeypatch.setattr(engine, "run_enabled_rules", counted)
     words = ["check", str(files / name), "--target-opset", "13"]
     done = CliRunner().invoke(group, words)
     assert "opset-change" in done.output
-    assert len(analysed) == 1
+    assert len(analyzed) == 1

@@ -1,4 +1,4 @@
-;;; emacs-mode.el --- Colours and indentation of onnxtext-mode -*- lexical-binding: t -*-
+;;; emacs-mode.el --- Colors and indentation of onnxtext-mode -*- lexical-binding: t -*-
 ;; SPDX-License-Identifier: Apache-2.0
 ;; Run by test_editors.py with broken.onnxtxt and the examples as arguments.
 

@@ -85,7 +85,7 @@ def test_different_nodes_merge(team: Team, way: str) -> None:
     assert team.repository.onnxtext("git", "verify").status == 0
 
 
-def test_neighbouring_nodes_merge(team: Team) -> None:
+def test_neighboring_nodes_merge(team: Team) -> None:
     """These conflict for git: the lines are next to each other."""
     team.branches(text(TANH), text(NEAR))
     team.repository.git("merge", "-q", "--no-edit", "theirs")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.lsp.server.check_document import Analysis, analyse
+from onnxtext.lsp.server.check_document import Analysis, analyze
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
 from onnxtext.lsp.server.check_scheduler import Checker
 from tests.lsp.documents import EXAMPLES, example, large
@@ -133,7 +133,7 @@ async def test_a_process_that_dies_is_replaced() -> None:
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.onnxtxt")), ids=lambda path: path.stem)
 async def test_it_finds_what_the_command_finds(path: Path) -> None:
     text = path.read_text("utf-8").replace("Gemm", "Gemmm").replace("Relu (", "Relu (x0, ")
-    result = analyse(text, str(path), path.parent)
+    result = analyze(text, str(path), path.parent)
     wanted = onnxtext.check(text, base_dir=path.parent)
     assert sorted((d.code, d.labels[0].span) for d in result.diagnostics) == sorted(
         (d.code, d.labels[0].span) for d in wanted
@@ -141,7 +141,7 @@ async def test_it_finds_what_the_command_finds(path: Path) -> None:
 
 
 async def test_inferred_types_have_shapes() -> None:
-    result = analyse(example("collatz"), "x", None)
+    result = analyze(example("collatz"), "x", None)
     types = {name: text for scope in result.types.values() for name, text in scope.items()}
     assert types["not_there"] == "bool"
     assert types["visited"] == "int64[?, 1]"

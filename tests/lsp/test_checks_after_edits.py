@@ -20,7 +20,7 @@ from benchmarks.transformer import transformer
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.lsp.server.check_document import MOST_FINDINGS, analyse
+from onnxtext.lsp.server.check_document import MOST_FINDINGS, analyze
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES
@@ -96,14 +96,14 @@ def test_cached_inference_does_not_change_results(number: int) -> None:
     choose = seeded()
     directory, text = texts()[number]
     answers: Any = {}
-    analyse(text, "x", directory, answers)
+    analyze(text, "x", directory, answers)
     for _ in range(EDITS):
         start, end, new = edit(text, choose)
         changed = text[:start] + new + text[end:]
         published: list[list[Diagnostic]] = []
-        result = analyse(changed, "x", directory, answers, published.append)
+        result = analyze(changed, "x", directory, answers, published.append)
         assert published in ([result.diagnostics], [])
-        fresh = analyse(changed, "x", directory)
+        fresh = analyze(changed, "x", directory)
         assert result == fresh
         if has_mistakes(changed):
             text = changed if choose.random() < 0.2 else text

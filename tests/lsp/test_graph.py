@@ -356,7 +356,7 @@ def test_a_comparison_marks_nodes_and_draws_removed_ones() -> None:
         "LeakyRelu": "changed",
     }  # fmt: skip
     (removed,) = [item for item in items.values() if item.get("change") == "removed"]
-    # It lies in its old group, between its old neighbours.
+    # It lies in its old group, between its old neighbors.
     assert drawing.chain(removed["id"]) == ("g0", "g0/a")
     (inner,) = [group for group in answer["groups"] if group["id"] == "g0/a"]
     edges = {

@@ -129,7 +129,7 @@ TEXTS = {
     "quotes": '"' * 9999,
     "one long line": "<ir_version: 8> g () => () {" + " y = Add (x, x)" * 5_000 + "}",
     "a binary": bytes(range(256)).decode("latin-1") * 50,
-    "half a surrogate pair's neighbours": "g () => () { \ufffe\uffff = A () }",
+    "half a surrogate pair's neighbors": "g () => () { \ufffe\uffff = A () }",
     "comments": "# a\n" * 50_000,
     "merge conflict": "<<<<<<< ours\ng () => () {}\n=======\ng () => () {}\n>>>>>>> theirs\n",
     "sections only": "metadata { node x { a: \"b\" } }\nquantization { x.y: [\"a\": \"b\"] }",

@@ -275,7 +275,7 @@ def test_float64_prints_the_same() -> None:
     found = [struct.pack("<d", 2.0**e) for e in range(-1074, 1024)]
     found += [struct.pack("<d", float(f"{m}e{e}")) for m in (1, 15, 123) for e in range(-310, 300)]
     found += [struct.pack("<d", x) for x in (0.0, -0.0, 5e-324, float("inf"), -float("inf"))]
-    # The neighbours of a power of two are at different distances.
+    # The neighbors of a power of two are at different distances.
     ends = (1, 2, (1 << 51) + 1, (1 << 52) - 1)
     found += [struct.pack("<Q", (e << 52) + end) for e in range(2047) for end in ends]
     data = b"".join([*found, chance.randbytes(80_000)])

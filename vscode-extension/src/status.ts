@@ -32,7 +32,7 @@ function words(status: Status): { icon: string; tooltip: string; warning: boolea
       return { icon: '$(check)', tooltip: `onnxtext ${version}, ${where}\n${plan.executable} (Python ${plan.version.join('.')})`, warning: false };
     }
     case 'untrusted':
-      return { icon: '$(shield)', tooltip: 'Restricted mode: only colours, folding and snippets.', warning: false };
+      return { icon: '$(shield)', tooltip: 'Restricted mode: only colors, folding and snippets.', warning: false };
     case 'failed':
       return { icon: '$(warning)', tooltip: status.misfits.map((each) => `${each.command}: ${each.reason}`).join('\n'), warning: true };
     case 'stopped':

@@ -73,7 +73,7 @@ def _pattern(
     "--find",
     metavar="PATTERN",
     callback=_pattern,
-    help="Show only statements that match a regular expression, and their neighbours.",
+    help="Show only statements that match a regular expression, and their neighbors.",
 )
 @click.option(
     "-C",
@@ -82,7 +82,7 @@ def _pattern(
     default=2,
     show_default=True,
     metavar="N",
-    help="The number of neighbours that --find shows on either side.",
+    help="The number of neighbors that --find shows on either side.",
 )
 @click.option("--no-pager", is_flag=True, help="Write to the terminal without a pager.")
 @reporting_options

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Match the nodes of two graphs.
 
-Nodes are matched by the strongest evidence first: equal statements with equal neighbours; equal
+Nodes are matched by the strongest evidence first: equal statements with equal neighbors; equal
 computations with any names; equal statements; equal names; connections to matched nodes. Each step
 is linear in the size of the graphs, up to sorting.
 """
@@ -52,7 +52,7 @@ class NodeMatcher:
             self._propagate,
             self._match_by_consumers,
             self._propagate,
-            self._match_between_neighbours,
+            self._match_between_neighbors,
             self._match_by_consumers,
         )
         return [(partner, index) for index, partner in enumerate(self.new.partner) if partner >= 0]
@@ -366,7 +366,7 @@ class NodeMatcher:
 
     # ---- By position ------------------------------------------------------------------------
 
-    def _match_between_neighbours(self) -> None:
+    def _match_between_neighbors(self) -> None:
         """Match nodes that follow the same matched node, in order: by kind, then by operator."""
         sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
         self._match(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute semantic tokens: colours that depend on the meaning of names."""
+"""Compute semantic tokens: colors that depend on the meaning of names."""
 
 from __future__ import annotations
 

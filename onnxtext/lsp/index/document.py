@@ -143,7 +143,7 @@ class Document:
         version: the current version of its text.
         cache: the span maps of statements; all versions share this cache.
         analysis: the last result of the checker.
-        analysed: the number of the current version if `analysis` is for it; else None.
+        analyzed: the number of the current version if `analysis` is for it; else None.
         diagnostics: the diagnostics that were last published.
         diagnosed: the number of the current version if `diagnostics` are for it; else None.
         reported_syntax: whether the published diagnostics include syntax errors.
@@ -162,7 +162,7 @@ class Document:
     version: DocumentVersion
     cache: SpanMapCache
     analysis: Analysis | None = None
-    analysed: int | None = None
+    analyzed: int | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     diagnosed: int | None = None
     reported_syntax: bool = False
@@ -205,12 +205,12 @@ class Document:
         cost, directory = self.version.cost, self.version.directory
         self.version = DocumentVersion(number, source, self.encoding, self.cache, cost, directory)
         # Forget the numbers: a client may use a number again.
-        self.analysed = self.diagnosed = self.reported_check = None
+        self.analyzed = self.diagnosed = self.reported_check = None
 
     @property
     def current(self) -> Analysis | None:
         """The result of the checker for the current version; None until the check is done."""
-        return self.analysis if self.analysed == self.version.number else None
+        return self.analysis if self.analyzed == self.version.number else None
 
     async def lengths(self) -> list[int]:
         """Return the length in characters of each statement in `Index.statements`.

@@ -53,7 +53,7 @@ class Analysis:
     values: dict[int, dict[str, SmallTensor]] = field(default_factory=dict)
 
 
-def analyse(
+def analyze(
     text: str,
     name: str,
     base_dir: Path | None,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from onnxtext.checker.isolation.pool import Answers
-from onnxtext.lsp.server.check_document import Analysis, Report, analyse
+from onnxtext.lsp.server.check_document import Analysis, Report, analyze
 
 HEAD = 8
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
     try:
-        return analyse(job.text, job.name, job.base_dir, answers, report)
+        return analyze(job.text, job.name, job.base_dir, answers, report)
     except Exception:  # report the bug, and go on with the next job
         import traceback
 
@@ -91,7 +91,7 @@ def _read(reader: BinaryIO) -> CheckJob | None:
 
 def _warm_up() -> None:
     """Import modules and fill caches that every job needs."""
-    analyse(
+    analyze(
         "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (x) }", "", None
     )
 

@@ -289,7 +289,7 @@ class Server(LanguageServer):
         version = document.version
         if len(version.text) > MOST_CHARACTERS:
             self.checker.cancel(document.uri)
-            document.analysis, document.analysed = Analysis(), version.number
+            document.analysis, document.analyzed = Analysis(), version.number
             self._wake(document.uri)
             return
         job = CheckJob(version.text, version.source.name, version.directory)
@@ -314,7 +314,7 @@ class Server(LanguageServer):
             log.error("checking %s: %s", uri, outcome.message)
             self.window_log_message(t.LogMessageParams(t.MessageType.Error, outcome.message))
             outcome = Analysis()
-        document.analysis, document.analysed = outcome, version
+        document.analysis, document.analyzed = outcome, version
         if document.reported_check != version:
             self._publish_findings(uri, version, outcome.diagnostics)
         self._refresh()

@@ -152,10 +152,10 @@ def _pair(
         run(key, unique=True)
     if rules.replacement_key is None or not base:
         return partners, set()
-    return partners, _pair_neighbours(base, side, partners, used, rules.replacement_key)
+    return partners, _pair_neighbors(base, side, partners, used, rules.replacement_key)
 
 
-def _pair_neighbours(
+def _pair_neighbors(
     base: Sequence[Any],
     side: Sequence[Any],
     partners: list[int],

@@ -202,7 +202,7 @@ export interface Drawing {
   omitted: number;
 }
 
-/** Categories of operators, each with a colour. */
+/** Categories of operators, each with a color. */
 export type Category =
   | 'layer' | 'activation' | 'normalization' | 'pool' | 'shape' | 'arithmetic' | 'control' | 'constant' | 'quantization' | 'value' | 'group' | 'other';
 

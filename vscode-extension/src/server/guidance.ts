@@ -28,7 +28,7 @@ export async function offerHelp(misfits: Misfit[], context: vscode.ExtensionCont
     'Show Log': () => { server.log.show(); },
   };
   const message =
-    'onnxtext needs Python 3.10 or newer with the packages onnx and orjson for all but colours and snippets. ' + `Tried: ${found}.`;
+    'onnxtext needs Python 3.10 or newer with the packages onnx and orjson for all but colors and snippets. ' + `Tried: ${found}.`;
   const action = await vscode.window.showWarningMessage(message, ...Object.keys(actions));
   if (action !== undefined) await actions[action]?.();
 }
