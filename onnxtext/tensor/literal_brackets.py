@@ -110,7 +110,7 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
         LiteralError: The text has no outer brackets or has inner brackets, a comma has no element
             before it, ``...`` is misplaced, or a character is not ASCII.
     """
-    clean = _clean(text)
+    clean = blank_comments(text)
     start = len(clean) - len(clean.lstrip(BLANKS))
     end = len(clean.rstrip(BLANKS)) - 1
     if clean[start : start + 1] != opening:
@@ -154,9 +154,9 @@ def nested_elements(text: str, dims: Sequence[int]) -> Elements:
         LiteralError: The brackets of a nested literal do not match `dims`, or a flat literal is
             invalid (see `flat_elements`).
     """
-    if text.count("[") <= 1 or ("#" in text and _clean(text).count("[") <= 1):
+    if text.count("[") <= 1 or ("#" in text and blank_comments(text).count("[") <= 1):
         return flat_elements(text, "[", "]", splat=True)
-    clean = _clean(text)
+    clean = blank_comments(text)
     start = len(clean) - len(clean.lstrip(BLANKS))
     end = len(clean.rstrip(BLANKS)) - 1
     if clean[start] != "[":
@@ -183,8 +183,12 @@ def nested_elements(text: str, dims: Sequence[int]) -> Elements:
     return Elements(rest)
 
 
-def _clean(text: str) -> str:
-    """Replace comments by blanks, and reject characters that are not ASCII."""
+def blank_comments(text: str) -> str:
+    """Replace comments by blanks; the text keeps its length.
+
+    Raises:
+        LiteralError: a character is not ASCII.
+    """
     if "#" in text:
         text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
     if not text.isascii():

@@ -362,7 +362,8 @@ def _number_list(
         if one is _A.FLOAT:
             return _A.FLOATS, ast.Floats(parse_floats(items))
     except LiteralError as error:
-        raise from_literal(error, items.token) from None
+        parse = parse_ints if one is _A.INT else parse_floats
+        raise from_literal(error, items.token, parse) from None
     raise SemanticError(
         f"the attribute is declared as {LIST_OF[one].name.lower()}, but its value is a list of "
         "numbers",

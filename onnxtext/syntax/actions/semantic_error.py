@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from onnxtext.diagnostics import Edit
+from onnxtext.syntax.actions.comma_fixes import comma_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 
@@ -30,6 +33,7 @@ class SemanticError(ValueError):
         step: the 0-based index of the invalid step if the error is in the path of a section's
             entry; otherwise None.
         instead: the text that should replace the marked text; None if unknown.
+        edits: edits of the source that correct the construct; empty if unknown.
         missing: a description of the item that is missing if the marked text begins a line and so
             probably belongs to the next statement; empty if unknown.
     """
@@ -55,11 +59,23 @@ class SemanticError(ValueError):
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
         self.instead: str | None = None
+        self.edits: tuple[Edit, ...] = ()
         self.missing = ""
 
 
-def from_literal(error: LiteralError, token: str | None) -> SemanticError:
-    """Convert the error for an invalid literal; its offset must be relative to `token`."""
-    return SemanticError(
+def from_literal(
+    error: LiteralError, token: str | None, parse: Callable[[str], object] | None = None
+) -> SemanticError:
+    """Convert the error for an invalid literal.
+
+    Args:
+        error: the error; its offset must be relative to `token`.
+        token: the literal.
+        parse: parses a list, for a list whose commas may be wrong.
+    """
+    result = SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )
+    if parse is not None and token is not None:
+        result.edits = comma_edits(token, parse)
+    return result

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import prod
 
 from onnxtext import ast
@@ -108,7 +110,8 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
                 parsed = read_raw(element, text, dims)
                 return SplatData(parsed) if isinstance(parsed, Repetition) else ast.RawData(parsed)
     except LiteralError as error:
-        raise _semantic_error(error, _token(getattr(data, "text", None))) from None
+        text = _token(getattr(data, "text", None))
+        raise _semantic_error(error, text, lambda text: read_raw(element, text, dims)) from None
     raise AssertionError(data)
 
 
@@ -117,9 +120,11 @@ def _token(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _semantic_error(error: LiteralError, token: str | None) -> SemanticError:
-    """Convert the error for an invalid literal, also of a literal that was joined from tokens."""
-    result = from_literal(error, token)
+def _semantic_error(
+    error: LiteralError, token: str | None, parse: Callable[[str], object] | None = None
+) -> SemanticError:
+    """Convert an error as `from_literal` does, also for a literal that was joined from tokens."""
+    result = from_literal(error, token, parse)
     if isinstance(token, JoinedText):
         result.at = token.source(error.offset)
     return result
@@ -165,7 +170,8 @@ def _typed_data(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.T
     try:
         entries = parse_typed(element, text)
     except LiteralError as error:
-        raise _semantic_error(error, text) from None
+        parse = partial(parse_typed, element)
+        raise _semantic_error(error, text, parse) from None
     count = prod(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
         # Keep the entries: like the official parser, do not compare their number with the shape.

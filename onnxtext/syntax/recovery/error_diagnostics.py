@@ -65,9 +65,20 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     if instead is not None:
         help = f"write `{instead}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")
+    if error.edits:
+        help = _edit_title(error.edits)
+        fix = Fix(help, tuple([_tidy(source, edit) for edit in error.edits]), "unsafe")
     return Diagnostic(
         error.code, error.message, source=source, labels=(Label(span),), help=help, fix=fix
     )
+
+
+def _edit_title(edits: tuple[Edit, ...]) -> str:
+    """Return the title of a fix that adds and removes commas."""
+    if len({edit.text for edit in edits}) > 1:
+        return "correct the commas"
+    verb = "add" if edits[0].text else "remove"
+    return f"{verb} `,`" if len(edits) == 1 else f"{verb} {len(edits):,} commas"
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
