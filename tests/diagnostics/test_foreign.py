@@ -87,6 +87,23 @@ NODES = [
     ("Add (x; x)", "semicolon", ";", "Add (x, x)"),
     ("Op <a = [1, 2 | 3]> (x)", "syntax-error", "|", "Op <a = [1, 2, 3]> (x)"),
     ("Op <a = 1: b = 2> (x)", "syntax-error", ":", "Op <a = 1, b = 2> (x)"),
+    ("Op <a = [1; 2; 3]> (x)", "semicolon", ";", "Op <a = [1, 2, 3]> (x)"),
+    ('Op <a = ["b"; "c"]> (x)', "semicolon", ";", 'Op <a = ["b", "c"]> (x)'),
+    ("Op <a <- 1> (x)", "wrong-mark", "<-", "Op <a = 1> (x)"),
+    ("Op <a a = 1> (x)", "syntax-error", "a", "Op <a = 1> (x)"),
+    ("Relu Relu (x)", "syntax-error", "Relu", "Relu (x)"),
+    ("Relu ((x)", "syntax-error", "(", "Relu (x)"),
+    ("Op <a; 1> (x)", "semicolon", ";", "Op <a= 1> (x)"),
+    ("Op <a; int = 1> (x)", "semicolon", ";", "Op <a: int = 1> (x)"),
+    ("Op <a = [1. 2.5]> (x)", "syntax-error", " ", "Op <a = [1., 2.5]> (x)"),
+    ("Op <a = [1.5. 2]> (x)", "syntax-error", " ", "Op <a = [1.5, 2]> (x)"),
+    ("Op a = 1 (x)", "missing-bracket", "a = 1", "Op <a = 1> (x)"),
+    (
+        "Op a = [1, 2], b: int = 3 (x)",
+        "missing-bracket",
+        "a = [1, 2], b: int = 3",
+        "Op <a = [1, 2], b: int = 3> (x)",
+    ),
     ('Pad <mode = "edge”> (x)', "smart-quotes", "”", 'Pad <mode = "edge"> (x)'),
 ]
 
@@ -110,6 +127,13 @@ def test_foreign_nodes_are_reported_and_fixed(
 
 STATEMENTS = [
     ("(a, b) = Split (x)", "wrong-mark", "(a, b)", "a, b = Split (x)"),
+    ("b <- Relu (x)", "wrong-mark", "<-", "b = Relu (x)"),
+    ("b = Relu (x),", "syntax-error", ",", "b = Relu (x)"),
+    ("return Relu (x)", "foreign-word", "return", None),
+    ("b, c = Relu (x), Neg (x)", "missing-equals", "Neg", None),
+    ("b = Add (x, float {1})", "not-a-name", "float {1}", None),
+    ("b = Add (x, float[1] {1})", "not-a-name", "float[1] {1}", None),
+    ("tensor<Nx3xf32> b = Relu (x)", "unknown-type", "tensor<Nx3xf32>", "float[N, 3] b = Relu (x)"),
     ("a; b = Split (x)", "semicolon", ";", "a, b = Split (x)"),
     ("float[2 | 3] b = Relu (x)", "syntax-error", "|", "float[2, 3] b = Relu (x)"),
     ("[a, b] = Split (x)", "wrong-mark", "[a, b]", "a, b = Split (x)"),
@@ -219,6 +243,13 @@ PARAMETERS = [
     ("float[:] x", "wrong-mark", ":", "float[?] x"),
     ("float[N][3] x", "wrong-mark", "][", "float[N, 3] x"),
     ("float[2][M] x", "wrong-mark", "][", "float[2, M] x"),
+    ("float[2 3] x", "syntax-error", "2 3", "float[2, 3] x"),
+    ("float[N,, 3] x", "syntax-error", ",", "float[N, 3] x"),
+    ("float[, 3] x", "syntax-error", ",", "float[ 3] x"),
+    ("float[N, 2x3] x", "syntax-error", "2x3", "float[N, 2, 3] x"),
+    ("float[2.3] x", "syntax-error", "2.3", "float[2, 3] x"),
+    ("float[N + 1, 3] x", "unquoted-name", "N + 1", 'float["N + 1", 3] x'),
+    ("float[3, N+1, M/2] x", "unquoted-name", "N+1", 'float[3, "N+1", "M/2"] x'),
 ]
 
 
@@ -230,6 +261,36 @@ def test_foreign_parameters_are_reported_and_fixed(
     (found,) = found_in(frame.format(wrong))
     assert (found.code, place(found)) == (code, where)
     is_mended(found, frame.format(wrong), frame.format(right))
+
+
+INITIALIZERS = [
+    ("float[2] w = [1 2]", "float[2] w = [1, 2]"),
+    ("float[2] w = {1 2}", "float[2] w = {1, 2}"),
+    ("float[2] w = [ 0. -1e-5 ]", "float[2] w = [ 0., -1e-5 ]"),
+    ("float[3] w = [1,, 2, 3]", "float[3] w = [1, 2, 3]"),
+    ("float[2] w = [1, 2,,]", "float[2] w = [1, 2,]"),
+    ("float[2, 2] w = [[1. 2.] [3. 4.]]", "float[2, 2] w = [[1., 2.], [3., 4.]]"),
+    ("float[2, 2] w = [[1, 2][3, 4]]", "float[2, 2] w = [[1, 2],[3, 4]]"),
+    ("float[2, 2] w = [[1; 2]; [3; 4]]", "float[2, 2] w = [[1, 2], [3, 4]]"),
+    ("float[2] w = [1 # one\n    2]", "float[2] w = [1, # one\n    2]"),
+    ("bool[3] w = [true false true]", "bool[3] w = [true, false, true]"),
+    ('string[2] w = {"a b" "c"}', 'string[2] w = {"a b", "c"}'),
+    ("float[2] w = {{1, 2}", "float[2] w = {1, 2}"),
+    ("float[2] w <- [1, 2]", "float[2] w = [1, 2]"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right"), INITIALIZERS, ids=str)
+def test_the_commas_of_a_list_are_corrected(wrong: str, right: str) -> None:
+    frame = HEADER + HEAD.replace("{\n", "<\n  {}\n> {{\n") + "  y = Add (x, w)\n}}\n"
+    (found,) = found_in(frame.format(wrong))
+    is_mended(found, frame.format(wrong), frame.format(right))
+
+
+def test_commas_that_leave_a_list_invalid_are_no_fix() -> None:
+    text = HEADER + HEAD.replace("{\n", "<float[2] w = [1 2 3]> {\n") + "  y = Add (x, w)\n}\n"
+    (found,) = found_in(text)
+    assert found.fix is None
 
 
 BODY = "  y = Relu (x)\n}\n"
@@ -293,6 +354,45 @@ def test_two_errors_in_a_header_are_reported() -> None:
     assert (place(one), place(two)) == ("IR_VERSION", "opset_imports")
     (one, two) = found_in('<ir_version: "10", opset_import: 21>\n' + HEAD + BODY)
     assert (place(one), place(two)) == ("ir_version", "opset_import")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("opset-import: [21]", "opset_import: [21]"), ("ir-version: 10", "ir_version: 10"),
+     ("ir_version: 10.\n", "ir_version: 10,\n")],
+)  # fmt: skip
+def test_marks_in_a_header_are_corrected(wrong: str, right: str) -> None:
+    header = HEADER.replace(", ", ",\n")
+    text = header.replace(right, wrong) + HEAD + BODY
+    assert wrong in text
+    (found,) = found_in(text)
+    is_mended(found, text, header + HEAD + BODY)
+
+
+@pytest.mark.parametrize(("first", "last"), [('“""', '"""'), ("“““", "”””"), ("„„„", '"""')])
+def test_typographic_quotes_of_a_long_string_are_one_error(first: str, last: str) -> None:
+    section = "metadata {\n  graph {\n    a: FIRST\n      b\n      LAST\n  }\n}\n"
+    text = HEADER + HEAD + BODY + section
+    wrong = text.replace("FIRST", first).replace("LAST", last)
+    (found,) = found_in(wrong)
+    assert found.code == "smart-quotes"
+    is_mended(found, wrong, text.replace("FIRST", '"""').replace("LAST", '"""'))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "edits"),
+    [("main {float[N] x)", 1), ("main [float[N] x]", 2), ("main {float[N] x}", 2),
+     ("main [float[N] x] => [float[N] y]", 4)],
+)  # fmt: skip
+def test_the_brackets_of_inputs_are_corrected(wrong: str, edits: int) -> None:
+    right = wrong.replace("{", "(").replace("}", ")")
+    right = right.replace("[float", "(float").replace("x]", "x)").replace("y]", "y)")
+    text = HEADER + HEAD.replace(right, wrong) + BODY
+    assert wrong in text
+    (found,) = found_in(text)
+    assert found.fix is not None
+    assert len(found.fix.edits) == edits
+    is_mended(found, text, HEADER + HEAD + BODY)
 
 
 @pytest.mark.parametrize("key", ["opset", "opset_imports", "opset_import_"])

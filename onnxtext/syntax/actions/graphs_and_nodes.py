@@ -92,12 +92,14 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
-            raise SemanticError(
+            error = SemanticError(
                 "a comma between two nodes",
                 at=node.at,
                 length=1,
-                help='remove the comma; write "" for an omitted output',
+                help='write "" for an omitted output',
             )
+            error.instead = ""
+            raise error
         node.outputs = tuple(node.outputs)
     nodes.append(node)
     return nodes

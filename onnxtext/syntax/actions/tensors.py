@@ -110,8 +110,8 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
                 parsed = read_raw(element, text, dims)
                 return SplatData(parsed) if isinstance(parsed, Repetition) else ast.RawData(parsed)
     except LiteralError as error:
-        text = _token(getattr(data, "text", None))
-        raise _semantic_error(error, text, lambda text: read_raw(element, text, dims)) from None
+        token = _token(getattr(data, "text", None))
+        raise _semantic_error(error, token, lambda text: read_raw(element, text, dims)) from None
     raise AssertionError(data)
 
 

@@ -10,12 +10,16 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.ast.types import MAX_TYPE_DEPTH, type_depth
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
+_OTHER_SEPARATOR = re.compile(r"\s*[;.:×]\s*|\s+|(?<=\d)x(?=\d)")
+_PLAIN_DIM = re.compile(r"[A-Za-z_]\w*|\d+|\?")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -70,12 +74,22 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
     if not inside.strip():
         return None
     offset = token.at + start + 1 if isinstance(token, Token) else None
-    dims = []
+    dims: list[ast.Dim] = []
     for part in inside.split(","):
         text = part.strip()
+        if not text and offset is not None:
+            raise _missing_dim(offset, len(part), is_first=not dims)
         dims.append(_dim(text if offset is None else Token(text, offset + part.index(text))))
         offset = None if offset is None else offset + len(part) + 1
     return tuple(dims)
+
+
+def _missing_dim(offset: int, length: int, *, is_first: bool) -> SemanticError:
+    """Return the error for a comma without a dimension, which has blanks at an offset."""
+    error = SemanticError("a dimension is missing", at=offset, length=length)
+    end = offset + length
+    error.edits = (Edit(Span(offset, end + 1) if is_first else Span(offset - 1, end), ""),)
+    return error
 
 
 def _dim(text: str) -> ast.Dim:
@@ -86,7 +100,11 @@ def _dim(text: str) -> ast.Dim:
     if text == "?":
         return None
     problem = f"`{text}` is not a dimension" if text else "a dimension is missing"
-    raise SemanticError(problem, token=text, help='write a size, a name, "an expression" or ?')
+    error = SemanticError(problem, token=text, help='write a size, a name, "an expression" or ?')
+    parts = _OTHER_SEPARATOR.split(text)
+    if len(parts) > 1 and all(_PLAIN_DIM.fullmatch(part) for part in parts):
+        error.instead = ", ".join(parts)  # such as `2, 3` for `2 3` and `2x3`
+    raise error
 
 
 def scalar_type(element: str) -> ast.TensorType:

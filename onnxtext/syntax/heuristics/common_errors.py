@@ -17,6 +17,8 @@ from onnxtext.syntax.heuristics.header_errors import (
     bare_header,
     entries,
     headers,
+    hyphenated_key,
+    point_for_comma,
     trailing_header,
     unclosed_list,
 )
@@ -33,6 +35,7 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
 )
 from onnxtext.syntax.heuristics.node_errors import (
     bare_string,
+    brackets_of_attributes,
     brackets_of_inputs,
     brackets_of_outputs,
     element_number,
@@ -61,6 +64,7 @@ from onnxtext.syntax.heuristics.other_languages import (
 )
 from onnxtext.syntax.heuristics.string_and_list_errors import (
     colon_or_equals,
+    list_separators,
     misplaced_attributes,
     string_tensor,
     unclosed_row,
@@ -72,6 +76,7 @@ from onnxtext.syntax.heuristics.token_errors import (
     misspelt,
     numbers,
     other_quotes,
+    repeated_token,
     unknown_types,
     unquoted,
 )
@@ -79,13 +84,13 @@ from onnxtext.syntax.heuristics.token_errors import (
 COMMON_ERRORS = (
     lookalikes, letters,
     # Headers
-    unclosed_list, headers, entries, bare_header, trailing_header,
+    unclosed_list, headers, hyphenated_key, point_for_comma, entries, bare_header, trailing_header,
     # Whole texts
     empty_text, fences, imports, control_flow,
     # Nodes
     tensor_types, keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
-    brackets_of_inputs, missing_operator, parentheses, nested_expressions, number_as_name,
-    wrong_list_brackets, tensor_among_nodes,
+    brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses, nested_expressions,
+    number_as_name, wrong_list_brackets, tensor_among_nodes,
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
@@ -95,10 +100,10 @@ COMMON_ERRORS = (
     other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
     graph_without_head, graph_among_nodes, prose,
     # Tokens
-    conflict, slashes, semicolon, other_quotes, numbers, python_words, foreign_marks, misspelt,
-    unknown_types,
+    conflict, slashes, list_separators, semicolon, other_quotes, numbers, python_words,
+    foreign_marks, misspelt, unknown_types,
     # Strings and lists
-    unclosed_row, unclosed_string, colon_or_equals, misplaced_attributes, unquoted,
+    unclosed_row, unclosed_string, repeated_token, colon_or_equals, misplaced_attributes, unquoted,
     wrong_bracket,
 )  # fmt: skip
 

@@ -29,6 +29,8 @@ _JOINED_TYPE = re.compile(
 )
 _MAX_TOKENS_BACK = 8
 _LONG = 8
+_FEW_CHARACTERS = 200
+"""Number of characters in which to count the tokens that are left."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -68,7 +70,8 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
         others = (OPENING | CLOSING) - {token}
         for other in sorted(others, key=lambda mark: (mark not in alike, mark)):
             outcome = context.attempt(replace(token, other))
-            least = 4 if cut_short else _LONG
+            left = context.lexer.tokens(context.text, context.end, context.end + _FEW_CHARACTERS)
+            least = min(4 if cut_short else _LONG, len(left))
             if outcome is None or not outcome.complete or outcome.count < least:
                 continue
             message = f"expected `{other}`, found `{token}`"
@@ -92,14 +95,25 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         for left in sorted(OPENING - {opener}):
             right = CLOSER[left]
-            edits = (replace(opener, left), replace(tokens[end], right))
+            edits = [replace(opener, left), replace(tokens[end], right)]
+            outputs = tokens[end + 2 :] if tokens[end + 1 : end + 3] == ["=>", opener] else []
+            last = closing_index(outputs) if outputs else None
+            if last is not None:  # the outputs have the same brackets as the inputs
+                edits += [replace(outputs[0], left), replace(outputs[last], right)]
             if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits):
                 continue
             message = f"expected `{left}…{right}`, found `{opener}…{CLOSER[opener]}`"
             others = (Label(tokens[end].span, "the closing bracket"),)
             title = f"write `{left}…{right}`"
             yield Diagnosis(
-                "wrong-mark", message, opener.span, edits, title, "unsafe", others=others, least=1
+                "wrong-mark",
+                message,
+                opener.span,
+                tuple(edits),
+                title,
+                "unsafe",
+                others=others,
+                least=1,
             )
             return
 
@@ -117,6 +131,8 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         title = "name it, such as `g`"
         yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", least=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
+        if before == "=>" and context.is_certain([replace(token, "(")]):
+            return  # the brackets of the outputs are wrong
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` after its inputs, with names and types as needed"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -69,6 +70,33 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
+
+
+_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
+
+
+def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a key with hyphens: `opset-import: [21]`."""
+    first = context.done[-1] if context.done else context.token
+    match = None if first is None else _HYPHENATED.match(context.text, first.at)
+    if match is not None and match[0].replace("-", "_") in _KEYS:
+        key = match[0].replace("-", "_")
+        message = f"`{match[0]}` is not a key"
+        edits = (Edit(Span(*match.span()), key),)
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{key}`", least=2)
+
+
+_POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
+
+
+def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a point in place of the comma after a header entry: `ir_version: 10.`."""
+    token = context.token
+    match = None if token is None else _POINT.match(context.text, token.at)
+    if match is not None and "header_entry" in context.rules:
+        span = Span(*match.span(1))
+        edits = (Edit(span, ","),)
+        yield Diagnosis("wrong-mark", "expected `,`, found `.`", span, edits, "write `,`", least=2)
 
 
 def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:

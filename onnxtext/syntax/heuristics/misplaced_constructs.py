@@ -15,6 +15,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     indentation,
+    innermost_bracket,
     insert,
     line_end,
     replace,
@@ -169,6 +170,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     token, last = context.token, context.done[-1] if context.done else None
     if token is None or last is None:
         return
+    yield from _unquoted_expression(context)
     if token in {"*", ":"} and last in {"[", ","}:
         message = f"`{token}` is not a dimension"
         yield Diagnosis(
@@ -178,6 +180,24 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the dimensions of a type must be in one pair of brackets"
         span = Span(last.end - 1, context.at + 1)
         yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", least=2)
+
+
+_EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
+_LONGEST_DIMS = 500
+
+
+def _unquoted_expression(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an expression among the dimensions of a type: `float[N + 1]`."""
+    index = innermost_bracket(context.done)
+    if not index or context.done[index] != "[" or context.name(context.done[index - 1]) != "PRIM":
+        return
+    start = context.done[index].end
+    end = context.text.find("]", start, start + _LONGEST_DIMS)
+    found = list(_EXPRESSION.finditer(context.text, start, max(end, start)))
+    if found:
+        edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
+        message = f"`{found[0][0]}` needs quotes to be a dimension"
+        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", least=1)
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -214,6 +234,8 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
             help="move it after the graph and the functions",
             skip_to=(line if line >= 0 else len(context.text)) + 1,
         )
+    elif context.is_certain([replace(context.token, "(")]):
+        return
     elif context.before.takes("LPAR") and nearest_name(name, SECTIONS) is None:
         yield Diagnosis(
             "graph-without-inputs",

@@ -113,6 +113,11 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
     names = context.done
+    comma = names[0] if names[0] == "," else None  # as in `a, b = Relu (x), Relu (y)`
+    if comma is not None:
+        names = names[1:]
+    if not names:
+        return
     if names[0] == "[":  # a label
         names = names[1 + (closing_index(names) or 0) :]
     if len(names) > 1 and context.name(names[0]) == "TYPE":
@@ -139,7 +144,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         "missing-equals",
         "the outputs of the node are missing",
         Span(start, start + len(operator)),
-        (insert(start, "= "),),
+        (insert(start, "= ") if comma is None else Edit(Span(comma.at, start), " A = "),),
         help=f"write `NAME = {operator}`",
         least=2,
     )
@@ -165,6 +170,19 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
         yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
+
+
+def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes without brackets: `Softmax axis = 1 (x)`."""
+    done, rest = context.done, context.rest
+    if len(done) < 3 or done[-2] not in {"=", "."} or context.name(done[-1]) not in NAMES:
+        return
+    opener = next((i for i, token in enumerate(rest) if token == "(" and rest[i - 1] != "="), 0)
+    if "node" in context.rules and opener > 2 and rest[1] in {"=", ":"}:
+        message = "the attributes of a node must be in `<…>`"
+        edits = (insert(context.at, "<"), insert(rest[opener - 1].end, ">"))
+        span = Span(context.at, rest[opener - 1].end)
+        yield Diagnosis("missing-bracket", message, span, edits, "write `<…>`", least=1)
 
 
 def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -235,11 +253,8 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
                 help = f"move `{name} (…)` to its own statement, and use its output here"
                 edits = (Edit(Span(token.at, span.end), ""),)
                 yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
-        elif context.name(token) in _VALUES:
-            message = "an input of a node must be a name, not a value"
-            help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
-            edits = (replace(token, '""'),)
-            yield Diagnosis("not-a-name", message, token.span, edits, help=help, least=1)
+        else:
+            yield from _value_as_input(context, token)
         return
     negated = context.done[-1] == "=" and token[0] == "-" and len(context.done) == 2
     if negated or (len(context.done) == 3 and context.done[1] == "=" and token[0] in _OPERATORS):
@@ -251,6 +266,20 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
         help = f"write `{operator} ({operands})`"
         span = Span(token.at, token.at + 1)
         yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
+    """Diagnose a value as an input of a node: `Add (x, 1.0)`, `Add (x, float {1})`."""
+    first, last = token, token
+    if context.name(token) == "TYPE" and context.ahead:
+        last = context.ahead[0]
+    elif context.name(context.done[-1]) == "PRIM":
+        first = context.done[-1]
+    if context.name(last) in _VALUES:
+        message = "an input of a node must be a name, not a value"
+        help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
+        span = Span(first.at, last.end)
+        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help, least=1)
 
 
 def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -17,7 +17,12 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.graph_errors import LONGEST_HEADER
-from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, inputs_bracket
+from onnxtext.syntax.heuristics.node_errors import (
+    NAMES,
+    closing_index,
+    in_attributes,
+    inputs_bracket,
+)
 from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
 from onnxtext.tensor.elements import ELEMENTS
 
@@ -36,7 +41,7 @@ _OTHER_FORMATS = (
 )
 TENSOR_TYPE = re.compile(
     r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
-    r"|<(?P<sizes>(?:[0-9?]+x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
+    r"|<(?P<sizes>(?:(?:[0-9?]+|[A-Z]\w*?)x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
     r"(?P<dims>\[[^]\n]*\])?"
 )
 """Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
@@ -115,6 +120,11 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
             message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
             yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+        else:
+            message = "`return` does not belong here"
+            help = f"write `NAME = {context.token} …`, and list NAME in the first line after `=>`"
+            edits = (insert(context.at, "= "),)
+            yield Diagnosis("foreign-word", message, word.span, edits, help=help, least=2)
         return
     if context.next_statement == context.at:  # the word ends an incomplete statement
         return
@@ -278,9 +288,11 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
-        if context.expected() == ["COLON"]:
-            message = "expected `:`, found `;`"
-            yield Diagnosis("semicolon", message, span, (Edit(span, ":"),), "write `:`", least=1)
+        expected = set(context.expected())
+        for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
+            if expected == {kind} or (kind in expected and in_attributes(context)):
+                message, edits = f"expected `{mark}`, found `;`", (Edit(span, mark),)
+                yield Diagnosis("semicolon", message, span, edits, f"write `{mark}`", least=3)
         message = "unexpected `;`: statements need no mark at their end"
         yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
     elif context.token == "}" and context.done == [","] and "node" in context.rules:

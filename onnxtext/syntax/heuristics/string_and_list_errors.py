@@ -10,6 +10,7 @@ from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.actions.comma_fixes import changed_commas
 from onnxtext.syntax.grammar.tables import BAD_KIND
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -24,6 +25,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index
 from onnxtext.syntax.heuristics.token_errors import typographic_quote_message
+from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
 _MAX_TRIES = 40
@@ -154,7 +156,9 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis(code, message, token.span, edits, f"write `{other}`", least=least)
 
 
-_COLON_RULES = frozenset(("header_entry", "metadata_item", "annotation", "training_item"))
+_COLON_RULES = frozenset(
+    ("header_entry", "metadata_item", "annotation", "training_item", "resource")
+)
 
 
 def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -202,6 +206,43 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
+
+
+_LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"=]+")
+
+
+def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list without commas or with `;`: `[true false]`, `[1; 2]`."""
+    index = innermost_bracket(context.done)
+    while index and context.done[index - 1] in {"[", ",", "]"}:  # a row of a nested list
+        index = innermost_bracket(context.done[:index])
+    if index is None or context.done[index] not in {"[", "{"} or context.token is None:
+        return
+    start = context.done[index].at
+    end = _list_end(context.text, start)
+    try:
+        edits = changed_commas(context.text[start:end], start)
+    except LiteralError:
+        return
+    span = context.token.span
+    if edits and context.token == ";":
+        yield Diagnosis(
+            "semicolon", "expected `,`, found `;`", span, tuple(edits), "write `,`", least=3
+        )
+    elif edits:
+        message, title = "expected `,` between two elements", "add `,`"
+        yield Diagnosis("syntax-error", message, span, tuple(edits), title, "unsafe", least=3)
+
+
+def _list_end(text: str, start: int) -> int:
+    """Return the offset after the list that begins at `start`; `start` if it is no plain list."""
+    depth, end = 0, start
+    while end - start < _FARTHEST and (match := _LIST_PIECE.match(text, end)) is not None:
+        depth += (match[0] in {"[", "{"}) - (match[0] in {"]", "}"})
+        end = match.end()
+        if not depth:
+            return end
+    return start
 
 
 def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -11,12 +11,19 @@ from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, line_end, replace
+from onnxtext.syntax.heuristics.error_context import (
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    line_end,
+    replace,
+)
 
 NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
+_TRIPLE = re.compile(f'["{_SMART}]{{3}}')
 _ESCAPED_QUOTE = re.compile(r'\\"')
 ALIASES = {
     "float32": "float",
@@ -67,6 +74,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(context.at, context.at + 2)
         yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", least=1)
     elif context.token is not None and context.token in _SMART:
+        yield from _typographic_triple(context)
         match = _SMART_QUOTED.match(context.text, context.at)
         message = typographic_quote_message(context.token)
         if match is None:
@@ -75,6 +83,18 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{match[1]}"'),), f'write "{match[1]}"'[:60]
         yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
+
+
+def _typographic_triple(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose typographic quotes at an end of a string of several lines."""
+    first = _TRIPLE.match(context.text, context.at)
+    last = None if first is None else _TRIPLE.search(context.text, first.end())
+    if first is not None and last is not None:
+        plain = '"' * 3
+        wrong = [match for match in (first, last) if match[0] != plain]
+        edits = tuple([Edit(Span(*match.span()), plain) for match in wrong])
+        message = typographic_quote_message(first[0][0])
+        yield Diagnosis("smart-quotes", message, edits[0].span, edits, f"write `{plain}`", least=1)
 
 
 def typographic_quote_message(quote: str) -> str:
@@ -178,6 +198,18 @@ def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unknown-type", message, word.span, edits, help=help, least=6)
 
 
+def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a word or an opening bracket that is written twice: `axis axis = 1`, `{{0}`."""
+    token, before = context.token, context.done[-1] if context.done else None
+    if token is None or before is None or not token.startswith(before):
+        return
+    word = context.name(token) == "WORD" and context.ahead[:1] in (["="], [":"], ["("], ["<"])
+    if (word and token == before) or (before in OPENING and before.end == token.at):
+        message = f"`{before}` is written twice"
+        edits = (Edit(Span(before.at, token.at), ""),)
+        yield Diagnosis("syntax-error", message, token.span, edits, "remove one", "unsafe", least=2)
+
+
 def _keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
@@ -251,14 +283,19 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)
 
 
+_FOREIGN_MARKS = (
+    ("->", "=>"), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
+)  # fmt: skip
+
+
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=` and `==` for `=`."""
+    """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=`, `<-` and `==` for `=`."""
     text, offset = context.text, context.at
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
         yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
-    for wrong, right in (("->", "=>"), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "=")):
+    for wrong, right in _FOREIGN_MARKS:
         places = (offset, offset - 1, context.end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
         if start is not None:

@@ -63,7 +63,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     if instead is None and help is not None and help.startswith("one of "):
         instead = nearest_name(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
     if instead is not None:
-        help = f"write `{instead}`"
+        help = f"write `{instead}`" if instead else f"remove `{source.text[slice(*span)]}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")
     if error.edits:
         help = _edit_title(error.edits)
@@ -77,7 +77,8 @@ def _edit_title(edits: tuple[Edit, ...]) -> str:
     """Return the title of a fix that adds and removes commas."""
     if len({edit.text for edit in edits}) > 1:
         return "correct the commas"
-    verb = "add" if edits[0].text else "remove"
+    first = edits[0]
+    verb = "remove" if not first.text else "write" if first.span.start < first.span.end else "add"
     return f"{verb} `,`" if len(edits) == 1 else f"{verb} {len(edits):,} commas"
 
 
