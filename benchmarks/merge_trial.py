@@ -173,8 +173,10 @@ def _judged(trial: Trial, result: MergeResult, other: MergeResult) -> str:
             return "wrong: another model"
         sets = [(trial.ours, trial.theirs), (trial.theirs, trial.ours)]
         both = [one for pair in sets if (one := apply(trial.base, *pair)) is not None]
+        # After a rename, edits that refer to the old name have another position in `both`.
+        renames = any("rename" in edit.name for edit in (*trial.ours, *trial.theirs))
         for names in (_inputs, _outputs):
-            if both and names(model) not in [names(one) for one in both]:
+            if both and not renames and names(model) not in [names(one) for one in both]:
                 return "wrong: another order of inputs or outputs"
         return "merged" if model in both or not both else "merged, in another order"
     sides = [(resolved(text, a), resolved(other.content.decode(), b)) for a, b in _SIDES]
