@@ -95,6 +95,17 @@ NODES = [
     ("Relu ((x)", "syntax-error", "(", "Relu (x)"),
     ("Op <a; 1> (x)", "semicolon", ";", "Op <a= 1> (x)"),
     ("Op <a; int = 1> (x)", "semicolon", ";", "Op <a: int = 1> (x)"),
+    ("Op a = int64(0) (x)", "missing-bracket", "a = int64(0)", "Op <a = int64(0)> (x)"),
+    ("Op a = int64(0)> (x)", "missing-bracket", "a = int64(0)>", "Op <a = int64(0)> (x)"),
+    ("Op <a = {1, 2]> (x)", "wrong-mark", "{", "Op <a = [1, 2]> (x)"),
+    ("Op <a = (1, 2]> (x)", "wrong-mark", "(", "Op <a = [1, 2]> (x)"),
+    ("Op (a = 1> (x)", "wrong-mark", "(", "Op <a = 1> (x)"),
+    (
+        'Op <a = \'""\n    b\n    """> (x)',
+        "single-quotes",
+        '\'""',
+        'Op <a = """\n    b\n    """> (x)',
+    ),
     ("Op <a = [1. 2.5]> (x)", "syntax-error", " ", "Op <a = [1., 2.5]> (x)"),
     ("Op <a = [1.5. 2]> (x)", "syntax-error", " ", "Op <a = [1.5, 2]> (x)"),
     ("Op a = 1 (x)", "missing-bracket", "a = 1", "Op <a = 1> (x)"),
@@ -127,6 +138,13 @@ def test_foreign_nodes_are_reported_and_fixed(
 
 STATEMENTS = [
     ("(a, b) = Split (x)", "wrong-mark", "(a, b)", "a, b = Split (x)"),
+    ("b = Op <a = Float(0)> (x)", "misspelt-keyword", "Float", "b = Op <a = float(0)> (x)"),
+    (
+        "b = Op <a = tensor(int64) {1}> (x)",
+        "unknown-type",
+        "tensor(int64)",
+        "b = Op <a = int64 {1}> (x)",
+    ),
     ("b <- Relu (x)", "wrong-mark", "<-", "b = Relu (x)"),
     ("b = Relu (x),", "syntax-error", ",", "b = Relu (x)"),
     ("return Relu (x)", "foreign-word", "return", None),
@@ -272,6 +290,14 @@ INITIALIZERS = [
     ("float[2, 2] w = [[1. 2.] [3. 4.]]", "float[2, 2] w = [[1., 2.], [3., 4.]]"),
     ("float[2, 2] w = [[1, 2][3, 4]]", "float[2, 2] w = [[1, 2],[3, 4]]"),
     ("float[2, 2] w = [[1; 2]; [3; 4]]", "float[2, 2] w = [[1, 2], [3, 4]]"),
+    (
+        "float[2, 2] w = [\n    [1, 2], # a\n    [3 4]]",
+        "float[2, 2] w = [\n    [1, 2], # a\n    [3, 4]]",
+    ),
+    (
+        "float[2, 2] w = [\n    [1, 2] # a\n    [3, 4]]",
+        "float[2, 2] w = [\n    [1, 2], # a\n    [3, 4]]",
+    ),
     ("float[2] w = [1 # one\n    2]", "float[2] w = [1, # one\n    2]"),
     ("bool[3] w = [true false true]", "bool[3] w = [true, false, true]"),
     ('string[2] w = {"a b" "c"}', 'string[2] w = {"a b", "c"}'),
@@ -285,6 +311,14 @@ def test_the_commas_of_a_list_are_corrected(wrong: str, right: str) -> None:
     frame = HEADER + HEAD.replace("{\n", "<\n  {}\n> {{\n") + "  y = Add (x, w)\n}}\n"
     (found,) = found_in(frame.format(wrong))
     is_mended(found, frame.format(wrong), frame.format(right))
+
+
+def test_a_missing_bracket_after_a_header_is_one_error() -> None:
+    text = "<\n  ir_version: 10,\n  opset_import: [21],\n\n>\n" + HEAD + BODY
+    (found,) = found_in(text.replace(">\n", ""))
+    assert found.source is not None
+    assert [found.source.position(label.span.start).line for label in found.labels] == [3, 1]
+    is_mended(found, text.replace(">\n", ""), text)
 
 
 def test_commas_that_leave_a_list_invalid_are_no_fix() -> None:
@@ -359,10 +393,11 @@ def test_two_errors_in_a_header_are_reported() -> None:
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [("opset-import: [21]", "opset_import: [21]"), ("ir-version: 10", "ir_version: 10"),
-     ("ir_version: 10.\n", "ir_version: 10,\n")],
+     ("ir_version: 10.\n", "ir_version: 10,\n"), ('[""= 21]', '["": 21]'), ("(ir", "<ir"),
+     ("21]\n", "21]>\n")],
 )  # fmt: skip
 def test_marks_in_a_header_are_corrected(wrong: str, right: str) -> None:
-    header = HEADER.replace(", ", ",\n")
+    header = HEADER.replace(", ", ",\n").replace("[21]", '["": 21]' if '""' in right else "[21]")
     text = header.replace(right, wrong) + HEAD + BODY
     assert wrong in text
     (found,) = found_in(text)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Edit, Fix
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.literal_brackets import BLANKS, blank_comments
 
@@ -24,64 +23,68 @@ _MISSING = re.compile(rf"(?<=[\w).\]])(?=[{BLANKS}]+[-+\w(\[])|(?<=\])(?=\[)")
 _SURPLUS = re.compile(rf"(?<=[\[{{,])([{BLANKS}]*),")
 
 
-def changed_commas(text: str, start: int) -> list[Edit]:
+def changed_commas(text: str) -> list[Edit]:
     """Return the edits that add missing commas, remove repeated ones, and replace `;` by `,`.
 
     Args:
         text: a list of numbers, words and strings.
-        start: the offset of the list in the source.
 
     Raises:
         LiteralError: a character outside of strings and comments is not ASCII.
     """
     clean = blank_comments(_STRING.sub(lambda match: "x" * len(match[0]), text))
-    edits = [(match.start(), match.start(), ",") for match in _MISSING.finditer(clean)]
-    edits += [(match.end(1), match.end(), "") for match in _SURPLUS.finditer(clean)]
-    edits += [(match.start(), match.end(), ",") for match in re.finditer(";", clean)]
-    return [Edit(Span(start + first, start + last), new) for first, last, new in sorted(edits)]
+    edits = [Edit(Span(match.start(), match.start()), ",") for match in _MISSING.finditer(clean)]
+    edits += [Edit(Span(match.end(1), match.end()), "") for match in _SURPLUS.finditer(clean)]
+    edits += [Edit(Span(*match.span()), ",") for match in re.finditer(";", clean)]
+    return sorted(edits, key=lambda edit: edit.span)
 
 
-def comma_edits(text: str, parse: Callable[[str], object]) -> tuple[Edit, ...]:
-    """Return the edits of the source that add missing commas and remove repeated ones.
+def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
+    """Return the edits of an invalid list that add missing commas and remove repeated ones.
 
     Args:
-        text: an invalid list.
+        text: the list.
         parse: parses a list; raises `LiteralError` if it is invalid.
 
     Returns:
-        The edits; () if the list stays invalid, is long, or its offset in the source is unknown.
+        The edits; [] if the list is long, or stays invalid.
     """
-    if not isinstance(text, Token) or len(text) > _LONGEST:
-        return ()
-    for edits in _candidates(text):
+    for edits in _candidates(text) if len(text) <= _LONGEST else ():
         try:
-            parse(_apply(text, text.at, edits))
+            parse(Fix("", tuple(edits)).apply(text))
         except LiteralError:
             continue
-        return tuple(edits)
-    return ()
+        return edits
+    return []
 
 
-def _candidates(text: Token) -> Iterator[list[Edit]]:
+def _candidates(text: str) -> Iterator[list[Edit]]:
     """Yield the possible edits of a list: in `0. 1`, a comma is missing, or the point is one."""
     try:
-        edits = changed_commas(text, text.at)
+        edits = changed_commas(text)
     except LiteralError:
         return
     if 0 < len(edits) <= _MOST_EDITS:
         yield edits
-        points = [edit.span.start - 1 for edit in edits]
-        if any(text[point - text.at] == "." for point in points):
-            yield [
-                Edit(Span(point, edit.span.end), ",") if text[point - text.at] == "." else edit
-                for point, edit in zip(points, edits, strict=True)
-            ]
+        yield [
+            Edit(Span(edit.span.start - 1, edit.span.end), ",")
+            if text[edit.span.start - 1] == "."
+            else edit
+            for edit in edits
+        ]
 
 
-def _apply(text: str, start: int, edits: list[Edit]) -> str:
-    """Return a text that begins at an offset of the source, with sorted edits applied."""
-    parts, end = [], 0
-    for edit in edits:
-        parts += [text[end : edit.span.start - start], edit.text]
-        end = edit.span.end - start
-    return "".join([*parts, text[end:]])
+def move_edits(edits: list[Edit], source_offset: Callable[[int], int | None]) -> tuple[Edit, ...]:
+    """Convert edits of a list to edits of the source; () if an offset in the source is unknown.
+
+    Args:
+        edits: the edits of the list.
+        source_offset: converts an offset in the list to one in the source; None if unknown.
+    """
+    moved = []
+    for (start, end), text in [(edit.span, edit.text) for edit in edits]:
+        offset = source_offset(start)
+        if offset is None:
+            return ()
+        moved.append(Edit(Span(offset, offset + end - start), text))
+    return tuple(moved)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onnxtext.diagnostics import Edit
-from onnxtext.syntax.actions.comma_fixes import comma_edits
+from onnxtext.syntax.actions.comma_fixes import comma_edits, move_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 
@@ -76,6 +76,6 @@ def from_literal(
     result = SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )
-    if parse is not None and token is not None:
-        result.edits = comma_edits(token, parse)
+    if parse is not None and isinstance(token, Token):
+        result.edits = move_edits(comma_edits(token, parse), token.at.__add__)
     return result

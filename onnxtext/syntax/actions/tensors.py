@@ -9,6 +9,7 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
+from onnxtext.syntax.actions.comma_fixes import comma_edits, move_edits
 from onnxtext.syntax.actions.literals import (
     DataCall,
     FieldCalls,
@@ -127,6 +128,8 @@ def _semantic_error(
     result = from_literal(error, token, parse)
     if isinstance(token, JoinedText):
         result.at = token.source(error.offset)
+        if parse is not None:
+            result.edits = move_edits(comma_edits(token, parse), token.source)
     return result
 
 

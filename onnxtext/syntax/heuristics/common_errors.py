@@ -20,6 +20,7 @@ from onnxtext.syntax.heuristics.header_errors import (
     hyphenated_key,
     point_for_comma,
     trailing_header,
+    unclosed_header,
     unclosed_list,
 )
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
@@ -84,7 +85,8 @@ from onnxtext.syntax.heuristics.token_errors import (
 COMMON_ERRORS = (
     lookalikes, letters,
     # Headers
-    unclosed_list, headers, hyphenated_key, point_for_comma, entries, bare_header, trailing_header,
+    unclosed_list, unclosed_header, headers, hyphenated_key, point_for_comma, entries, bare_header,
+    trailing_header,
     # Whole texts
     empty_text, fences, imports, control_flow,
     # Nodes
@@ -109,7 +111,7 @@ COMMON_ERRORS = (
 
 INCOMPLETE_STATEMENTS = (
     conflict, semicolon, unclosed_row, unclosed_string, lone_string,
-    unclosed_list, headers, entries, bare_header, trailing_header,
+    unclosed_list, unclosed_header, headers, entries, bare_header, trailing_header,
     wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

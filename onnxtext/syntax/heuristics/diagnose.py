@@ -30,7 +30,9 @@ from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, 
 from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket, wrong_brackets
 from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
 from onnxtext.syntax.heuristics.node_errors import unopened_bracket
+from onnxtext.syntax.heuristics.other_languages import tensor_types
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
+from onnxtext.syntax.heuristics.token_errors import misspelt
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
 _OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
@@ -104,7 +106,7 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
     for diagnosis in missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.least):
             return diagnosis
-    for recognizer in (graph_among_nodes, wrong_brackets, wrong_bracket):
+    for recognizer in (graph_among_nodes, tensor_types, misspelt, wrong_brackets, wrong_bracket):
         for diagnosis in recognizer(context):
             if diagnosis.edits and context.is_certain(diagnosis.edits):
                 return diagnosis

@@ -70,9 +70,11 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
         others = (OPENING | CLOSING) - {token}
         for other in sorted(others, key=lambda mark: (mark not in alike, mark)):
             outcome = context.attempt(replace(token, other))
-            left = context.lexer.tokens(context.text, context.end, context.end + _FEW_CHARACTERS)
-            least = min(4 if cut_short else _LONG, len(left))
-            if outcome is None or not outcome.complete or outcome.count < least:
+            if outcome is None or not outcome.complete:
+                continue
+            start = outcome.resume
+            left = context.lexer.tokens(context.text, start, start + _FEW_CHARACTERS)
+            if outcome.count < min(4 if cut_short else _LONG, len(left)):
                 continue
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, other),)
@@ -126,6 +128,8 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
     expected = context.expected()
     before = context.done[-1] if context.done else None
     if token == "(" and "WORD" in expected and (before is None or before == ">"):
+        if context.is_certain([replace(token, "<")]):
+            return  # the brackets of the header are wrong
         message = "the name of the graph or function is missing"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"

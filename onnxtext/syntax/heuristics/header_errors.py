@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.grammar.lexer import Token
@@ -70,6 +70,27 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
+
+
+def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header without `>` before the name of a graph or function."""
+    done, opened = context.done, context.opened
+    if context.token not in {"(", "<"} or len(done) != 1 or "header_entry" not in context.rules:
+        return
+    if opened is not None and context.text[slice(*opened)] == "<" and done[0] not in _KEYS:
+        end = len(context.text[: done[0].at].rstrip())
+        edits = (insert(done[0].at, ">\n"),)
+        others = (Label(opened, "this bracket is never closed"),)
+        yield Diagnosis(
+            "unclosed-bracket",
+            "expected `>` after the entries of the header",
+            Span(end - 1, end),
+            edits,
+            "add `>`",
+            "unsafe",
+            others=others,
+            least=4,
+        )
 
 
 _HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")

@@ -167,7 +167,8 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose unknown dimensions other than `?`, and dimensions in several brackets: `[N][M]`."""
-    token, last = context.token, context.done[-1] if context.done else None
+    token, done = context.token, context.done
+    last = done[-1] if done else None
     if token is None or last is None:
         return
     yield from _unquoted_expression(context)
@@ -176,7 +177,8 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "wrong-mark", message, token.span, (replace(token, "?"),), "write `?`", least=1
         )
-    if (token == "[" or context.name(token) == "NUMBERS") and last.endswith("]"):
+    is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
+    if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
         span = Span(last.end - 1, context.at + 1)
         yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", least=2)

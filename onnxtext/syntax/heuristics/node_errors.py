@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -177,12 +178,19 @@ def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     done, rest = context.done, context.rest
     if len(done) < 3 or done[-2] not in {"=", "."} or context.name(done[-1]) not in NAMES:
         return
-    opener = next((i for i, token in enumerate(rest) if token == "(" and rest[i - 1] != "="), 0)
-    if "node" in context.rules and opener > 2 and rest[1] in {"=", ":"}:
-        message = "the attributes of a node must be in `<…>`"
-        edits = (insert(context.at, "<"), insert(rest[opener - 1].end, ">"))
-        span = Span(context.at, rest[opener - 1].end)
-        yield Diagnosis("missing-bracket", message, span, edits, "write `<…>`", least=1)
+    if "node" not in context.rules or rest[1:2] not in (["="], [":"]):
+        return
+    best: tuple[int, Token, tuple[Edit, ...]] | None = None
+    for last, token in pairwise(rest[2:]):
+        if token == "(":
+            closing = () if last == ">" else (insert(last.end, ">"),)
+            edits = (insert(context.at, "<"), *closing)
+            outcome = context.attempt(*edits)
+            if outcome is not None and (best is None or outcome.count > best[0]):
+                best = outcome.count, last, edits
+    if best is not None:
+        message, span = "the attributes of a node must be in `<…>`", Span(context.at, best[1].end)
+        yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", least=1)
 
 
 def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:

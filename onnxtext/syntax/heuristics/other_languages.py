@@ -154,9 +154,13 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
             title = f"write `{element}`"
             yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
         return
-    if context.token not in {"<", "("} or not context.done:
+    if context.token == ")" and context.done[-2:-1] == ["("] and len(context.done) > 2:
+        first = context.done[-3]  # in an attribute, the parser reads `tensor (float` as a graph
+    elif context.token in {"<", "("} and context.done:
+        first = context.done[-1]
+    else:
         return
-    match = TENSOR_TYPE.match(context.text, context.done[-1].at)
+    match = TENSOR_TYPE.match(context.text, first.at)
     if match is None:
         return
     written = translated_type(match)

@@ -10,7 +10,7 @@ from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.actions.comma_fixes import changed_commas
+from onnxtext.syntax.actions.comma_fixes import changed_commas, move_edits
 from onnxtext.syntax.grammar.tables import BAD_KIND
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -142,7 +142,8 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
     for token in context.nearby(3):
         if token in {":", "="}:
             other = "=" if token == ":" else ":"
-            if other == ":" and not context.rules & _COLON_RULES:
+            certain = token is context.token and context.expected() == ["COLON"]
+            if other == ":" and not certain and not context.rules & _COLON_RULES:
                 continue
             if other == "=" and context.lexer.token(context.text, token.end) in CLOSING:
                 continue
@@ -221,17 +222,17 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     start = context.done[index].at
     end = _list_end(context.text, start)
     try:
-        edits = changed_commas(context.text[start:end], start)
+        changes = changed_commas(context.text[start:end])
     except LiteralError:
         return
+    added = [change for change in changes if change.text]
+    edits = move_edits(added, start.__add__)
     span = context.token.span
     if edits and context.token == ";":
-        yield Diagnosis(
-            "semicolon", "expected `,`, found `;`", span, tuple(edits), "write `,`", least=3
-        )
+        yield Diagnosis("semicolon", "expected `,`, found `;`", span, edits, "write `,`", least=3)
     elif edits:
         message, title = "expected `,` between two elements", "add `,`"
-        yield Diagnosis("syntax-error", message, span, tuple(edits), title, "unsafe", least=3)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=3)
 
 
 def _list_end(text: str, start: int) -> int:

@@ -23,7 +23,7 @@ NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
 _SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
-_TRIPLE = re.compile(f'["{_SMART}]{{3}}')
+_TRIPLE = re.compile(f"[\"'{_SMART}]{{3}}")
 _ESCAPED_QUOTE = re.compile(r'\\"')
 ALIASES = {
     "float32": "float",
@@ -54,6 +54,7 @@ ALIASES = {
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose strings in other quotes: `'…'` and “…”."""
     if context.token == "'":
+        yield from _wrong_triple(context)
         match = _SINGLE_QUOTED.match(context.text, context.at)
         message = "a string must be in double quotes"
         if match is None:
@@ -74,7 +75,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(context.at, context.at + 2)
         yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", least=1)
     elif context.token is not None and context.token in _SMART:
-        yield from _typographic_triple(context)
+        yield from _wrong_triple(context)
         match = _SMART_QUOTED.match(context.text, context.at)
         message = typographic_quote_message(context.token)
         if match is None:
@@ -85,16 +86,18 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
 
 
-def _typographic_triple(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose typographic quotes at an end of a string of several lines."""
+def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose typographic or single quotes at an end of a string of several lines."""
     first = _TRIPLE.match(context.text, context.at)
     last = None if first is None else _TRIPLE.search(context.text, first.end())
     if first is not None and last is not None:
         plain = '"' * 3
         wrong = [match for match in (first, last) if match[0] != plain]
         edits = tuple([Edit(Span(*match.span()), plain) for match in wrong])
-        message = typographic_quote_message(first[0][0])
-        yield Diagnosis("smart-quotes", message, edits[0].span, edits, f"write `{plain}`", least=1)
+        code, message = "single-quotes", "a string must be in double quotes"
+        if context.token != "'":
+            code, message = "smart-quotes", typographic_quote_message(first[0][0])
+        yield Diagnosis(code, message, edits[0].span, edits, f"write `{plain}`", least=1)
 
 
 def typographic_quote_message(quote: str) -> str:
