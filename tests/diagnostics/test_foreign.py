@@ -335,6 +335,11 @@ WHOLE = [
     (f"{HEAD}{BODY}{HEADER}", "misplaced-section"),
     (f'{HEADER}metadata {{\n  node y {{ a: "b" }}\n}}\n{HEAD}{BODY}', "misplaced-section"),
     (f"{HEADER}main {{\n{BODY}", "graph-without-inputs"),
+    (
+        f'{HEADER}{HEAD}{BODY}weights {{\n  "ab": base64 """\n    AAAA\n    """\n}}\n',
+        "syntax-error",
+    ),
+    (f'{HEADER}{HEAD}{BODY}meta {{\n  node y {{\n    a: "b"\n  }}\n}}\n', "syntax-error"),
     (f"{HEADER}graph {HEAD}{BODY}", "foreign-word"),
     (f"{HEADER}{HEAD}{BODY}def f (a) => (b) {{\n  b = Relu (a)\n}}\n", "foreign-word"),
 ]

@@ -221,29 +221,41 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", least=1)
 
 
+_NODE = 8
+"""Number of tokens after which the body of a graph is certain not to be a section."""
+
+
+def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
+    """Whether a block is the body of a graph, once an edit has added the head of the graph."""
+    outcome = context.attempt(edit)
+    return outcome is not None and (outcome.complete or outcome.count >= _NODE)
+
+
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `name {`: a graph without inputs and outputs, or a section before the graph."""
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]
+    end = context.text.find("\n}", context.at)
+    line = context.text.find("\n", end + 1) if end >= 0 else -1
+    skip_to = (line if line >= 0 else len(context.text)) + 1
+    edit = insert(context.at, "() => () ")
     if name in SECTIONS:
-        end = context.text.find("\n}", context.at)
-        line = context.text.find("\n", end + 1) if end >= 0 else -1
-        yield Diagnosis(
-            "misplaced-section",
-            f"the section `{name}` belongs after the graph",
-            name.span,
-            help="move it after the graph and the functions",
-            skip_to=(line if line >= 0 else len(context.text)) + 1,
-        )
-    elif context.is_certain([replace(context.token, "(")]):
+        message = f"the section `{name}` belongs after the graph"
+        help = "move it after the graph and the functions"
+        yield Diagnosis("misplaced-section", message, name.span, help=help, skip_to=skip_to)
+    elif context.is_certain([replace(context.token, "(")]) or nearest_name(name, SECTIONS):
         return
-    elif context.before.takes("LPAR") and nearest_name(name, SECTIONS) is None:
+    elif end >= 0 and context.before.takes("LPAR") and not _has_nodes(context, edit):
+        message, sections = f"there is no section `{name}`", ", ".join(SECTIONS)
+        help = f"the sections are {sections}"
+        yield Diagnosis("syntax-error", message, name.span, help=help, skip_to=skip_to)
+    elif context.before.takes("LPAR"):
         yield Diagnosis(
             "graph-without-inputs",
             "the graph lacks its inputs and outputs",
             Span(name.at, context.at + 1),
-            (insert(context.at, "() => () "),),
+            (edit,),
             help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
             least=0,
         )

@@ -232,6 +232,9 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("semicolon", "expected `,`, found `;`", span, edits, "write `,`", least=3)
     elif edits:
         message, title = "expected `,` between two elements", "add `,`"
+        end = edits[0].span.start
+        if "\n" in context.text[end : context.at]:
+            span = Span(end - 1, end)
         yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=3)
 
 
