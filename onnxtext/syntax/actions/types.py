@@ -103,7 +103,9 @@ def _dim(text: str) -> ast.Dim:
     error = SemanticError(problem, token=text, help='write a size, a name, "an expression" or ?')
     parts = _OTHER_SEPARATOR.split(text)
     if len(parts) > 1 and all(_PLAIN_DIM.fullmatch(part) for part in parts):
-        error.instead = ", ".join(parts)  # such as `2, 3` for `2 3` and `2x3`
+        # `2 3`, `2x3` and `N M` are two dimensions, `batch size` is one with a name in two words.
+        is_name = not any(part in "?" or part[0].isdigit() or len(part) == 1 for part in parts)
+        error.instead = f'"{text}"' if is_name else ", ".join(parts)
     raise error
 
 

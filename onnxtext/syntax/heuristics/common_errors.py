@@ -28,11 +28,13 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     brackets_of_types,
     dimensions,
     graph_among_nodes,
+    graph_value_without_head,
     graph_without_head,
     list_types,
     lone_string,
     misplaced_types,
     prose,
+    type_after_node,
 )
 from onnxtext.syntax.heuristics.node_errors import (
     bare_string,
@@ -100,7 +102,7 @@ COMMON_ERRORS = (
     surplus_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
-    graph_without_head, graph_among_nodes, prose,
+    graph_without_head, graph_value_without_head, graph_among_nodes, type_after_node, prose,
     # Tokens
     conflict, slashes, list_separators, semicolon, other_quotes, numbers, python_words,
     foreign_marks, misspelt, unknown_types,

@@ -261,6 +261,33 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
+def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph in an attribute without a name and outputs: `body = { y = Relu (x) }`."""
+    if context.token != "=" or context.done[-3:-1] != ["=", "{"]:
+        return
+    brace, name = context.done[-2:]
+    yield Diagnosis(
+        "graph-without-inputs",
+        "a graph in an attribute needs a name, inputs and outputs",
+        brace.span,
+        (insert(brace.at, "g () => () "),),
+        help=f"write `g () => ({name}) {{`, with inputs if the operator passes any",
+        least=1,
+    )
+
+
+def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the type of an output after its node, as in MLIR: `y = Relu (x) : float[N]`."""
+    if context.token != ":" or context.done or "node" not in context.rules:
+        return
+    type = _type_at(context, context.rest[1:])
+    if type and context.text[: context.at].rstrip().endswith(")"):
+        message = "the type of an output belongs before its name"
+        span = Span(context.at, type[0])
+        help = f"write `{type[1]} NAME = …`"
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, ""),), help=help, least=0)
+
+
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `else_branch = e () => …` after a graph whose closing `}` is missing."""
     match = _HEAD.match(context.text, context.line_start)

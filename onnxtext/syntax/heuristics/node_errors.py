@@ -345,21 +345,30 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
-    token = context.token
-    if token is None or len(context.done) != 3 or context.done[2] != "=":
+    tokens = [*context.done, *context.rest]
+    start = 1 if tokens[:1] in (["const"], ["constexpr"], ["static"]) else 0
+    type, mark, values = (
+        tokens[start : start + 1],
+        tokens[start + 2 : start + 3],
+        tokens[start + 3 :],
+    )
+    if not type or mark != ["="] or not values or "node" not in context.rules:
         return
-    if context.name(context.done[0]) not in {"TYPE", "PRIM"} or "node" not in context.rules:
+    if context.name(type[0]) not in {"TYPE", "PRIM"} or values[0].end <= context.at:
         return
-    if context.name(token) in _VALUES | {"INT", "BLOB", "FILE"} or token in {"[", "{"}:
-        end = closing_index(context.rest) if token in {"[", "{"} else 0
+    if context.name(values[0]) in _VALUES | {"INT", "BLOB", "FILE"} or values[0] in {"[", "{"}:
+        end = closing_index(values) if values[0] in {"[", "{"} else 0
         if end is None:
             return
-        span = Span(token.at, context.rest[end].end)
+        if values[end + 1 : end + 2] == [";"]:
+            end += 1
+        first = tokens[0]
+        removed = (Edit(Span(first.at, type[0].at), ""),) if start else ()
         yield Diagnosis(
             "misplaced-tensor",
             "tensors belong in the `<…>` of the graph, not among its nodes",
-            Span(context.done[0].at, span.end),
-            (Edit(span, "A ()"),),
+            Span(first.at, values[end].end),
+            (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
             help="move the tensor to `<…>` between the outputs of the graph and its `{`",
             least=1,
         )
