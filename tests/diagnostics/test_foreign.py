@@ -148,6 +148,9 @@ STATEMENTS = [
     ("const float[2] b = {1, 2};", "misplaced-tensor", "const float[2] b = {1, 2};", None),
     ("b = Relu (x) : float[N]", "misplaced-type", ": float[N]", None),
     ("b = Op <a = { c = Relu (x) }> (x)", "graph-without-inputs", "{", None),
+    ("b = Op <a = 1, 2, -1> (x)", "missing-bracket", "1, 2, -1", "b = Op <a = [1, 2, -1]> (x)"),
+    ("n1: b = Relu (x)", "missing-bracket", "n1:", "[n1] b = Relu (x)"),
+    ("float[N] b", "misplaced-type", "float[N] b", None),
     ("b <- Relu (x)", "wrong-mark", "<-", "b = Relu (x)"),
     ("b = Relu (x),", "syntax-error", ",", "b = Relu (x)"),
     ("return Relu (x)", "foreign-word", "return", None),
@@ -422,6 +425,25 @@ def test_typographic_quotes_of_a_long_string_are_one_error(first: str, last: str
     (found,) = found_in(wrong)
     assert found.code == "smart-quotes"
     is_mended(found, wrong, text.replace("FIRST", '"""').replace("LAST", '"""'))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("main float[N] x =>", "main (float[N] x) =>"), ("=> float[N] y {", "=> (float[N] y) {"),
+     ("-> float[N] y {", "=> (float[N] y) {")],
+)  # fmt: skip
+def test_inputs_and_outputs_need_parentheses(wrong: str, right: str) -> None:
+    text = HEADER + HEAD.replace(right, wrong) + BODY
+    assert wrong in text
+    (found,) = found_in(text)
+    assert found.code == "missing-bracket"
+    is_mended(found, text, HEADER + HEAD + BODY)
+
+
+def test_the_value_of_a_metadata_entry_is_quoted() -> None:
+    text = HEADER + HEAD + BODY + "metadata {\n  graph {\n    a: b\n  }\n}\n"
+    (found,) = found_in(text)
+    is_mended(found, text, text.replace("a: b", 'a: "b"'))
 
 
 @pytest.mark.parametrize(

@@ -164,11 +164,11 @@ def repeated_entry(key: str, word: str) -> RepeatedItem:
         SemanticError: the word is not `above`.
     """
     if word != "above":
-        raise SemanticError(
-            "the value of a metadata entry must be a string or `above`",
-            token=word,
-            help=f'write "{word}"',
+        error = SemanticError(
+            "the value of a metadata entry must be a string or `above`", token=word
         )
+        error.instead = f'"{word}"'
+        raise error
     return RepeatedItem(key, word)
 
 

@@ -10,6 +10,7 @@ from onnxtext.syntax.heuristics.graph_errors import (
     missing_opener,
     spaced_arrow,
     surplus_brace,
+    values_without_brackets,
     wrong_bracket,
     wrong_brackets,
 )
@@ -30,11 +31,13 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     graph_among_nodes,
     graph_value_without_head,
     graph_without_head,
+    label_without_brackets,
     list_types,
     lone_string,
     misplaced_types,
     prose,
     type_after_node,
+    type_without_node,
 )
 from onnxtext.syntax.heuristics.node_errors import (
     bare_string,
@@ -98,11 +101,12 @@ COMMON_ERRORS = (
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
-    spaced_arrow, incomplete_graph_header, python_head, function_keyword, missing_opener,
-    surplus_brace,
+    spaced_arrow, values_without_brackets, incomplete_graph_header, python_head, function_keyword,
+    missing_opener, surplus_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
-    graph_without_head, graph_value_without_head, graph_among_nodes, type_after_node, prose,
+    graph_without_head, graph_value_without_head, graph_among_nodes, type_after_node,
+    label_without_brackets, prose,
     # Tokens
     conflict, slashes, list_separators, semicolon, other_quotes, numbers, python_words,
     foreign_marks, misspelt, unknown_types,
@@ -112,7 +116,7 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, semicolon, unclosed_row, unclosed_string, lone_string,
+    conflict, type_without_node, semicolon, unclosed_row, unclosed_string, lone_string,
     unclosed_list, unclosed_header, headers, entries, bare_header, trailing_header,
     wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip

@@ -32,6 +32,7 @@ from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
 from onnxtext.syntax.heuristics.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.other_languages import tensor_types
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
+from onnxtext.syntax.heuristics.string_and_list_errors import list_without_brackets
 from onnxtext.syntax.heuristics.token_errors import misspelt
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
@@ -101,12 +102,17 @@ def may_be_wider(context: ErrorContext, doubt: float) -> bool:
     return doubt > _DOUBTFUL or (doubt > 0 and unopened_bracket(context.rest) is not None)
 
 
+_WIDER = (
+    graph_among_nodes, tensor_types, misspelt, list_without_brackets, wrong_brackets, wrong_bracket,
+)  # fmt: skip
+
+
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
     """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
     for diagnosis in missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.least):
             return diagnosis
-    for recognizer in (graph_among_nodes, tensor_types, misspelt, wrong_brackets, wrong_bracket):
+    for recognizer in _WIDER:
         for diagnosis in recognizer(context):
             if diagnosis.edits and context.is_certain(diagnosis.edits):
                 return diagnosis

@@ -143,6 +143,26 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, token.span, edits, help=help, least=1)
 
 
+def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose inputs or outputs without parentheses: `g float x => (y)`, `g (x) -> float y {`."""
+    token, done, tokens = context.token, context.done, context.rest
+    if token is None or "node" in context.rules or not done:
+        return
+    arrow: tuple[Edit, ...] = ()
+    if context.text.startswith("->", context.at) and "_ARROW" in context.expected():
+        arrow = (Edit(Span(context.at, context.at + 2), "=>"),)
+        tokens = context.lexer.tokens(context.text, context.at + 2, context.line_limit)
+    last = "{" if arrow or done[-1] == "=>" else "=>"
+    end = next((index for index, value in enumerate(tokens) if value == last), 0)
+    values = tokens[:end]
+    if not values or not (arrow or done[-1] == "=>" or len(done) == 1) or "(" in values:
+        return
+    span = Span(values[0].at, values[-1].end)
+    edits = (*arrow, insert(span.start, "("), insert(span.end, ")"))
+    message = "the inputs and outputs of a graph must be in parentheses"
+    yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", "unsafe", least=2)
+
+
 def surplus_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a surplus `}` after a graph's last node: the graph is closed on the next line."""
     text, end = context.text, context.end

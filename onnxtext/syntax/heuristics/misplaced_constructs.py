@@ -14,6 +14,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
+    begins_line,
     indentation,
     innermost_bracket,
     insert,
@@ -274,6 +275,29 @@ def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         help=f"write `g () => ({name}) {{`, with inputs if the operator passes any",
         least=1,
     )
+
+
+def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a label without brackets: `conv1: y = Conv (x, w)`."""
+    if context.token == ":" and len(context.done) == 1 and "node" in context.rules:
+        name, rest = context.done[0], context.rest
+        if context.name(name) in NAMES and ("=" in rest or "," in rest):
+            span = Span(name.at, context.token.end)
+            message, edits = "the label of a node must be in `[…]`", (Edit(span, f"[{name}]"),)
+            yield Diagnosis("missing-bracket", message, span, edits, f"write `[{name}]`", least=4)
+
+
+def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a declaration as a statement: `float[N] t`, then `t = Relu (x)`."""
+    done, token = context.done, context.token
+    if token is None or len(done) != 2 or "node" not in context.rules:
+        return
+    if context.name(done[0]) in {"TYPE", "PRIM"} and begins_line(context.text, context.at):
+        span = Span(done[0].at, done[1].end)
+        message = "a declaration cannot be a statement"
+        help = f"write the type in the node that computes the value: `{done[0]} {done[1]} = …`"
+        removed = (Edit(Span(span.start, context.at), ""),)
+        yield Diagnosis("misplaced-type", message, span, removed, help=help, least=4)
 
 
 def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -23,7 +23,7 @@ from onnxtext.syntax.heuristics.error_context import (
     line_end,
     replace,
 )
-from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index
+from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.token_errors import typographic_quote_message
 from onnxtext.tensor.errors import LiteralError
 
@@ -209,6 +209,22 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
 _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 
 
+def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list in an attribute without brackets: `pads = 1, 1, 1, 1`."""
+    done, rest = context.done, context.rest
+    number = context.name(context.token) in _NUMBERS
+    if not number or done[-1:] != [","] or done[-3:-2] != ["="] or not in_attributes(context):
+        return
+    size = 1
+    while rest[size : size + 1] == [","] and context.name(rest[size + 1]) in _NUMBERS:
+        size += 2
+    span = Span(done[-2].at, rest[size - 1].end)
+    edits = (insert(span.start, "["), insert(span.end, "]"))
+    message = "a list in an attribute must be in square brackets"
+    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", least=1)
+
+
+_NUMBERS = frozenset(("INT", "FLOAT"))
 _LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"=]+")
 
 
