@@ -302,9 +302,9 @@ def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the type of an output after its node, as in MLIR: `y = Relu (x) : float[N]`."""
-    if context.token != ":" or context.done or "node" not in context.rules:
+    if context.token != ":" or context.done or "node" not in context.rules or not context.ahead:
         return
-    type = _type_at(context, context.rest[1:])
+    type = _type_at(context, context.ahead)
     if type and context.text[: context.at].rstrip().endswith(")"):
         message = "the type of an output belongs before its name"
         span = Span(context.at, type[0])

@@ -216,7 +216,9 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     if not number or done[-1:] != [","] or done[-3:-2] != ["="] or not in_attributes(context):
         return
     size = 1
-    while rest[size : size + 1] == [","] and context.name(rest[size + 1]) in _NUMBERS:
+    for comma, item in zip(rest[1::2], rest[2::2], strict=False):
+        if comma != "," or context.name(item) not in _NUMBERS:
+            break
         size += 2
     span = Span(done[-2].at, rest[size - 1].end)
     edits = (insert(span.start, "["), insert(span.end, "]"))
