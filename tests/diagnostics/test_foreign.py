@@ -265,6 +265,8 @@ PARAMETERS = [
     ("int[3] x", "unknown-type", "int", "int64[3] x"),
     ("float[*, 3] x", "wrong-mark", "*", "float[?, 3] x"),
     ("float[:] x", "wrong-mark", ":", "float[?] x"),
+    ("float[3, $] x", "wrong-mark", "$", "float[3, ?] x"),
+    ("float[=, 3] x", "wrong-mark", "=", "float[?, 3] x"),
     ("float[N][3] x", "wrong-mark", "][", "float[N, 3] x"),
     ("float[2][M] x", "wrong-mark", "][", "float[2, M] x"),
     ("float[batch size] x", "syntax-error", "batch size", 'float["batch size"] x'),

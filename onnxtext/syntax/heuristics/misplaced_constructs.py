@@ -172,12 +172,13 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     last = done[-1] if done else None
     if token is None or last is None:
         return
-    yield from _unquoted_expression(context)
-    if token in {"*", ":"} and last in {"[", ","}:
-        message = f"`{token}` is not a dimension"
-        yield Diagnosis(
-            "wrong-mark", message, token.span, (replace(token, "?"),), "write `?`", least=1
-        )
+    index = innermost_bracket(done)
+    if index and done[index] == "[" and context.name(done[index - 1]) == "PRIM":
+        yield from _unquoted_expression(context, done[index].end)
+        alone = context.ahead[:1] in ([","], ["]"])
+        if last in {"[", ","} and (token in {"*", ":"} or (alone and not token.isalnum())):
+            message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
+            yield Diagnosis("wrong-mark", message, token.span, edits, "write `?`", least=1)
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
@@ -189,12 +190,8 @@ _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
 _LONGEST_DIMS = 500
 
 
-def _unquoted_expression(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an expression among the dimensions of a type: `float[N + 1]`."""
-    index = innermost_bracket(context.done)
-    if not index or context.done[index] != "[" or context.name(context.done[index - 1]) != "PRIM":
-        return
-    start = context.done[index].end
+def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose an expression among the dimensions that begin at an offset: `float[N + 1]`."""
     end = context.text.find("]", start, start + _LONGEST_DIMS)
     found = list(_EXPRESSION.finditer(context.text, start, max(end, start)))
     if found:
