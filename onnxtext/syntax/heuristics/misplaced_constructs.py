@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.attributes import list_type_of
@@ -176,9 +176,11 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     if index and done[index] == "[" and context.name(done[index - 1]) == "PRIM":
         yield from _unquoted_expression(context, done[index].end)
         alone = context.ahead[:1] in ([","], ["]"])
-        if last in {"[", ","} and (token in {"*", ":"} or (alone and not token.isalnum())):
+        unknown = token in {"*", ":"}
+        if last in {"[", ","} and (unknown or (alone and not token.isalnum())):
             message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
-            yield Diagnosis("wrong-mark", message, token.span, edits, "write `?`", least=1)
+            safety: Applicability = "safe" if unknown else "unsafe"
+            yield Diagnosis("wrong-mark", message, token.span, edits, "write `?`", safety, least=1)
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
@@ -269,7 +271,7 @@ def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         "a graph in an attribute needs a name, inputs and outputs",
         brace.span,
         (insert(brace.at, "g () => () "),),
-        help=f"write `g () => ({name}) {{`, with inputs if the operator passes any",
+        help=f"write `g () => ({name}) {{`, and the inputs that the operator passes to it",
         least=1,
     )
 
