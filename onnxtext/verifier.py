@@ -278,7 +278,7 @@ def first_difference(left: bytes, right: bytes) -> int:
 
 
 def _unreadable(law: str, error: OnnxTextError) -> LawViolation:
-    """Create the violation of a law by a printed text that cannot be parsed or encoded."""
+    """Create the `LawViolation` for a printed text that cannot be parsed or encoded."""
     first = error.diagnostics[0]
     line = None if first.position is None else first.position.line
     location = f" in line {line}" if line else ""

@@ -22,7 +22,7 @@ from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
-    LARGEST_CACHED_TAIL = 512  # the maximum size of a cached tail
+    LARGEST_CACHED_TAIL = 512  # in bytes; a tail is what follows a node's name
     GRAPH_KIND = 5  # `AttributeType.GRAPH`
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 

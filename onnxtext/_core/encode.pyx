@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encode graphs, functions and nodes: the compiled `onnxtext.proto.encode.messages`.
 
-Rare forms are encoded in Python, in order with the others.
+Python encodes rare forms; their bytes keep their position in the output.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint64_t

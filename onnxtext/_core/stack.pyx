@@ -102,7 +102,10 @@ cdef class Stack:
         return domain, (PyUnicode_Substring(self.text, dot + 1, entry.end),)
 
     cdef object child(self, Rule* rule, Py_ssize_t base, int number):
-        """Return a child of a rule whose first symbol is at `base`; None if it is absent."""
+        """Return child `number` of a rule; None if the child is absent.
+
+        `base` is the index of the entry of the rule's first symbol.
+        """
         return None if rule.take[number] < 0 else self.value(base + rule.take[number])
 
     cdef list children(self, Rule* rule, Py_ssize_t base):

@@ -54,7 +54,11 @@ cdef bint is_plain(attributes, bint strings) except -1:
 
 
 def count_domains(nodes):
-    """Return the counts of nodes without and with an empty domain, and the decorated nodes."""
+    """Count the nodes whose domain is None, and those whose domain is empty.
+
+    Returns:
+        Both numbers, and the decorated nodes.
+    """
     cdef Py_ssize_t silent = 0, empty = 0
     cdef list decorated = []
     for node in nodes:

@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    # Imports are slow; here, `main` handles Ctrl-C during them.
+    # These imports are slow. They are in this function so that `main` handles Ctrl-C during them.
     import click
 
     from onnxtext.cli.group import group

@@ -120,15 +120,17 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None])
     direction = attribute_value(node.attributes, "direction")
     count = 2 if direction == b"bidirectional" else 1
     gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[node.op_type]
-    shape, weights, repeated = [_at(shapes, index) for index in range(3)]
-    hidden = repeated[2] if repeated and len(repeated) == 3 else _integer(node, "hidden_size", 0)
+    shape, weights, recurrence = [_at(shapes, index) for index in range(3)]
+    hidden = (
+        recurrence[2] if recurrence and len(recurrence) == 3 else _integer(node, "hidden_size", 0)
+    )
     if shape is None or len(shape) != 3 or not hidden:
         return True
     batch = shape[0 if first else 1]
     state = (batch, count, hidden) if first else (count, batch, hidden)
     expected = [
         (weights, (count, gates * hidden, shape[2])),
-        (repeated, (count, gates * hidden, hidden)),
+        (recurrence, (count, gates * hidden, hidden)),
         (_at(shapes, 3), (count, 2 * gates * hidden)),
         (_at(shapes, 4), (batch,)),
         (_at(shapes, 5), state),

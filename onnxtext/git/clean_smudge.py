@@ -147,7 +147,7 @@ def _complete(data: bytes, name: str) -> ConvertedFile:
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
-        # Without the comment, git would show the model as modified after a checkout.
+        # The comment explains the text in clones without the filter.
         return ConvertedFile(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:

@@ -144,7 +144,10 @@ def describe(element: str, data: bytes | memoryview) -> str:
 
 
 def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float64]] | None:
-    """Return blocks of elements as float64; None if they are not real numbers of whole bytes."""
+    """Return blocks of elements as float64.
+
+    Return None for strings, complex and sub-byte types, and for data that is empty or cut off.
+    """
     dtype = dtype_of(element)
     if dtype is None or len(data) == 0 or len(data) % dtype.itemsize:
         return None

@@ -48,7 +48,7 @@ class ConvertedGraph:
         return len(self.constants)
 
     def back_to(self, checkpoint: int) -> None:
-        """Drop the new constants after the first `checkpoint` if a conversion has failed."""
+        """Keep only the first `checkpoint` new constants, after a conversion has failed."""
         for tensor in list(self.constants)[checkpoint:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the edits that correct the commas of a list of numbers, such as `[[1. 2.] [3. 4.]]`.
+"""Find edits that add or remove commas in a list of numbers, such as `[[1. 2.] [3. 4.]]`.
 
 numpy prints arrays without commas, so people paste such lists.
 """

@@ -105,7 +105,10 @@ class Lexer:
                     break
 
     def _rare(self, text: str, offset: int) -> Token:
-        """Return the long or NESTED token at an offset: `_pattern` matches only its beginning."""
+        """Return a token of which `_pattern` has matched only the beginning.
+
+        It is a long token, a NESTED token, or a bracket that begins none.
+        """
         long = self._long_token(text, offset)
         if long is not None:
             return long

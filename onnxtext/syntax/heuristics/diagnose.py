@@ -215,11 +215,13 @@ def correct(
     ):
         new_context = context.until(offset)
     words = ranked_words(new_context)
-    before = context.text.find("\n", new_context.end, offset) >= 0
+    before = context.text.find("\n", new_context.previous_end, offset) >= 0
     if not correction.removed and before and not new_context.previous_line_complete:
-        line = new_context.text.rfind("\n", 0, new_context.end) + 1
-        tokens = new_context.lexer.tokens(new_context.text, line, new_context.end)
-        span = tokens[-1].span if tokens else Span(new_context.end, new_context.end)
+        line = new_context.text.rfind("\n", 0, new_context.previous_end) + 1
+        tokens = new_context.lexer.tokens(new_context.text, line, new_context.previous_end)
+        span = (
+            tokens[-1].span if tokens else Span(new_context.previous_end, new_context.previous_end)
+        )
         last = new_context.text[slice(*span)]
         return incomplete_statement(
             sentence(words), last, span, (correction.edit,), correction.cost
@@ -315,14 +317,14 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")
     spaced = {"EQUAL", "_ARROW", "LBRACE"}
-    after = context.text[context.end : context.end + 1]
+    after = context.text[context.previous_end : context.previous_end + 1]
     text = f" {token}" if name in spaced else token
     if after and not after.isspace() and name in {*spaced, "COMMA"}:
         text += " "
-    same_line = "\n" not in context.text[context.end : context.at]
+    same_line = "\n" not in context.text[context.previous_end : context.at]
     if not context.done or (name in _OPENERS and name != "LBRACE" and same_line):
         return insert(context.at, token)
-    return insert(context.end, text)
+    return insert(context.previous_end, text)
 
 
 def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
@@ -337,8 +339,8 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
         return Diagnosis("syntax-error", message, span, (change.edit,), change.title, "unsafe")
     name = change.missing
     quoted_token = f"`{SAMPLES[name]}`"
-    same_line = context.text.find("\n", context.end, context.at) < 0
-    span = Span(context.end, context.end)
+    same_line = context.text.find("\n", context.previous_end, context.at) < 0
+    span = Span(context.previous_end, context.previous_end)
     if same_line and context.token is not None:
         span = context.token.span
     elif context.token is None:

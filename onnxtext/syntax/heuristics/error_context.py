@@ -111,7 +111,7 @@ class ErrorContext:
         return states
 
     @cached_property
-    def end(self) -> int:
+    def previous_end(self) -> int:
         """The end offset of the last token before the unexpected token."""
         if self.done:
             return self.done[-1].end
@@ -207,14 +207,18 @@ class ErrorContext:
 
         Then the error is in the line of the token, or a line is missing before that line.
         """
-        line = self.text.rfind("\n", 0, self.end) + 1
-        if self.token is None or self.end > self.line_start or self.end - line > _LONGEST_LINE:
+        line = self.text.rfind("\n", 0, self.previous_end) + 1
+        if (
+            self.token is None
+            or self.previous_end > self.line_start
+            or self.previous_end - line > _LONGEST_LINE
+        ):
             return False
-        tokens = self.lexer.tokens(self.text, line, self.end)
+        tokens = self.lexer.tokens(self.text, line, self.previous_end)
         last = tokens[-1] if tokens else ""
         open_at = innermost_bracket(tokens[:-1])
         opener = None if open_at is None else tokens[open_at].at
-        deeper = indentation(self.text, self.at) > indentation(self.text, self.end)
+        deeper = indentation(self.text, self.at) > indentation(self.text, self.previous_end)
         if last in OPENING:
             return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
         if last == ",":  # ends an item of a list with one item per line

@@ -165,7 +165,7 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def surplus_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a surplus `}` after a graph's last node: the graph is closed on the next line."""
-    text, end = context.text, context.end
+    text, end = context.text, context.previous_end
     line = text[text.rfind("\n", 0, end) + 1 : end]
     if context.token != "}" or context.done or context.opened is not None:
         return

@@ -48,7 +48,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
-    before = context.text[context.end - 1 : context.end]
+    before = context.text[context.previous_end - 1 : context.previous_end]
     if before == "<":  # `<<`
         return
     tokens = _tokens(context, context.at)

@@ -306,10 +306,10 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             opened.pop()
             if not opened:
                 return
-    begins = begins_line(text, context.at) and text[context.end - 1] != "["
+    begins = begins_line(text, context.at) and text[context.previous_end - 1] != "["
     if opened and begins and not context.after_attributes:
         comma = "" if context.token in CLOSING else ","
-        yield _unclosed_row(opened[0], insert(context.end, "]" * len(opened) + comma))
+        yield _unclosed_row(opened[0], insert(context.previous_end, "]" * len(opened) + comma))
 
 
 def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:

@@ -299,7 +299,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "expected `=>`, found `=`"
         yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
     for wrong, right in _FOREIGN_MARKS:
-        places = (offset, offset - 1, context.end - 2)
+        places = (offset, offset - 1, context.previous_end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
         if start is not None:
             span = Span(start, start + 2)

@@ -168,7 +168,7 @@ class Recovery:
         doubt = inf if diagnosis is None else diagnosis.doubt
         if offset > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
-                before = self.text.rfind("\n", 0, context.end) + 1
+                before = self.text.rfind("\n", 0, context.previous_end) + 1
                 if self._has_semantic_error(max(wider.region.start, before), offset):
                     cascade = True  # the semantic error may be the cause
                     break

@@ -219,8 +219,8 @@ def require_indices(call: OperatorCall, sizes: Extents) -> None:
 
     Args:
         call: the node.
-        sizes: the sizes of the indexed dimensions. An index tuple has one element for each of them;
-            if there is only one dimension, each element is an index.
+        sizes: the sizes of the indexed dimensions. Element `i` of the second input is an index of
+            dimension `i % len(sizes)` of them.
     """
     chosen = call.value(1)
     for index, item in enumerate(chosen.items if chosen is not None and sizes else ()):

@@ -10,10 +10,10 @@ from onnxtext.checker.inference.symbolic.tree_ensembles import count_of
 def require_classifier(call: OperatorCall, labels: int) -> None:
     """Check the attributes of `SVMClassifier`, which has `labels` class labels."""
     _require_kernel(call)
-    vectors = count_of(call, "vectors_per_class")
-    if vectors and labels and vectors != labels:
+    class_count = count_of(call, "vectors_per_class")
+    if class_count and labels and class_count != labels:
         call.reject(
-            f"`vectors_per_class` has {entries(vectors)}, but there are {labels} class labels",
+            f"`vectors_per_class` has {entries(class_count)}, but there are {labels} class labels",
             certain=False,
         )
     first, second = count_of(call, "prob_a"), count_of(call, "prob_b")
@@ -23,7 +23,10 @@ def require_classifier(call: OperatorCall, labels: int) -> None:
     if vector_count <= 0:
         return
     _require_vectors(call, vector_count, "the sum of `vectors_per_class`")
-    needed = {"coefficients": vector_count * (vectors - 1), "rho": vectors * (vectors - 1) // 2}
+    needed = {
+        "coefficients": vector_count * (class_count - 1),
+        "rho": class_count * (class_count - 1) // 2,
+    }
     for name, least in needed.items():
         count = count_of(call, name)
         if count < least:
