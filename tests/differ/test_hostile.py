@@ -30,14 +30,14 @@ from tests.differ.graphs import chain, diff, model
 pytestmark = pytest.mark.thorough
 
 N = 20_000
-LIMIT = 40.0
+LIMIT = 40.0  # seconds of processor time
 
 
 @pytest.fixture(autouse=True)
 def _in_seconds() -> Iterator[None]:
-    start = time.perf_counter()
+    start = time.process_time()
     yield
-    assert time.perf_counter() - start < LIMIT
+    assert time.process_time() - start < LIMIT
 
 
 def actions(result: ModelDiff) -> Counter[tuple[str, ...]]:

@@ -213,6 +213,12 @@ async function graph(page) {
   assert.equal(await frame.locator('.node.changed .title, .node.removed .title').count(), 0);
 }
 
+/** Limits a measured time, but not in CI: other jobs run beside the editor there. */
+function inTime(milliseconds, limit, what) {
+  if (process.env.CI) return;
+  assert.ok(milliseconds < limit, `${what}: ${Math.round(milliseconds)} ms, more than ${limit} ms`);
+}
+
 /** 5,000 nodes: how long until they are seen, and how smoothly hundreds of them move. */
 async function large(page) {
   await editorOf(page, 'classifier.onnxtxt').waitFor();
@@ -226,7 +232,7 @@ async function large(page) {
   const frame = await graphFrame(page);
   const seen = performance.now() - start;
   console.log(`# graph of 5,003 nodes: in sight ${Math.round(seen)} ms after the click`);
-  assert.ok(seen < 5000, `it takes ${Math.round(seen)} ms`);
+  inTime(seen, 5000, 'until the graph is in sight');
   const count = () => frame.locator('.node').count();
   const picture = frame.locator('#picture');
   // The first part opens on a click, is closed and opened by keys; then two more open.
@@ -293,7 +299,7 @@ async function large(page) {
   const elements = await picture.locator('*').count();
   assert.ok(elements < 200, `${elements} elements are shown from afar`);
   slowest.push(await measure('towards it', wheel(30, -100)));
-  assert.ok(Math.max(...slowest) < 150, 'it moves smoothly');
+  inTime(Math.max(...slowest), 150, 'a frame of a moving graph');
 }
 
 async function restricted(page) {
