@@ -25,7 +25,7 @@ from benchmarks.peers import named
 from benchmarks.preload import preload
 from benchmarks.workloads import SAMPLE
 
-MOST_MEMORY = 0.75
+MAX_MEMORY = 0.75
 """The fraction of the machine's memory that a conversion may use."""
 LONGEST_WARM = 10.0
 """A conversion that takes more seconds is not repeated."""
@@ -123,7 +123,7 @@ def _limit_memory() -> None:
     """Make allocations fail before the machine is out of memory."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (int(whole * MOST_MEMORY), hard))
+    resource.setrlimit(resource.RLIMIT_AS, (int(whole * MAX_MEMORY), hard))
 
 
 def _reason(error: Exception) -> str:

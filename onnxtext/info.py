@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from onnxtext import ast
-from onnxtext.ast.names import qualified_name
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer import print_type
 from onnxtext.tensor.elements import ELEMENTS, raw_size

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-_MOST_COMPARED = 2000
+_MAX_COMPARED = 2000
 _LONGEST = 120
-_LEAST_SIMILARITY = 0.8
+_MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
 """The similarity of two names with the same letters in another order, a single typing error."""
 
@@ -20,13 +20,13 @@ def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
 
     Args:
         name: the misspelled name.
-        candidates: the valid names. At most `_MOST_COMPARED` names of about the same length are
+        candidates: the valid names. At most `_MAX_COMPARED` names of about the same length are
             compared, to bound the time in large models.
     """
     if not name or len(name) > _LONGEST:
         return None
     best: list[str] = []
-    score = _LEAST_SIMILARITY if len(name) > 3 else 0.6
+    score = _MIN_SIMILARITY if len(name) > 3 else 0.6
     compared = 0
     lower = name.lower()
     letters = sorted(lower)
@@ -37,7 +37,7 @@ def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
         if candidate.lower() == lower:
             return candidate
         compared += 1
-        if compared > _MOST_COMPARED:
+        if compared > _MAX_COMPARED:
             break
         if candidate[:1] == name[:1] and sorted(candidate.lower()) == letters:
             ratio = _TRANSPOSED

@@ -8,17 +8,17 @@ from libc.string cimport memcpy, memmove, memset
 
 cdef enum:
     # The decimal exponents of the smallest and the largest float32 and float64.
-    LEAST_POWER = -45
-    MOST_POWER = 31
-    LEAST_POWER64 = -324
-    MOST_POWER64 = 292
+    MIN_POWER = -45
+    MAX_POWER = 31
+    MIN_POWER64 = -324
+    MAX_POWER64 = 292
     EIGHT = 100_000_000
-    MOST_DIGITS = 17  # of a float64
+    MAX_DIGITS = 17  # of a float64
 
 cdef uint64_t MANTISSA = 1ULL << 23, MANTISSA64 = 1ULL << 52  # the implicit bits
 # floor(10**-k * 2**s) + 1 for each exponent k, with s chosen to leave 64 or 128 bits.
-cdef uint64_t[MOST_POWER - LEAST_POWER + 1] POWERS
-cdef uint64_t[MOST_POWER64 - LEAST_POWER64 + 1] HIGH_POWERS, LOW_POWERS
+cdef uint64_t[MAX_POWER - MIN_POWER + 1] POWERS
+cdef uint64_t[MAX_POWER64 - MIN_POWER64 + 1] HIGH_POWERS, LOW_POWERS
 
 
 def _power(exponent, bits):
@@ -30,12 +30,12 @@ def _power(exponent, bits):
     return result + 1 if result >> (bits - 1) else (1 << (bits + size)) // 10**-exponent + 1
 
 
-for _k in range(LEAST_POWER, MOST_POWER + 1):
-    POWERS[_k - LEAST_POWER] = _power(-_k, 64)
-for _k in range(LEAST_POWER64, MOST_POWER64 + 1):
+for _k in range(MIN_POWER, MAX_POWER + 1):
+    POWERS[_k - MIN_POWER] = _power(-_k, 64)
+for _k in range(MIN_POWER64, MAX_POWER64 + 1):
     _factor = _power(-_k, 128)
-    HIGH_POWERS[_k - LEAST_POWER64] = _factor >> 64
-    LOW_POWERS[_k - LEAST_POWER64] = _factor & 0xFFFFFFFFFFFFFFFF
+    HIGH_POWERS[_k - MIN_POWER64] = _factor >> 64
+    LOW_POWERS[_k - MIN_POWER64] = _factor & 0xFFFFFFFFFFFFFFFF
 
 
 cdef int write_unsigned(char* out, uint64_t value) noexcept:
@@ -101,7 +101,7 @@ cdef int write_float32(char* out, uint32_t bits, bint point) noexcept:
     exponent = max(exponent, 1) - 150
     power = power_of(exponent, distance)
     shift = shift_of(exponent, power)
-    factor = POWERS[power - LEAST_POWER]
+    factor = POWERS[power - MIN_POWER]
     return write_shortest(
         out, bits >> 31, power, point, 13, -6,
         scaled(factor, (4 * mantissa - distance) << shift) + is_odd,
@@ -179,7 +179,7 @@ cdef int write_shortest(
 cdef inline int write_zero(char* out, bint minus, bint point) noexcept:
     out[0] = c"-"
     out[minus] = c"0"
-    return minus + spell(out + minus, 1, 1, point, MOST_DIGITS, 0)
+    return minus + spell(out + minus, 1, 1, point, MAX_DIGITS, 0)
 
 
 cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
@@ -189,8 +189,8 @@ cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
 
 cdef inline uint64_t scaled64(int power, uint64_t value) noexcept:
     """Return the product with a factor of 128 bits like `scaled`, shifted by 128 bits."""
-    cdef uint64_t high = HIGH_POWERS[power - LEAST_POWER64]
-    cdef uint64_t carry = multiply_high(LOW_POWERS[power - LEAST_POWER64], value)
+    cdef uint64_t high = HIGH_POWERS[power - MIN_POWER64]
+    cdef uint64_t carry = multiply_high(LOW_POWERS[power - MIN_POWER64], value)
     cdef uint64_t low = high * value + carry
     return (multiply_high(high, value) + (low < carry)) | (low > 1)
 
@@ -223,7 +223,7 @@ cdef inline int spell(
     """
     if position > most or position <= least:
         if count > 1:
-            memmove(out + 2, out + 1, MOST_DIGITS - 1)
+            memmove(out + 2, out + 1, MAX_DIGITS - 1)
             out[1] = c"."
             count += 1
         out[count] = c"e"
@@ -231,7 +231,7 @@ cdef inline int spell(
     if position <= 0:
         return 2 - position + count
     if position < count:
-        memmove(out + position + 1, out + position, MOST_DIGITS - 1)
+        memmove(out + position + 1, out + position, MAX_DIGITS - 1)
         out[position] = c"."
         return count + 1
     memset(out + count, c"0", position - count)

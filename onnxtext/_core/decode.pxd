@@ -4,7 +4,7 @@ from onnxtext._core.wire cimport Bytes, Field
 
 cdef enum:
     UNINTERRUPTED = 1 << 12  # the number of fields between two checks for signals
-    MOST_KNOWN = 1 << 10  # fields with larger numbers are unknown
+    MAX_KNOWN = 1 << 10  # fields with larger numbers are unknown
 
 cdef class Tail:
     """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""

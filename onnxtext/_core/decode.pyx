@@ -377,5 +377,5 @@ cdef bint next_field(
     if found.wire_type != LENGTH:
         return False
     field.value = found.value
-    field.key = found.number << 3 | LENGTH if found.number < MOST_KNOWN else 0
+    field.key = found.number << 3 | LENGTH if found.number < MAX_KNOWN else 0
     return True

@@ -12,11 +12,11 @@ from onnxtext._core.wire cimport FIXED32, LENGTH, VARINT, Bytes, Field, read_fie
 from onnxtext.proto.descriptors import message_spec
 
 cdef enum:
-    MOST_NUMBERS = 64  # field numbers below this are in the tables
+    MAX_NUMBERS = 64  # field numbers below this are in the tables
     DEEPEST = 200
     UNKNOWN = -1
 
-cdef bytes ASCENDING = bytes(range(1, MOST_NUMBERS))
+cdef bytes ASCENDING = bytes(range(1, MAX_NUMBERS))
 
 cdef struct Known:  # a field of a message type
     int wire_type  # UNKNOWN if the schema has no such field
@@ -32,7 +32,7 @@ cdef struct Seen:  # how all messages of one type are encoded; sets of field num
     uint64_t packed
     uint64_t unpacked
     uint64_t found
-    uint64_t[MOST_NUMBERS] before
+    uint64_t[MAX_NUMBERS] before
 
 cdef struct Part:  # a known field of a message
     int number
@@ -59,18 +59,18 @@ cdef class Schema:
                     self.names.append(field.message)
         self.count = len(self.names)
         self.fits = True
-        self.fields = <Known*>PyMem_Calloc(self.count * MOST_NUMBERS, sizeof(Known))
+        self.fields = <Known*>PyMem_Calloc(self.count * MAX_NUMBERS, sizeof(Known))
         if self.fields is NULL:
             raise MemoryError
-        for slot in range(self.count * MOST_NUMBERS):
+        for slot in range(self.count * MAX_NUMBERS):
             self.fields[<Py_ssize_t>slot].wire_type = UNKNOWN
         for index, name in enumerate(self.names):
             for number, field in message_spec(name).by_number.items():
                 values = [value for _, value in field.enum]
-                if not 0 < number < MOST_NUMBERS or not all([0 <= v < 64 for v in values]):
+                if not 0 < number < MAX_NUMBERS or not all([0 <= v < 64 for v in values]):
                     self.fits = False
                     return
-                known = &self.fields[<Py_ssize_t>(index * MOST_NUMBERS + number)]
+                known = &self.fields[<Py_ssize_t>(index * MAX_NUMBERS + number)]
                 known.wire_type = field.wire_type
                 known.message = self.indexes[field.message] if field.message else -1
                 known.is_repeated = field.repeated
@@ -85,9 +85,9 @@ cdef class Schema:
     cdef Known* known(self, int message, Field* field) noexcept:
         """Return the schema's field with the number of `field`; NULL if there is none."""
         cdef Known* found
-        if field.key >> 3 >= MOST_NUMBERS:
+        if field.key >> 3 >= MAX_NUMBERS:
             return NULL
-        found = &self.fields[message * MOST_NUMBERS + (field.key >> 3)]
+        found = &self.fields[message * MAX_NUMBERS + (field.key >> 3)]
         return NULL if found.wire_type == UNKNOWN else found
 
     # ---- Observing --------------------------------------------------------------------------
@@ -227,7 +227,7 @@ cdef class Schema:
                 if not found >> number & 1:
                     continue
                 wanted = packed.get(number) if packed else None
-                known = &self.fields[message * MOST_NUMBERS + number]
+                known = &self.fields[message * MAX_NUMBERS + number]
                 start = out.open(number << 3 | LENGTH) if wanted else 0
                 for index in range(count):
                     part = &parts[index]
@@ -284,11 +284,11 @@ cdef bint add_values(Bytes data, Part* part, Known* known, bint packed, Buffer o
 
 cdef bytes ranked(dict ranks):
     """Return all field numbers in the order of their ranks; those without one come last."""
-    rest = [number for number in range(1, MOST_NUMBERS) if number not in ranks]
-    first = [number for number in sorted(ranks, key=ranks.get) if 0 < number < MOST_NUMBERS]
+    rest = [number for number in range(1, MAX_NUMBERS) if number not in ranks]
+    first = [number for number in sorted(ranks, key=ranks.get) if 0 < number < MAX_NUMBERS]
     return bytes(first + rest)
 
 
 cdef set numbers_of(uint64_t bits):
     """Return the field numbers whose bits are set."""
-    return {number for number in range(MOST_NUMBERS) if bits >> <int>number & 1}
+    return {number for number in range(MAX_NUMBERS) if bits >> <int>number & 1}

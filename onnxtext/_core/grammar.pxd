@@ -4,7 +4,7 @@ from libc.stdint cimport int16_t
 from onnxtext._core.scanner cimport Scanner
 
 cdef enum:
-    MOST_CHILDREN = 12
+    MAX_CHILDREN = 12
     NO_ACTION = -(1 << 15)
 
 cdef enum:
@@ -58,7 +58,7 @@ cdef struct Rule:
     int form  # the form of the result of a KEEP or a DEFER
     int count
     bint located
-    int[MOST_CHILDREN] take
+    int[MAX_CHILDREN] take
 
 cdef class Grammar:
     cdef Scanner scanner

@@ -176,7 +176,7 @@ cdef class Grammar:
         self.reductions = []
         for number, (size, origin, op, located, take, function, reduction) in enumerate(rules):
             rule = &self.rules[<int>number]
-            check(0 <= origin < self.origins and len(take) <= MOST_CHILDREN and size >= 0)
+            check(0 <= origin < self.origins and len(take) <= MAX_CHILDREN and size >= 0)
             rule.size = size
             rule.origin = origin
             rule.op = op

@@ -7,7 +7,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 cdef enum:
-    MOST_DIMS = 8
+    MAX_DIMS = 8
     UNINTERRUPTED = 1 << 18  # the elements that are read between two tests for Ctrl-C
 
 cdef class Layout:

@@ -20,7 +20,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     FEW_ELEMENTS = 1 << 16  # the maximum allocation before the elements are counted
-    MOST_EXPANDED = 1 << 16  # bytes; larger splats are not expanded
+    MAX_EXPANDED = 1 << 16  # bytes; larger splats are not expanded
 
 cdef double[23] POWERS
 POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
@@ -43,7 +43,7 @@ cdef class Layout:
             in_entries: whether packed elements are in entries of `int32_data`.
         """
         self.type, self.entries, self.element = type, entries, element
-        if kind not in ("float", "int", "uint", "bool", "complex") or dims is None or len(dims) > MOST_DIMS:
+        if kind not in ("float", "int", "uint", "bool", "complex") or dims is None or len(dims) > MAX_DIMS:
             return
         if bits not in (2, 4, 8, 16, 32, 64, 128) or (kind == "float" and not fraction):
             return
@@ -101,7 +101,7 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
 
 
 cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) except -1:
-    """Read a bracket and its contents, at most MOST_DIMS deep; return False if not plain."""
+    """Read a bracket and its contents, at most MAX_DIMS deep; return False if not plain."""
     cdef Py_ssize_t count = layout.count if flat else layout.dims[axis], index
     cdef bint is_inner = flat or axis + 1 == layout.rank
     cdef const char* cursor = reader.at + 1
@@ -137,7 +137,7 @@ cdef bint read_splat(
     """Expand `...`: repeat the last element."""
     cdef const char* cursor = place[0]
     cdef Py_ssize_t index
-    if cursor[1] != c"." or cursor[2] != c"." or layout.count * layout.width > MOST_EXPANDED:
+    if cursor[1] != c"." or cursor[2] != c"." or layout.count * layout.width > MAX_EXPANDED:
         return False
     for index in range(times):
         memcpy(reader.out, reader.out - layout.width, layout.width)

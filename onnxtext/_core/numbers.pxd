@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 from onnxtext._core.text cimport Text
 
 cdef enum:
-    MOST_DIMS = 16
+    MAX_DIMS = 16
 
 cdef enum Kind:
     OTHER = 0  # printed in Python
@@ -25,7 +25,7 @@ cdef class Elements:
     cdef int width, typed_width, rank
     cdef int bits  # the size of an element
     cdef Py_ssize_t count  # the number of elements; -1 if unknown
-    cdef Py_ssize_t[MOST_DIMS] dims  # the dimensions other than 1
+    cdef Py_ssize_t[MAX_DIMS] dims  # the dimensions other than 1
     cdef bint is_scalar
     cdef list pages  # by high byte, the texts of 256 codes; None until they are needed
 

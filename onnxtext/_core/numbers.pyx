@@ -46,7 +46,7 @@ cdef class Elements:
             size = dim
             self.count *= size
             if size != 1:
-                if self.rank == MOST_DIMS:
+                if self.rank == MAX_DIMS:
                     self.count = -1
                     break
                 self.dims[self.rank] = size

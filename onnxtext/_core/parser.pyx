@@ -29,8 +29,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     LONGEST_REMEMBERED = 200
-    MOST_SHARED = 64  # the maximum number of values that a text adds to the shared ones
-    MOST_KNOWN = 4096
+    MAX_SHARED = 64  # the maximum number of values that a text adds to the shared ones
+    MAX_KNOWN = 4096
     SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
     SHIFTED = -1  # less: SHIFTED - 1 - the state of the token, whose KEEP rule was applied
@@ -57,8 +57,8 @@ cdef class LalrLoop(Stack):
         self.most = most
         self.memo = Memo(text)
         self.width = PyUnicode_KIND(text)
-        self.shared = MOST_SHARED
-        if len(grammar.known) > MOST_KNOWN:
+        self.shared = MAX_SHARED
+        if len(grammar.known) > MAX_KNOWN:
             grammar.known, grammar.layouts = {}, {}
         self.layouts = grammar.layouts if PyUnicode_GET_LENGTH(text) < SHORT else {}
 

@@ -16,7 +16,7 @@ from onnxtext.printer.models import header_text, main_graph
 from onnxtext.printer.records import decorator_lines, inline_decorators
 
 cdef enum:
-    MOST_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
+    MAX_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
     REST = 0
     VALUE = 1
     FUNCTIONS = 2
@@ -51,7 +51,7 @@ cdef class Printer(NodePrinter):
         Returns:
             The parts; None for graphs that are nested too deeply.
         """
-        if self.depth == MOST_GRAPHS:
+        if self.depth == MAX_GRAPHS:
             return None
         return self._print(owner, graph, len(indent), REST, start)
 
@@ -228,7 +228,7 @@ cdef class Printer(NodePrinter):
         """Print a graph in an attribute."""
         cdef Text out = self.out
         cdef Py_ssize_t mark, before
-        if self.depth == MOST_GRAPHS:
+        if self.depth == MAX_GRAPHS:
             return out.part(self.python().graph_value(graph, " " * indent, out.column()))
         mark = out.begin_trial()
         before = out.column()

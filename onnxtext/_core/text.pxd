@@ -10,7 +10,7 @@ cdef class Text(Growing):
     cdef Py_ssize_t before  # the bytes of these parts
     cdef int trying  # the number of active trials
     cdef Py_ssize_t start  # the column of `data`
-    cdef object quoted, string_value  # functions of `onnxtext.printer.strings`
+    cdef object quoted, string_value  # functions of `onnxtext.printer.quoting`
 
     cdef int character(self, char character) except -1
     cdef int line(self, int indent) except -1

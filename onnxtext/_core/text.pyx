@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect text in a buffer; print names and strings like `onnxtext.printer.strings`."""
+"""Collect text in a buffer; print names and strings like `onnxtext.printer.quoting`."""
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -7,7 +7,7 @@ from libc.string cimport memchr, memcpy, memset
 
 from onnxtext._core.decimals cimport LONGEST, write_integer
 
-from onnxtext.printer.strings import (
+from onnxtext.printer.quoting import (
     SPECIAL_NUMBERS,
     SPECIAL_WORDS,
     quote_string,

@@ -16,7 +16,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import TensorType
-from onnxtext.tensor.blobs import SIZE, BlobError
+from onnxtext.tensor.blobs import BLOB_SIZE, BlobError
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
 from onnxtext.tensor.varints import pack_entries, pack_integers, unpack_entries
@@ -78,7 +78,7 @@ def data_of_blob(
     """
     element = ELEMENTS.get(type.element)
     if element is None:
-        raise BlobError(f"a tensor of type {type.element} cannot have typed data", SIZE)
+        raise BlobError(f"a tensor of type {type.element} cannot have typed data", BLOB_SIZE)
     held: TypedData | StringData
     if element.kind == "string":
         held = StringData(_strings(blob, data))
@@ -89,7 +89,7 @@ def data_of_blob(
         raise BlobError(
             f"the blob {blob.digest} has {count} entries, but a tensor of this type needs "
             f"{required}",
-            SIZE,
+            BLOB_SIZE,
         )
     return held
 
@@ -120,7 +120,9 @@ def list_of_blob(
     if kind is AttributeType.STRINGS:
         return _strings(blob, data)
     if kind not in _LISTS:
-        raise BlobError("a blob in braces can only stand for a list of numbers or strings", SIZE)
+        raise BlobError(
+            "a blob in braces can only stand for a list of numbers or strings", BLOB_SIZE
+        )
     return _entries(_LISTS[kind], blob, data)
 
 
@@ -148,7 +150,7 @@ def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...
 def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:
     strings = split_strings(data)
     if strings is None:
-        raise BlobError(f"the bytes of the blob {blob.digest} are not a list of strings", SIZE)
+        raise BlobError(f"the bytes of the blob {blob.digest} are not a list of strings", BLOB_SIZE)
     return strings
 
 
@@ -157,4 +159,4 @@ def _entries(field: str, blob: TypedBlob, data: bytes | memoryview) -> bytes:
         return unpack_entries(field, data)
     except ValueError as error:
         message = f"the bytes of the blob {blob.digest} are not entries of {field}: {error}"
-        raise BlobError(message, SIZE) from None
+        raise BlobError(message, BLOB_SIZE) from None

@@ -43,8 +43,8 @@ def markdown() -> str:
     parts = ["# Help of every command", "What `--help` prints. `onnxtext --help` comes first."]
     for context, path in commands():
         context.terminal_width = 80
-        level = "##" if context.parent is None or context.parent.parent is None else "###"
-        parts.append(f"{level} {path}\n\n```text\n{context.get_help()}\n```")
+        heading_marks = "##" if context.parent is None or context.parent.parent is None else "###"
+        parts.append(f"{heading_marks} {path}\n\n```text\n{context.get_help()}\n```")
     return "\n\n".join(parts) + "\n"
 
 

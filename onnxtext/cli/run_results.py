@@ -12,8 +12,8 @@ from onnxtext.diagnostics.safe import escape_controls
 if TYPE_CHECKING:
     from onnxtext.engines import ValueDifference, Values
 
-_MOST_SHOWN = 60
-_MOST_ROWS = 20
+_MAX_SHOWN = 60
+_MAX_ROWS = 20
 
 
 def outputs_as_text(values: Values) -> str:
@@ -35,11 +35,11 @@ def _lines(name: str, value: Any) -> list[str]:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         head = f"{name}: {'map' if isinstance(value, dict) else 'sequence'} of {len(value)}"
         inner = [line for key, item in items for line in _lines(f"{name}[{key}]", item)]
-        return [head, *[f"  {line}" for line in inner[:_MOST_SHOWN]]]
+        return [head, *[f"  {line}" for line in inner[:_MAX_SHOWN]]]
     array = np.asarray(value)
-    text = np.array2string(array, threshold=_MOST_SHOWN, edgeitems=3, max_line_width=96)
+    text = np.array2string(array, threshold=_MAX_SHOWN, edgeitems=3, max_line_width=96)
     head = f"{name}: {_type(array)}"
-    if array.size > _MOST_SHOWN and array.dtype.kind not in "OSUb":
+    if array.size > _MAX_SHOWN and array.dtype.kind not in "OSUb":
         head += f"  # {describe('double', array.astype('<f8').tobytes())}"
     return [head, *[f"  {line}" for line in text.split("\n")]]
 
@@ -93,7 +93,7 @@ def differences_as_text(differences: list[ValueDifference], first: str, second: 
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
         title = f"inner values that differ: {len(inner)}, the largest differences"
-        lines += _rows(title, inner[:_MOST_ROWS])
+        lines += _rows(title, inner[:_MAX_ROWS])
         earliest = next(difference for difference in differences if difference.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(escape_controls, lines))

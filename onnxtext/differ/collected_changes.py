@@ -17,7 +17,7 @@ from onnxtext.differ.result import (
     ModelDiff,
     Rename,
 )
-from onnxtext.printer.strings import value_name
+from onnxtext.printer.quoting import value_name
 
 if TYPE_CHECKING:
     from onnxtext.differ.matching.match_graphs import GraphMatch

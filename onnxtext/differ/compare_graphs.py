@@ -20,7 +20,7 @@ from onnxtext.differ.matching.match_lists import Pairs, match_keys, walk_pairs
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.quoting import quote_string
 
 
 class GraphComparer:

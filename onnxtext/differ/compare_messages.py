@@ -10,8 +10,8 @@ from onnxtext.ast.records import FieldValue, Number, Record
 from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
 from onnxtext.differ.result import Category
 from onnxtext.differ.statement_encoding import rename_tensors
+from onnxtext.printer.quoting import quote_string
 from onnxtext.printer.records import value_text
-from onnxtext.printer.strings import quote_string
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.generic_records import lift_record
 

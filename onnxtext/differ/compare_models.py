@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from onnxtext.ast.model import Function, Graph, Model, Training
-from onnxtext.ast.names import qualified_name
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.conversion_errors import lowering_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -37,7 +37,7 @@ from onnxtext.differ.statement_text import (
     indent_text,
 )
 from onnxtext.io.memory import paused_collector
-from onnxtext.printer.strings import quote_string, quote_word
+from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.proto.encode.lower_error import LowerError
 
 

@@ -22,7 +22,7 @@ from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, Positions, Rename
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.statement_text import attribute_statement, node_headline
-from onnxtext.printer.strings import value_name
+from onnxtext.printer.quoting import value_name
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]

@@ -20,7 +20,7 @@ from onnxtext.differ.statement_text import (
     type_statement,
 )
 from onnxtext.differ.tensor_data import TensorRef, compare_data, storage_fields, why_not_compared
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.quoting import quote_string
 from onnxtext.tensor.blobs import BlobError
 
 _DATA_FIELDS = (
@@ -238,14 +238,14 @@ class ValueComparer:
         return values[0] is not None and values[0] == values[1]
 
 
-_MOST_REPEATED = 1 << 20
+_MAX_REPEATED = 1 << 20
 """Maximum length of a `RepeatedList` that is expanded for comparison."""
 
 
 def _without_blobs(attribute: ast.Attribute, side: ModelSide) -> Any:
     """Return an attribute's string or list, with data instead of blobs; None if unknown."""
     if isinstance(attribute.value, ast.RepeatedList):
-        few = attribute.value.count <= _MOST_REPEATED
+        few = attribute.value.count <= _MAX_REPEATED
         return _comparable(expand_repetition(attribute.value), side) if few else None
     if not isinstance(attribute.value, ast.TypedBlob):
         return _comparable(attribute.value, side)

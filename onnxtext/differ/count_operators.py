@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 
 from onnxtext.ast.model import Model, Node
-from onnxtext.ast.names import qualified_name
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.differ.result import OperatorCount
 

@@ -17,10 +17,10 @@ from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
 
-_MOST_OPERATORS = 8
+_MAX_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
-_MOST_NODES = 40
+_MAX_NODES = 40
 """Maximum number of nodes in a rewriting. A larger one, such as a model whose nodes were all
 replaced, is split: each part has the old and new nodes that compute the same output names."""
 
@@ -112,7 +112,7 @@ class _Operators:
                 linked += [(keys[name], key) for name in inner if name in keys]
             makers = keys
         for component in _connected_groups(rewritten, [*replaced, *linked]):
-            if len(component) <= _MOST_NODES:
+            if len(component) <= _MAX_NODES:
                 yield component
                 continue
             inside = set(component)
@@ -147,8 +147,8 @@ def _differing(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey
 def _join_items(operators: Counter[str]) -> str:
     """Format counts of operators: `MatMul + Add × 2`, in the order of the graph."""
     parts = [name if count == 1 else f"{name} × {count}" for name, count in operators.items()]
-    if len(parts) > _MOST_OPERATORS:
-        parts[_MOST_OPERATORS:] = [f"{len(parts) - _MOST_OPERATORS} other operators"]
+    if len(parts) > _MAX_OPERATORS:
+        parts[_MAX_OPERATORS:] = [f"{len(parts) - _MAX_OPERATORS} other operators"]
     return " + ".join(parts)
 
 

@@ -20,13 +20,13 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, domain_text
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
-from onnxtext.printer.strings import quote_word, value_name
+from onnxtext.printer.quoting import quote_word, value_name
 from onnxtext.printer.types_and_tensors import data_text, type_text
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 """Maximum number of inputs or outputs in a headline."""
 
-_MOST_TYPED = 8 * INLINE_ELEMENTS
+_MAX_TYPED = 8 * INLINE_ELEMENTS
 
 
 def node_statement(node: Node) -> str:
@@ -43,9 +43,9 @@ def node_headline(node: Node) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    shown = [value_name(name) for name in names[:MOST_NAMES]]
-    if len(names) > MOST_NAMES:
-        shown.append(f"… {len(names) - MOST_NAMES} more")
+    shown = [value_name(name) for name in names[:MAX_NAMES]]
+    if len(names) > MAX_NAMES:
+        shown.append(f"… {len(names) - MAX_NAMES} more")
     return ", ".join(shown)
 
 
@@ -90,7 +90,7 @@ def data_statement(type: TensorType, data: TensorData) -> str:
     Large data is printed as the name of a blob, or as `{…}` if no blob can hold it.
     """
     light = _WithoutLargeData().data(type, data, None)
-    if isinstance(light, TypedData) and len(light.entries) > _MOST_TYPED:
+    if isinstance(light, TypedData) and len(light.entries) > _MAX_TYPED:
         return "{…}"
     return data_text(type, light, "", 80) or "no data"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.suggestions import nearest_name
 
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 
 
 def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxTextError:
@@ -25,8 +25,8 @@ def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxT
     if near is not None:
         help = f"did you mean `{near}`?"
     elif names:
-        ending = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-        help = f"the model has {', '.join(f'`{item}`' for item in names[:_MOST_NAMES])}{ending}"
+        ending = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        help = f"the model has {', '.join(f'`{item}`' for item in names[:_MAX_NAMES])}{ending}"
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {kind} `{name}`", help=help))
 
 

@@ -14,7 +14,7 @@ from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
 from onnxtext.editing.symbolic_obstacles import fix_one, size_obstacles
 
-_MOST_FIXES = 500
+_MAX_FIXES = 500
 
 
 def make_symbolic(
@@ -50,7 +50,7 @@ def make_symbolic(
     notes: list[str] = []
     inferred = infer_shapes(model, answers=answers)
     follow_inference(model, before, inferred, names)
-    for _ in range(_MOST_FIXES if fix and old is not None else 0):
+    for _ in range(_MAX_FIXES if fix and old is not None else 0):
         change = fix_one(model, inferred, symbol, old or 0, answers)
         if change is None:
             break

@@ -25,7 +25,7 @@ from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import InferredShapes, infer_shapes
 from onnxtext.editing.size_rules import accepts_sizes, is_checked
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 _OTHERS = 6
 """When sizes of one symbolic dimension are tried, all other symbolic dimensions have this size."""
 
@@ -191,7 +191,7 @@ def size_obstacles(
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
     If there is no such node, return an `Obstacle` for each node that may need the old size, because
-    its operator or the sizes of its outputs are unknown. If there are more than `_MOST_SHOWN`, the
+    its operator or the sizes of its outputs are unknown. If there are more than `_MAX_SHOWN`, the
     list is cut, and its last item is the number of further obstacles.
 
     Args:
@@ -211,8 +211,8 @@ def size_obstacles(
             obstacles.append(message)
     if not obstacles:
         obstacles = list(_unverified(inferred, names))
-    hidden = len(obstacles) - _MOST_SHOWN
-    shown: list[str] = [Obstacle(item) for item in obstacles[:_MOST_SHOWN]]
+    hidden = len(obstacles) - _MAX_SHOWN
+    shown: list[str] = [Obstacle(item) for item in obstacles[:_MAX_SHOWN]]
     return [*shown, Obstacle(f"and {hidden} more")] if hidden > 0 else shown
 
 

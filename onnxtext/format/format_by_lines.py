@@ -18,7 +18,7 @@ from itertools import accumulate, pairwise
 from onnxtext.format.fmt_off import MARK
 from onnxtext.format.trivia_spans import BLANK_LINE
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.strings import SPECIAL_WORDS
+from onnxtext.printer.quoting import SPECIAL_WORDS
 from onnxtext.source import COMMENT, STRING
 
 _OPENING = ("(", "<", "[", "{")

@@ -21,9 +21,9 @@ from onnxtext.format.token_text import (
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 from onnxtext.format.tree import Tree, build_tree, top_level
 from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.quoting import quote_string
 from onnxtext.printer.resources import BASE64_WIDTH
 from onnxtext.printer.statement_layout import column
-from onnxtext.printer.strings import quote_string
 
 _BLANKS = re.compile(r"\s+")
 

@@ -19,9 +19,9 @@ from onnxtext.format.token_text import (
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, fill_list
-from onnxtext.printer.records import LEAST_RESERVE, reserved_columns
+from onnxtext.printer.quoting import quote_string, quote_word, value_name
+from onnxtext.printer.records import MIN_RESERVE, reserved_columns
 from onnxtext.printer.statement_layout import Decorators
-from onnxtext.printer.strings import quote_string, quote_word, value_name
 
 
 class RecordWriter(ListWriter):
@@ -29,7 +29,7 @@ class RecordWriter(ListWriter):
 
     # ---- Records ----------------------------------------------------------------------------
 
-    def record(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
+    def record(self, tree: Tree, indent: str, reserved: int = MIN_RESERVE) -> str:
         """Write a record: on one line with commas, or one field per line without commas.
 
         Args:
@@ -59,7 +59,7 @@ class RecordWriter(ListWriter):
             )
         return f"{name}: {self.field_value(value, indent, reserved_columns(name))}"
 
-    def field_value(self, tree: Tree, indent: str, reserved: int = LEAST_RESERVE) -> str:
+    def field_value(self, tree: Tree, indent: str, reserved: int = MIN_RESERVE) -> str:
         """Write the value of a field."""
         inner = tree.parts[0]
         listing = find_list(tree)

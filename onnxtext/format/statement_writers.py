@@ -34,7 +34,7 @@ from onnxtext.syntax.parse import parse_start
 LONGEST = 10_000
 """Maximum number of characters of a statement that is fully formatted on its own."""
 
-_MOST_REMEMBERED = 10_000
+_MAX_REMEMBERED = 10_000
 _FIRST, _LAST = "first_of_fmt", "last_of_fmt"
 _OUTER, _OUTER_END = "g () => () {\ny = K () <a = ", ">\n}"
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
@@ -191,7 +191,7 @@ class StatementFormatter(ABC):
             pattern is None
             or pattern.fixed
             or pattern.names is None
-            or len(self.remembered) > _MOST_REMEMBERED
+            or len(self.remembered) > _MAX_REMEMBERED
         ):
             return
         *texts, last = pattern.names

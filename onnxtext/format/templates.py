@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.printer.strings import value_name
+from onnxtext.printer.quoting import value_name
 
 LONGEST = 2000
 """Maximum length of a cached statement in characters; the contents of strings do not count."""
@@ -21,7 +21,7 @@ LONGEST = 2000
 MOST = 1000
 """Maximum number of templates per text."""
 
-MOST_KEYS = 5000
+MAX_KEYS = 5000
 """Maximum number of keys that wait for their second occurrence."""
 
 _QUOTED, _BARE = 0, 1
@@ -145,7 +145,7 @@ class Templates:
         """Whether a key occurs for the second time."""
         if key in self._seen:
             return True
-        if len(self._seen) < MOST_KEYS:
+        if len(self._seen) < MAX_KEYS:
             self._seen.add(key)
         return False
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
+from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
 
 _DECODERS = {"STRING": plain, "ESCAPED_STRING": escaped, "BYTES": byte_string, "TRIPLE": triple}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onnxtext.merger.conflict_markers import Markers, whole_conflict
 
-_MOST_CONFLICTS = 127
+_MAX_CONFLICTS = 127
 """The maximum exit status of `git merge-file`, which is the number of conflicts."""
 
 
@@ -39,7 +39,7 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
             )
     except OSError:
         done = None
-    if done is None or not 0 <= done.returncode <= _MOST_CONFLICTS:
+    if done is None or not 0 <= done.returncode <= _MAX_CONFLICTS:
         return whole_conflict(base, ours, theirs, markers), 1, False
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode, True
 

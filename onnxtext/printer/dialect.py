@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
+from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.types_and_tensors import data_parts, tensor_text, type_text
 
 

@@ -12,6 +12,7 @@ from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, flat_items, one_per_line
+from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.printer.records import decorator_lines, value_decorators
 from onnxtext.printer.statement_layout import (
     ListText,
@@ -22,7 +23,6 @@ from onnxtext.printer.statement_layout import (
     node_lines,
     value_text,
 )
-from onnxtext.printer.strings import quote_string, quote_word
 from onnxtext.printer.types_and_tensors import sparse_text
 
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
@@ -39,7 +39,7 @@ def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = O
     return bracket_list(items, "[]", indent, WIDTH - 20, dialect.comma)
 
 
-_MOST_NAMES = 1 << 13
+_MAX_NAMES = 1 << 13
 """Maximum number of names in the cache; a larger cache would be slower than no cache."""
 
 
@@ -53,7 +53,7 @@ class _Names(dict[str, str]):
     def __missing__(self, name: str) -> str:
         """Return and cache the text of a new name; empty a full cache first."""
         text = self._dialect.value_name(name)
-        if len(self) >= _MOST_NAMES:
+        if len(self) >= _MAX_NAMES:
             self.clear()
         self[name] = text
         return text

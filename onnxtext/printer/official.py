@@ -24,8 +24,8 @@ from onnxtext.printer.dialect import Dialect
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import bracket_list, fill_list, fill_list_text
 from onnxtext.printer.models import print_model
+from onnxtext.printer.quoting import quote_word, value_name
 from onnxtext.printer.statement_layout import Decorators, tensor_lines
-from onnxtext.printer.strings import quote_word, value_name
 from onnxtext.tensor.elements import ELEMENTS
 from onnxtext.tensor.print_elements import format_field
 

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list
+from onnxtext.printer.quoting import quote_string, quote_word, string_value
 from onnxtext.printer.statement_layout import Decorators
-from onnxtext.printer.strings import quote_string, quote_word, string_value
 
-LEAST_RESERVE = 20
+MIN_RESERVE = 20
 """The minimum number of columns that lists and records leave free for a key and a comma."""
 
 
 def reserved_columns(key: str) -> int:
     """Return the number of columns to leave free beside a value: for `key: ` and for a comma."""
-    return max(LEAST_RESERVE, len(key) + 3)
+    return max(MIN_RESERVE, len(key) + 3)
 
 
-def record_text(record: Record, indent: str, reserved: int = LEAST_RESERVE) -> str:
+def record_text(record: Record, indent: str, reserved: int = MIN_RESERVE) -> str:
     """Return a record, on one line if it fits; else with one field per line and without commas."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
@@ -37,7 +37,7 @@ def field_text(field: Field, indent: str) -> str:
     return f"{key}: {value_text(field.value, indent, reserved_columns(key))}"
 
 
-def value_text(value: FieldValue, indent: str, reserved: int = LEAST_RESERVE) -> str:
+def value_text(value: FieldValue, indent: str, reserved: int = MIN_RESERVE) -> str:
     """Return the text of a field's value.
 
     Args:

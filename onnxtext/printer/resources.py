@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Model
 from onnxtext.printer.layout import STEP
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.quoting import quote_string
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16

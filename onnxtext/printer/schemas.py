@@ -11,14 +11,14 @@ from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, fill_list, one_per_line
 from onnxtext.printer.models import graph_printer
-from onnxtext.printer.statement_layout import ListText, arrange_lists, column
-from onnxtext.printer.strings import (
+from onnxtext.printer.quoting import (
     SPECIAL_NUMBERS,
     SPECIAL_WORDS,
     quote_string,
     quote_word,
     string_value,
 )
+from onnxtext.printer.statement_layout import ListText, arrange_lists, column
 from onnxtext.printer.types_and_tensors import type_text
 
 SECTION_WORDS = frozenset(

@@ -13,9 +13,9 @@ from onnxtext.ast.visit import list_graphs
 from onnxtext.core import core, core_module
 from onnxtext.printer.graphs_and_nodes import domain_text
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list
+from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.records import decorator_lines, field_text
 from onnxtext.printer.statement_layout import column
-from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
 
 Pairs = Sequence[tuple[str, str]]
 

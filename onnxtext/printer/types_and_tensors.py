@@ -10,9 +10,9 @@ from math import prod
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
+from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.records import type_decorators, value_decorators
 from onnxtext.printer.statement_layout import column, tensor_lines
-from onnxtext.printer.strings import quote_string, quote_word, string_value, value_name
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.print_elements import (
     format_field,

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 
-_MOST_TOKENS = 20_000
+_MAX_TOKENS = 20_000
 """Maximum number of tokens to compare; statements with more are replaced, to save time."""
 
 
@@ -32,7 +32,7 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         comment between changed tokens, or is too long.
     """
     spelled, old, new = (read_tokens(code)[:-1] for code in (text, before, after))
-    if len(spelled) + len(old) + len(new) > _MOST_TOKENS:
+    if len(spelled) + len(old) + len(new) > _MAX_TOKENS:
         return None
     places: dict[int, int] = {}
     for offset, other, size in _matcher(old, spelled).get_matching_blocks():

@@ -9,10 +9,10 @@ from html import escape
 
 from onnxtext.show_model.annotate_text import Piece, escape_controls_in_lines, style_of
 
-MOST_LINES = 5_000
+MAX_LINES = 5_000
 """Maximum number of lines of the HTML; browsers take seconds to show more."""
 
-MOST_OPEN = 20
+MAX_OPEN = 20
 """Maximum number of lines of a list in angle brackets that is initially unfolded."""
 
 _COLORS = {
@@ -94,10 +94,10 @@ def to_html(pieces: Iterable[Piece]) -> str:
             them.
     """
     lines = list(_lines(pieces))
-    hidden = len(lines) - MOST_LINES
+    hidden = len(lines) - MAX_LINES
     if hidden > 0:
         note = f"# {hidden:,} more lines: show one graph, or the nodes between two values"
-        lines[MOST_LINES:] = [_Line(note, f'<span class="c">{note}</span>')]
+        lines[MAX_LINES:] = [_Line(note, f'<span class="c">{note}</span>')]
     rules = [
         f".onnxtext-model .{name}{{color:var(--jp-mirror-editor-{theme},{color})}}\n"
         for name, (theme, color) in _COLORS.items()
@@ -137,7 +137,7 @@ def _fold_lines(lines: list[_Line]) -> Iterator[str]:
         if end is None:
             yield f"{line.html}\n"
             continue
-        is_long_list = line.text.endswith("<") and end - index > MOST_OPEN
+        is_long_list = line.text.endswith("<") and end - index > MAX_OPEN
         yield f"<details{'' if is_long_list else ' open'}><summary>{line.html}</summary>"
         closing.append(end)
     yield "</details>" * len(closing)

@@ -22,7 +22,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 from onnxtext.printer.metadata_placement import leave_metadata_out
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.quoting import quote_string
 from onnxtext.source import Source
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
 from onnxtext.weights.statistics import describe, first_uses_of_blobs

@@ -38,11 +38,9 @@ class ShowError(OnnxTextError):
         if near is not None:
             help = f"did you mean `{near}`?"
         elif candidates:
-            shown = ", ".join(f"`{item}`" for item in candidates[:_MOST_NAMES])
+            shown = ", ".join(f"`{item}`" for item in candidates[:_MAX_NAMES])
             ending = (
-                f" and {len(candidates) - _MOST_NAMES} more"
-                if len(candidates) > _MOST_NAMES
-                else ""
+                f" and {len(candidates) - _MAX_NAMES} more" if len(candidates) > _MAX_NAMES else ""
             )
             help = f"the model has {shown}{ending}"
         else:
@@ -50,4 +48,4 @@ class ShowError(OnnxTextError):
         return cls.of(f"there is no {kind} `{name}`", file, help)
 
 
-_MOST_NAMES = 8
+_MAX_NAMES = 8

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MISSING = "blob-missing"
 AMBIGUOUS = "blob-ambiguous"
 DAMAGED = "blob-damaged"
-SIZE = "blob-size"
+BLOB_SIZE = "blob-size"
 """The diagnostic codes for blobs."""
 PRINTED_DIGITS = 32
 """The number of hexadecimal digits of a SHA-256 that texts contain: 128 bits avoid collisions."""

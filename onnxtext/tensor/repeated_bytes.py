@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_LEAST_BLOCK, _MOST_BLOCK = 1 << 14, 1 << 20
+_MIN_BLOCK, _MAX_BLOCK = 1 << 14, 1 << 20
 """Minimum and maximum size of a piece, in bytes."""
 
 
@@ -38,7 +38,7 @@ class Repetition:
 
     def pieces(self) -> list[bytes]:
         """Return the bytes in pieces. Repeated pieces are the same object, which saves memory."""
-        block_size = min(max(len(self) >> 8, _LEAST_BLOCK), _MOST_BLOCK)
+        block_size = min(max(len(self) >> 8, _MIN_BLOCK), _MAX_BLOCK)
         times = max(block_size // len(self.unit), 1)
         blocks, rest = divmod(self.times, times)
         block = self.unit * times if blocks else b""

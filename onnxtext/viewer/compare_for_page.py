@@ -17,7 +17,7 @@ from onnxtext.viewer.page_model import LoadedModel
 NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
 """Categories of differences that the graph of a page does not mark."""
 
-_MOST_PLACES = 5_000
+_MAX_PLACES = 5_000
 """Maximum number of occurrences of a difference to list."""
 
 
@@ -49,7 +49,7 @@ def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[st
         if not hunk.lines:
             continue
         kept = [[items[key] for key in keys if key in items] for keys in hunk.occurrences]
-        places = [_place(group, old, new) for group in kept[:_MOST_PLACES] if group]
+        places = [_place(group, old, new) for group in kept[:_MAX_PLACES] if group]
         title, *lines = hunk.lines
         changes.append({"title": title.text, "lines": lines, "places": places})
     return {"verdict": VERDICTS[diff.verdict], "hunks": changes}

@@ -9,7 +9,7 @@ from typing import Any
 from onnxtext.ast.tensors_and_attributes import ExternalData, SparseTensor, Tensor
 from onnxtext.lsp.index.folds import find_folds
 from onnxtext.lsp.index.symbols import Symbol
-from onnxtext.show_model.html import MOST_OPEN
+from onnxtext.show_model.html import MAX_OPEN
 from onnxtext.viewer.colored_lines import ColoredText
 from onnxtext.viewer.page_model import LoadedModel
 
@@ -71,7 +71,7 @@ def foldable_ranges(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
 def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) -> bool:
     if is_section:
         return last - first > _LONG
-    return text.lines[first].endswith("<") and last - first > MOST_OPEN
+    return text.lines[first].endswith("<") and last - first > MAX_OPEN
 
 
 def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:

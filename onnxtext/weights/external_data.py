@@ -25,14 +25,14 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
-from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, BlobSource
+from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.weights.declared_sizes import raw_data_size
 from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
 
 ALIGNMENT = 4096
 """Alignment of offsets in bytes, so that data can be mapped (see `external_data` in onnx.proto)."""
 
-LEAST_BYTES = 1024
+MIN_BYTES = 1024
 """Minimum size of tensors that are externalized, in bytes; smaller tensors stay in the model."""
 
 MISSING = "external-file-missing"
@@ -121,8 +121,8 @@ class Externalizer(Rewriter):
         expected = raw_data_size(type)
         if len(raw) != expected:
             message = f"tensor `{name}` has {len(raw)} bytes, but its type needs {expected}"
-            raise BlobError(message, SIZE)
-        if len(raw) < LEAST_BYTES:
+            raise BlobError(message, BLOB_SIZE)
+        if len(raw) < MIN_BYTES:
             return RawData(raw)
         return self._reference(self._file.add(raw), len(raw))
 

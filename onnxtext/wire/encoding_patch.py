@@ -15,26 +15,26 @@ import io
 from collections.abc import Iterator
 
 from onnxtext.wire.reader import WireError, read_varint
-from onnxtext.wire.writer import MOST_BYTES, varint
+from onnxtext.wire.writer import MAX_BYTES, varint
 
 _BLOCK = 16
 """Block size for finding copies."""
 
-_MOST_BLOCKS = 1 << 18
+_MAX_BLOCKS = 1 << 18
 """Maximum number of indexed blocks; the index then takes about 50 MB.
 
 In data of more than 4 MiB, the indexed blocks are not adjacent. There, a copy is found only if it
 contains an indexed block or continues after the previous copy.
 """
 
-_LEAST_COPY = 8
+_MIN_COPY = 8
 """Minimum length of a match to copy; shorter matches are inserted."""
 
 
 def make_patch(canonical: bytes, original: bytes) -> bytes:
     """Return a patch that turns `canonical` into `original`; takes linear time."""
     blocks: dict[bytes, int] = {}
-    step = max(_BLOCK, -(-len(canonical) // _MOST_BLOCKS))
+    step = max(_BLOCK, -(-len(canonical) // _MAX_BLOCKS))
     for offset in range(0, len(canonical) - _BLOCK + 1, step):
         blocks.setdefault(canonical[offset : offset + _BLOCK], offset)
     out: list[bytes] = []
@@ -43,10 +43,10 @@ def make_patch(canonical: bytes, original: bytes) -> bytes:
     expected = 0  # offset in `canonical` after the last copy
     while offset < len(original):
         source = expected
-        if canonical[source : source + _LEAST_COPY] != original[offset : offset + _LEAST_COPY]:
+        if canonical[source : source + _MIN_COPY] != original[offset : offset + _MIN_COPY]:
             source = blocks.get(original[offset : offset + _BLOCK], -1)
         size = _common_length(canonical, source, original, offset) if source >= 0 else 0
-        if size < _LEAST_COPY:
+        if size < _MIN_COPY:
             offset += 1
             continue
         while offset > inserted and source and canonical[source - 1] == original[offset - 1]:
@@ -88,12 +88,12 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
     Raises:
         WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
-            result has more than `MOST_BYTES` bytes. Raised before the result is allocated.
+            result has more than `MAX_BYTES` bytes. Raised before the result is allocated.
     """
     size = 0
     for offset, _, start, end in _instructions(canonical, patch):
         size += end - start
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise WireError("the result of the patch is larger than 2 GiB", offset)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))

@@ -93,7 +93,7 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
     data = model.SerializeToString()
     found = onnxtext.check(data)
     assert {item.code for item in found if item.severity == "error"} == wanted
-    monkeypatch.setattr(kinds, "_LEAST_NODES", COUNT + 1)
+    monkeypatch.setattr(kinds, "_MIN_NODES", COUNT + 1)
     assert onnxtext.check(data) == found
 
 
@@ -109,7 +109,7 @@ def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     data = model.SerializeToString()
     found = onnxtext.check(data)
     assert {item.code for item in found if item.severity == "error"} == {"shape-mismatch"}
-    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -122,7 +122,7 @@ def test_omitted_outputs_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes.append(onnx.helper.make_node("Squeeze", [nodes[1].output[0], ""], ["squeezed"]))
     data = model.SerializeToString()
     found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -131,7 +131,7 @@ def test_the_fast_path_is_used() -> None:
     assert not found
     assert kinds.fits_by_kind(subject)
     assert kinds.sizes_fit_by_kind(subject)
-    assert len(OPERATORS) * propagate_by_kind._LEAST_REPEATS < COUNT
+    assert len(OPERATORS) * propagate_by_kind._MIN_REPEATS < COUNT
 
 
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
@@ -177,7 +177,7 @@ def test_types_by_kind_equal_types_node_by_node(
     model = parse_model(Source(text, "m"))
     monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
     found = inferred_type_texts(run_rules(model)[0])
-    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
     assert inferred_type_texts(run_rules(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
@@ -256,7 +256,7 @@ def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:
 def _test_equal_findings(model: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> None:
     data = model.SerializeToString()
     found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_LEAST_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -329,7 +329,7 @@ def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[
     """Return the types of all scopes as text, inferred by kind if possible, and node by node."""
     result = []
     for least in (1, 1 << 30):
-        monkeypatch.setattr(kinds, "_LEAST_NODES", least)
+        monkeypatch.setattr(kinds, "_MIN_NODES", least)
         subject, _ = run_rules(lift_model(data), encoded=lambda: data)
         known = inferred_types(subject)
         result.append(

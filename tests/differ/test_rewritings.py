@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from onnxtext.ast.model import Node
 from onnxtext.differ import ModelDiff, ModelSide, compare
 from onnxtext.differ.render import json, markdown, stat, text
-from onnxtext.differ.render.hunks import MOST_ITEMS
+from onnxtext.differ.render.hunks import MAX_ITEMS
 from tests.corpus import SHARED
 from tests.differ.graphs import axis, diff, mesh, model
 
@@ -58,10 +58,10 @@ def test_a_fusion_is_one_group() -> None:
 
 
 def test_small_diffs_are_not_grouped() -> None:
-    result = fusion(MOST_ITEMS // 2)
-    assert len(result.items) == MOST_ITEMS
+    result = fusion(MAX_ITEMS // 2)
+    assert len(result.items) == MAX_ITEMS
     assert text.render(result) == text.render(result, every=True)
-    assert len(heads(text.render(result))) == MOST_ITEMS
+    assert len(heads(text.render(result))) == MAX_ITEMS
 
 
 def test_rendering_every_difference_makes_no_groups() -> None:
@@ -125,7 +125,7 @@ def test_every_difference_is_in_one_place(seed: int, numbers: list[int]) -> None
     assert len(numbers) == len(set(numbers)) == len(grouped)
     assert len(listed["items"]) == len(result.items)
     shown = heads(text.render(result))
-    if len(result.items) <= MOST_ITEMS:
+    if len(result.items) <= MAX_ITEMS:
         assert len([line for line in shown if not line.startswith("renamed")]) == len(result.items)
         return
     titles = {group.title: group for group in result.groups}

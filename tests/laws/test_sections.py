@@ -11,7 +11,7 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.printer.layout import WIDTH
-from onnxtext.printer.strings import SPECIAL_WORDS
+from onnxtext.printer.quoting import SPECIAL_WORDS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import shared_model

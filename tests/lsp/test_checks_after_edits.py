@@ -20,7 +20,7 @@ from benchmarks.transformer import transformer
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.lsp.server.check_document import MOST_FINDINGS, analyze
+from onnxtext.lsp.server.check_document import MAX_FINDINGS, analyze
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.lsp.documents import EXAMPLES
@@ -110,7 +110,7 @@ def test_cached_inference_does_not_change_results(number: int) -> None:
             continue
         text = changed
         found = onnxtext.check(changed, base_dir=directory)
-        if len(found) <= MOST_FINDINGS:
+        if len(found) <= MAX_FINDINGS:
             assert said(result.diagnostics) == said(found)
 
 
@@ -184,5 +184,5 @@ async def test_the_server_publishes_what_a_check_finds(
         published = await session.diagnostics()
         found = onnxtext.check(session.text, base_dir=tmp_path)
         wanted = to_lsp_diagnostics(found, LineIndex(session.text, "utf-16"), session.uri)
-        if len(wanted) <= MOST_FINDINGS:
+        if len(wanted) <= MAX_FINDINGS:
             assert shown(published) == shown(wanted)

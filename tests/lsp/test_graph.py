@@ -18,8 +18,8 @@ from onnxtext.binary_to_text import print_binary
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.graph.compare_drawings import changes_of, diff_of
 from onnxtext.lsp.graph.details import details
-from onnxtext.lsp.graph.drawing import MANY_NODES, MOST_USERS, Drawing
-from onnxtext.lsp.graph.module_groups import LEAST, MOST_MEMBERS, ModuleGroup, scope_paths
+from onnxtext.lsp.graph.drawing import MANY_NODES, MAX_USERS, Drawing
+from onnxtext.lsp.graph.module_groups import LEAST, MAX_MEMBERS, ModuleGroup, scope_paths
 from onnxtext.lsp.index.document import Document
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain
@@ -73,7 +73,7 @@ def expected_edges(drawing: Drawing) -> set[tuple[str, str, str]]:
         scope = index.scopes[number]
         maker = _maker(scope, number, name)
         hidden = drawing.chain(maker) is None if maker else True
-        if not hidden and (number, name) not in constants and len(ids) <= MOST_USERS:
+        if not hidden and (number, name) not in constants and len(ids) <= MAX_USERS:
             found |= {(maker, f"{number}:{name}", user) for user in ids if user != maker}
     for scope in index.scopes:
         for place, value in enumerate(scope.outputs):
@@ -146,7 +146,7 @@ def test_every_node_lies_in_one_group_and_no_edge_is_lost(number: int) -> None:
             assert name in nodes or node.op_type == "Constant"
     groups = [group for tree in drawing.trees for group in tree.groups()]
     assert len({group.id for group in groups}) == len(groups)
-    assert all(len(group.members) <= MOST_MEMBERS for group in groups)
+    assert all(len(group.members) <= MAX_MEMBERS for group in groups)
 
     generator = seeded()
     wanted = expected_edges(drawing)
@@ -205,7 +205,7 @@ def test_small_groups_are_dissolved_and_long_lists_divided() -> None:
 
 
 def test_constants_and_values_with_many_users_are_stubs() -> None:
-    uses = "\n".join(f"  v{n} = Add (shared, two)" for n in range(MOST_USERS + 1))
+    uses = "\n".join(f"  v{n} = Add (shared, two)" for n in range(MAX_USERS + 1))
     text = model(f"  two = Constant <value_int = 2> ()\n  shared = Relu (x)\n{uses}")
     answer = drawing_of(text).draw((), ())
     (group,) = answer["groups"]
@@ -220,8 +220,8 @@ def test_constants_and_values_with_many_users_are_stubs() -> None:
     assert not any(item["op"] == "Constant" for item in group["items"])
     (shared,) = [item for item in group["items"] if item["shared"]]
     assert shared["op"] == "Relu"
-    fewer = drawing_of(text.replace(f"  v{MOST_USERS} = Add (shared, two)", "")).draw((), ())
-    assert len(fewer["groups"][0]["edges"]) == 1 + MOST_USERS
+    fewer = drawing_of(text.replace(f"  v{MAX_USERS} = Add (shared, two)", "")).draw((), ())
+    assert len(fewer["groups"][0]["edges"]) == 1 + MAX_USERS
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.show_model.annotate_text import escape_controls_in_lines
-from onnxtext.show_model.html import MOST_LINES, MOST_OPEN, to_html
+from onnxtext.show_model.html import MAX_LINES, MAX_OPEN, to_html
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
 from tests.show_model.test_reading import weighted
 from tests.strategies import models
@@ -124,7 +124,7 @@ def test_parts_and_sources_are_shown_alike(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_long_lists_are_folded() -> None:
-    values = ",\n".join([f"float w{index} = 1" for index in range(MOST_OPEN + 2)])
+    values = ",\n".join([f"float w{index} = 1" for index in range(MAX_OPEN + 2)])
     nodes = "\n".join([f"y{index} = A (x)" for index in range(3)])
     page = assert_alike(onnxtext.show(f"g (x) => (y0) <{values}> {{ {nodes} }}"))
     assert page.folds == [False, True]  # the constants, the nodes
@@ -133,7 +133,7 @@ def test_long_lists_are_folded() -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    nodes = "\n".join([f"y{index} = A (x)" for index in range(MOST_LINES + 50)])
+    nodes = "\n".join([f"y{index} = A (x)" for index in range(MAX_LINES + 50)])
     page = Page(onnxtext.show(f"g (x) => (y0) {{ {nodes} }}")._repr_html_())
-    assert page.text.count("\n") <= MOST_LINES + 1
+    assert page.text.count("\n") <= MAX_LINES + 1
     assert "more lines" in page.text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from onnxtext.wire.encoding_patch import apply_patch, make_patch
 from onnxtext.wire.reader import WireError
-from onnxtext.wire.writer import MOST_BYTES, varint
+from onnxtext.wire.writer import MAX_BYTES, varint
 
 # Long enough, and alike enough, for copies.
 chunks = st.sampled_from([b"a" * 16, b"b" * 40, bytes(range(64)), b"\0" * 100, b"x", b"ab", b""])
@@ -77,7 +77,7 @@ def test_a_megabyte_is_fast(kind: str) -> None:
 
 def test_large_data_takes_a_small_multiple_of_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of many GB with one odd byte; smaller files with fewer blocks stand for it here."""
-    monkeypatch.setattr("onnxtext.wire.encoding_patch._MOST_BLOCKS", 1 << 10)
+    monkeypatch.setattr("onnxtext.wire.encoding_patch._MAX_BLOCKS", 1 << 10)
     data = random.Random(1).randbytes(1 << 20)
     wanted = data[:9] + b"odd" + data[10 : 1 << 19] + data[(1 << 19) + 999 :] + data[:4000]
     tracemalloc.start()
@@ -119,7 +119,7 @@ def test_a_truncated_patch_is_rejected() -> None:
 def test_a_patch_is_bounded() -> None:
     canonical = bytes(1 << 20)
     copy = varint(len(canonical) << 1) + varint(0)
-    enough = (MOST_BYTES >> 20) + 1
+    enough = (MAX_BYTES >> 20) + 1
     tracemalloc.start()
     start = time.perf_counter()
     refused(canonical, copy * enough)

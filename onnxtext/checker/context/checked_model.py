@@ -56,7 +56,7 @@ class Options:
     tables: tuple[OperatorTable, ...] = field(default_factory=default_tables)
 
 
-_MOST_SEARCHES = 200
+_MAX_SEARCHES = 200
 """The maximum number of searches for similar names in one model; each search is slow."""
 
 
@@ -130,7 +130,7 @@ class CheckedModel:
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
         """Return the candidate most similar to a name; None if none is clearly the most similar.
 
-        After `_MOST_SEARCHES` calls, return None without a search.
+        After `_MAX_SEARCHES` calls, return None without a search.
         """
         if not self.may_suggest:
             return None
@@ -139,8 +139,8 @@ class CheckedModel:
 
     @property
     def may_suggest(self) -> bool:
-        """Whether `nearest_name` has been called fewer than `_MOST_SEARCHES` times."""
-        return self._searches < _MOST_SEARCHES
+        """Whether `nearest_name` has been called fewer than `_MAX_SEARCHES` times."""
+        return self._searches < _MAX_SEARCHES
 
     def is_selected(self, code: str) -> bool:
         """Whether the user selected a rule explicitly; some rules then also report minor cases."""

@@ -15,7 +15,7 @@ from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 
-MOST_PLACES = 12
+MAX_PLACES = 12
 """The maximum number of places that are kept for one type."""
 
 
@@ -24,7 +24,7 @@ class TypeUse(NamedTuple):
 
     Attributes:
         type: the declared type.
-        places: the first `MOST_PLACES` places that declare the type.
+        places: the first `MAX_PLACES` places that declare the type.
         names: for each of `places`, the name of the value or attribute that has the type there.
     """
 
@@ -40,7 +40,7 @@ def type_uses(subject: CheckedModel) -> list[TypeUse]:
     Equal types that are different objects count as distinct.
     """
     uses: dict[int, TypeUse] = {}
-    full: set[int] = set()  # types with `MOST_PLACES` places
+    full: set[int] = set()  # types with `MAX_PLACES` places
 
     def add(type: ast.Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
         use = uses.get(id(type))
@@ -48,7 +48,7 @@ def type_uses(subject: CheckedModel) -> list[TypeUse]:
             use = uses[id(type)] = TypeUse(type, [], [])
         use.places.append(Place(item, part))
         use.names.append(name)
-        if len(use.places) == MOST_PLACES:
+        if len(use.places) == MAX_PLACES:
             full.add(id(type))
 
     for scope in subject.scopes:

@@ -84,7 +84,7 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
 _LONGEST_LIST = 1 << 16
 """The maximum size in bytes of a list that is expanded for rules; lists of sizes are shorter."""
-_MOST_BYTES = 1 << 22
+_MAX_BYTES = 1 << 22
 """The maximum size in bytes of all lists together that are expanded for rules."""
 
 
@@ -106,7 +106,7 @@ class ResolvedFields:
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # alive, so that no `id()` is reused
         self._resources = resources
-        self._left = _MOST_BYTES
+        self._left = _MAX_BYTES
         self._attributes: dict[int, ast.Attribute] = {}
 
     @cached_property
@@ -136,7 +136,7 @@ class ResolvedFields:
 
         A list is expanded to all its elements if it is stored in a blob, or ends in `...`, such as
         `ints[64] = [0, ...]`. A list of more than `_LONGEST_LIST` bytes is not expanded. Neither is
-        a list that would raise the total size of all expanded lists above `_MOST_BYTES`.
+        a list that would raise the total size of all expanded lists above `_MAX_BYTES`.
 
         Args:
             nodes: the nodes.
@@ -161,7 +161,7 @@ class ResolvedFields:
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
         elif isinstance(value, (ast.Blob, ast.TypedBlob)):
-            size = len(self._resources.get(value.digest, b"")) or _MOST_BYTES
+            size = len(self._resources.get(value.digest, b"")) or _MAX_BYTES
         else:
             return attribute
         cached = self._attributes.get(id(attribute))

@@ -28,11 +28,11 @@ from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source
 
-_MOST_FIXES = 100
+_MAX_FIXES = 100
 """The maximum number of findings of one text for which fixes are planned."""
 Then = Callable[[CheckedModel, Source | None], list[Diagnostic]]
 """Returns further diagnostics of a model without errors; the source is None for a binary model."""
-MOST_LABELS = 12
+MAX_LABELS = 12
 """The maximum number of places to show for one finding; a note counts the others."""
 
 
@@ -96,11 +96,15 @@ def run_rules(
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     active = active_rules(select, ignore)
-    selected = active if ALL in (select or ()) else active & selected_rules(select)
+    explicitly_selected = active if ALL in (select or ()) else active & selected_rules(select)
     if encoded is not None and isinstance(root, Model):
         encoded = _with_implied_import(root, encoded)
     options = Options(
-        base_dir, active, frozenset(selected), encoded, inference=InferenceClient(answers)
+        base_dir,
+        active,
+        frozenset(explicitly_selected),
+        encoded,
+        inference=InferenceClient(answers),
     )
     if isinstance(root, Fragment):
         return find_in_fragment(root, options)
@@ -170,7 +174,7 @@ def diagnose(
     diagnostics: list[Diagnostic] = []
     for finding in findings:
         diagnostic = _in_text(finding, source, places)
-        if finding.repair is not None and len(diagnostics) < _MOST_FIXES:
+        if finding.repair is not None and len(diagnostics) < _MAX_FIXES:
             fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
         if not suppressions or not suppressions.suppresses(finding, diagnostic, places):
@@ -184,7 +188,7 @@ def diagnose(
 def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic:
     labels = []
     seen = set()
-    for place in finding.places[:MOST_LABELS]:
+    for place in finding.places[:MAX_LABELS]:
         label = Label(places.span(place), place.label)
         if label.span not in seen:
             labels.append(label)
@@ -206,7 +210,7 @@ def _with_paths(
     paths = ModelPaths(subject)
     diagnostics = []
     for finding in findings:
-        first, *others = finding.places[:MOST_LABELS]
+        first, *others = finding.places[:MAX_LABELS]
         notes = [
             f"{paths.path(place)}: {place.label}" if place.label else f"also {paths.path(place)}"
             for place in others
@@ -239,5 +243,5 @@ def severity_of(finding: Finding) -> Severity:
 
 def _hidden_places_note(places: tuple[Place, ...]) -> list[str]:
     """Return a note that counts the places that are not shown; [] if all are shown."""
-    hidden = len(places) - MOST_LABELS
+    hidden = len(places) - MAX_LABELS
     return [f"and {hidden} more places"] if hidden > 0 else []

@@ -64,7 +64,7 @@ def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -
     planned: list[tuple[PlannedRepair, str]] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
-    for finding, repair in repairable[:_MOST_REPAIRS]:
+    for finding, repair in repairable[:_MAX_REPAIRS]:
         if repair.kind == "sort" and id(repair.item) in seen:
             continue
         seen.add(id(repair.item))
@@ -75,7 +75,7 @@ def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -
     kept = planned
     if planned and not _is_verified(source, model, [change for change, _ in planned]):
         kept = []
-        for item in planned[:_MOST_TRIED]:
+        for item in planned[:_MAX_TRIED]:
             if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
                 kept.append(item)
     text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
@@ -100,17 +100,17 @@ def fix_of(
         return None
     if repair.kind == "respell":
         return _respell(source, repair, labels) if len(labels) == len(finding.places) else None
-    if repair.kind == "sort" and len(repair.item.nodes) > _MOST_SORTED:
+    if repair.kind == "sort" and len(repair.item.nodes) > _MAX_SORTED:
         return None
     change = plan_fix(source, subject, repair)
     return None if change is None else Fix(change.title, tuple(change.edits))
 
 
-_MOST_SORTED = 300
+_MAX_SORTED = 300
 """The maximum number of nodes of a graph for which an editor offers to sort the nodes."""
-_MOST_REPAIRS = 500
+_MAX_REPAIRS = 500
 """The maximum number of findings to repair at once."""
-_MOST_TRIED = 20
+_MAX_TRIED = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""
 
 
@@ -230,7 +230,7 @@ def _rename(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
     right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
-    from onnxtext.printer.strings import quote_string, value_name  # a slow import, rarely needed
+    from onnxtext.printer.quoting import quote_string, value_name  # a slow import, rarely needed
 
     edits = []
     for node, index in uses:

@@ -21,12 +21,12 @@ from onnxtext.io.text_or_binary import decode_text
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 
-_MOST_ROUNDS = 100
+_MAX_ROUNDS = 100
 """The maximum number of rounds; each round applies all repairs that do not conflict."""
 
 _GUESSES = ("import", "rename")
 """The kinds of repairs that may be wrong, and so may cause new errors."""
-_MOST_TRIED = 20
+_MAX_TRIED = 20
 """The maximum number of guesses to try one by one if all together cause new errors."""
 
 
@@ -68,7 +68,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
         text = decode_text(data, name)
         checked = _check(text, name, options)
         # A repair may reveal another: a node with a corrected name may be out of order.
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             step = _repair(checked, options)
             if step is None:
                 break
@@ -119,4 +119,4 @@ def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     guesses = [item for item in repairable if _is_kind(item, _GUESSES)]
     if guesses:
         yield [item for item in repairable if not _is_kind(item, _GUESSES)]
-        yield from [[item] for item in guesses[:_MOST_TRIED]]
+        yield from [[item] for item in guesses[:_MAX_TRIED]]

@@ -22,7 +22,7 @@ from onnxtext.checker.engine.select_rules import run_enabled_rules
 from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.io.memory import paused_collector
 
-_MOST_NODES = 5_000
+_MAX_NODES = 5_000
 """A fragment with more nodes is checked only with the newest standard operators."""
 _ABOUT_OPERATORS = frozenset(
     {"op-unknown", "op-deprecated", "input-count", "output-count", "optional-input-missing",
@@ -68,7 +68,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
 def _versions(subject: CheckedModel, newest: int) -> list[int]:
     """Return the newest version, then older versions in which a used operator differs."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
-    if subject.node_count > _MOST_NODES:
+    if subject.node_count > _MAX_NODES:
         return [newest]
     schemas = subject.schemas
     changes = {since for name in names for since in schemas.history("", name)}

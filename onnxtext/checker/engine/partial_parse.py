@@ -11,7 +11,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source, Span
 from onnxtext.syntax.parse import parse_partial
 
-_MOST_SALVAGES = 4
+_MAX_SALVAGES = 4
 
 
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
@@ -42,7 +42,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
     text = source.text
     if diagnostics and diagnostics[0].code == "invalid-character":
         return None
-    for _ in range(_MOST_SALVAGES):
+    for _ in range(_MAX_SALVAGES):
         span = next((item.span for item in diagnostics if item.span is not None), None)
         if span is None:
             return None

@@ -12,7 +12,7 @@ from onnxtext.checker.engine.select_rules import is_known
 
 FILE = "pyproject.toml"
 _KEYS = frozenset(("select", "ignore", "profile", "strict", "max-findings", "schemas"))
-_MOST_SCHEMAS = 100
+_MAX_SCHEMAS = 100
 
 
 class SettingsError(ValueError):
@@ -109,8 +109,8 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
         raise SettingsError(f"{table_name} max-findings must be a number, 0 for all")
     schemas = strings("schemas", "a list of schema files")
-    if len(schemas) > _MOST_SCHEMAS:
-        raise SettingsError(f"{table_name} schemas: more than {_MOST_SCHEMAS} files")
+    if len(schemas) > _MAX_SCHEMAS:
+        raise SettingsError(f"{table_name} schemas: more than {_MAX_SCHEMAS} files")
     select = (*table.get("select", ()), *profile)
     ignore = tuple(table.get("ignore", ()))
     return Settings(select, ignore, strict, most, tuple(schemas), path)

@@ -17,11 +17,11 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.expressions import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
-from onnxtext.checker.inference.symbolic.small_tensors import MOST_ELEMENTS, SmallTensor
+from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
 from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE
 
-_MOST_REPLACED = 96
+_MAX_REPLACED = 96
 """The maximum number of sizes to replace in the inputs of one node."""
 
 
@@ -124,7 +124,7 @@ def determining_sizes(
     extents = {one: extent for one, extent in _parts(facts) if extent is not None}
     base = infer_size(facts, output, part)
     result: list[Influence] = []
-    if base is not None and len(extents) <= _MOST_REPLACED:
+    if base is not None and len(extents) <= _MAX_REPLACED:
         for influence in extents:
             changed = _replace_sizes(facts, {influence: _symbol(influence)})
             if infer_size(changed, output, part) != base:
@@ -168,7 +168,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
     """
     if not facts.is_followed:
         return []
-    unknown = [one for one, extent in _parts(facts) if extent is None][:_MOST_REPLACED]
+    unknown = [one for one, extent in _parts(facts) if extent is None][:_MAX_REPLACED]
     values = _unknown_values(facts)
 
     def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
@@ -266,7 +266,7 @@ def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
             continue
         sizes = [size for size in shape if isinstance(size, int)]
         count = sizes[0] if sizes else 1
-        if len(sizes) == len(shape) and 0 <= count <= MOST_ELEMENTS:
+        if len(sizes) == len(shape) and 0 <= count <= MAX_ELEMENTS:
             items = [
                 _symbol(Influence(index, TypePart("element", element))) for element in range(count)
             ]

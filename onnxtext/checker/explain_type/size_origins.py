@@ -36,9 +36,9 @@ from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 
-_MOST_STEPS = 20_000
+_MAX_STEPS = 20_000
 """The maximum number of steps in all explanations of one model together."""
-_MOST_OTHERS = 3
+_MAX_OTHERS = 3
 """The maximum number of further equal sizes that a step lists."""
 _DEEPEST = 30
 """The maximum number of steps with several sources along one chain."""
@@ -69,7 +69,7 @@ class SizeExplainer:
     """
 
     def __init__(
-        self, subject: CheckedModel, findings: list[Finding], *, most: int = _MOST_STEPS
+        self, subject: CheckedModel, findings: list[Finding], *, most: int = _MAX_STEPS
     ) -> None:
         self._targets = resolve_targets(subject)
         self._shapes = SymbolicStep()
@@ -279,7 +279,7 @@ class SizeExplainer:
                 [influence.part.of(quote(node.inputs[influence.input])) for influence in others]
             )
             shown.pop(first.part.of(quote(node.inputs[first.input])), None)
-            step.also += [f"{other} is the same" for other in list(shown)[:_MOST_OTHERS]]
+            step.also += [f"{other} is the same" for other in list(shown)[:_MAX_OTHERS]]
             return self._sources(step, node, [first])
         step.how = f"{operator} computes it from"
         return self._sources(step, node, influences)

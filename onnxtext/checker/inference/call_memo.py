@@ -14,7 +14,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.scopes import Scope
 
-_MOST_NODES = 20_000
+_MAX_NODES = 20_000
 """Maximum number of node visits in called functions, in addition to two per node of the model."""
 _DEEPEST = 100
 """Maximum depth of nested function calls."""
@@ -29,7 +29,7 @@ class CallMemo:
 
     def __init__(self, subject: CheckedModel) -> None:
         self.known: dict[tuple[object, ...], Any] = {}
-        self._budget = _MOST_NODES + 2 * subject.node_count
+        self._budget = _MAX_NODES + 2 * subject.node_count
         self._depth = 0
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 

@@ -29,7 +29,7 @@ from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
 
-_LEAST_NODES = 200
+_MIN_NODES = 200
 """Models with fewer nodes are checked node by node."""
 
 
@@ -66,7 +66,7 @@ def _propagate(subject: CheckedModel) -> KindPropagation | None:
     """Propagate types by kind through a model; return None unless this proves it free of errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
-    if subject.node_count < _LEAST_NODES or not _may_fit(subject):
+    if subject.node_count < _MIN_NODES or not _may_fit(subject):
         return None
     kinds = KindPropagation(subject, subject.main)
     try:

@@ -27,7 +27,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
 from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 
-_MOST_VISITS = 6
+_MAX_VISITS = 6
 """Maximum number of visits of a body; if types still change, all carried shapes become unknown."""
 
 
@@ -117,7 +117,7 @@ def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: sli
         passed: selects the outputs of the body that become the loop-carried inputs of the next
             iteration.
     """
-    for _ in range(_MOST_VISITS):
+    for _ in range(_MAX_VISITS):
         before = input_types[carried]
         after = visit(input_types).types[passed]
         if len(after) != len(before):

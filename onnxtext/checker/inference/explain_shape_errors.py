@@ -63,7 +63,7 @@ def _shape(shape: tuple[object, ...] | None) -> str:
 
 def _dim(dim: int | str | None) -> str:
     if isinstance(dim, str):
-        from onnxtext.printer.strings import (
+        from onnxtext.printer.quoting import (
             quote_word,
         )  # only for errors, because the import is slow
 

@@ -15,7 +15,7 @@ from onnxtext.checker.isolation.strip_weights import without_weights
 from onnxtext.checker.isolation.worker_client import Failure
 
 _LARGEST = 1 << 31
-_MOST_EXPANDED = 10_000
+_MAX_EXPANDED = 10_000
 """Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100
 """Maximum depth of calls, because onnx recurses."""
@@ -73,7 +73,7 @@ def is_expandable(subject: CheckedModel) -> bool:
     """
     if not subject.functions:
         return True
-    most = _MOST_EXPANDED + 10 * subject.node_count
+    most = _MAX_EXPANDED + 10 * subject.node_count
     resolved = resolve_targets(subject)
     sizes: dict[int, tuple[int, int]] = {}
 

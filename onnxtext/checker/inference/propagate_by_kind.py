@@ -53,7 +53,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.schemas.type_strings import type_text
 
-_LEAST_REPEATS = 4
+_MIN_REPEATS = 4
 """Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
 _FEW_KINDS = 50
 """Number of kinds that are allowed in every model."""
@@ -242,7 +242,7 @@ class KindPropagation:
 
     def _check_count(self, visited: int) -> None:
         """Raise `Inconclusive` if `visited` nodes have too many kinds to save time."""
-        if len(self.kinds) > max(self._most_kinds, visited // _LEAST_REPEATS):
+        if len(self.kinds) > max(self._most_kinds, visited // _MIN_REPEATS):
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, SmallTensors]:

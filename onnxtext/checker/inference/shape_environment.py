@@ -21,7 +21,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 
-_MOST_ELEMENTS = 1024
+_MAX_ELEMENTS = 1024
 """Maximum number of elements of a constant that is passed to onnx, such as a shape or axes."""
 
 
@@ -68,7 +68,7 @@ def is_small(type: Type | None, data: object) -> bool:
     if shape is None or not isinstance(data, (RawData, TypedData)):
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
-    return len(dims) == len(shape) and prod(dims) <= _MOST_ELEMENTS
+    return len(dims) == len(shape) and prod(dims) <= _MAX_ELEMENTS
 
 
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:

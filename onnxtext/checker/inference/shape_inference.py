@@ -54,7 +54,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deep
-_MOST_REPEATED = 2_000
+_MAX_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 
 _Inputs = list[Type | None]
@@ -76,7 +76,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # whether visits report no findings
         # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
-        self._budget = _MOST_REPEATED + 4 * subject.node_count
+        self._budget = _MAX_REPEATED + 4 * subject.node_count
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
@@ -199,18 +199,18 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        inputs = [environment.find(name) if name else None for name in node.inputs]
+        input_types = [environment.find(name) if name else None for name in node.inputs]
         if type(target) is Scope:
             if id(node) in self._wrong:
                 return (), ()  # the error is in the call, not in the body
-            return self._call(node, target, inputs, environment)
+            return self._call(node, target, input_types, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, [])
         if any(map(self._has_error, bodies)):
             return (), ()
-        body_outputs = self._bodies(node, bodies, inputs, environment) if bodies else None
+        body_outputs = self._bodies(node, bodies, input_types, environment) if bodies else None
         if type(target) is Signature and target.origin:
-            return self._from_schema_file(node, target, inputs, environment)
+            return self._from_schema_file(node, target, input_types, environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return (), ()
         if len(self.findings) > before:
@@ -221,12 +221,12 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         values = [environment.value(name) if name else None for name in node.inputs]
         if body_outputs is not None and values and inner.live_branch(node, values[0]) is not None:
             return body_outputs
-        answer = self._answer(scope, bound, target, environment, inputs, bodies)
-        types = self._accept_answer(node, answer, inputs, environment)
+        answer = self._answer(scope, bound, target, environment, input_types, bodies)
+        types = self._accept_answer(node, answer, input_types, environment)
         if body_outputs is not None:
             from_bodies = (*body_outputs.types, *(None,) * len(types))[: len(types)]
             return tuple(map(inner.complete_output_type, types, from_bodies)), body_outputs.values
-        return self._step.node(target, bound, inputs, values, types) if types else (types, ())
+        return self._step.node(target, bound, input_types, values, types) if types else (types, ())
 
     def _bodies(
         self, node: Node, bodies: list[Scope], inputs: _Inputs, environment: ShapeEnvironment

@@ -14,15 +14,15 @@ from typing import Any
 from onnxtext.checker.isolation.worker_client import Failure, Worker, WorkerDied
 from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 
-_MOST_IDLE = 2
+_MAX_IDLE = 2
 """The maximum number of idle processes to keep."""
-_MOST_LOST_SECONDS = 6.0
+_MAX_LOST_SECONDS = 6.0
 """The maximum processor time in seconds of all failed requests of one check together."""
 _START_COST = 0.05
 """The processor time in seconds that starting a process takes."""
-_MOST_FAILED = 50
+_MAX_FAILED = 50
 """The maximum number of failed requests of one check; later requests are not sent."""
-_MOST_CACHED = 50_000
+_MAX_CACHED = 50_000
 """The maximum number of answers to cache."""
 _LARGEST_CACHED = 1 << 14
 """The maximum size in bytes of a request whose answer is cached."""
@@ -81,9 +81,9 @@ class ProcessPool:
         return WorkerDied(failure)
 
     def give(self, worker: Worker) -> None:
-        """Return a process to the pool, or end it if the pool has `_MOST_IDLE` idle processes."""
+        """Return a process to the pool, or end it if the pool has `_MAX_IDLE` idle processes."""
         with self._lock:
-            if len(self._idle) < _MOST_IDLE:
+            if len(self._idle) < _MAX_IDLE:
                 self._idle.append(worker)
                 return
         worker.close()
@@ -132,7 +132,7 @@ class InferenceClient:
     def __init__(self, known: Answers | None = None) -> None:
         self.failures: list[Failure] = []
         self._known = {} if known is None else known
-        if len(self._known) >= _MOST_CACHED:
+        if len(self._known) >= _MAX_CACHED:
             self._known.clear()
         self._failed_requests: dict[object, Failure] = {}
         self._lost_seconds = 0.0
@@ -206,7 +206,7 @@ class InferenceClient:
             cached = self._ask("node", size, *arguments)
             if isinstance(cached, Failure):
                 self._failed_requests[key] = cached
-            elif len(self._known) < _MOST_CACHED:
+            elif len(self._known) < _MAX_CACHED:
                 self._known[key] = cached
         return cached
 
@@ -215,7 +215,7 @@ class InferenceClient:
             last = self.failures[-1]
             if last.kind in ("unavailable", "stopped"):
                 return last
-            if self._lost_seconds > _MOST_LOST_SECONDS or len(self.failures) >= _MOST_FAILED:
+            if self._lost_seconds > _MAX_LOST_SECONDS or len(self.failures) >= _MAX_FAILED:
                 return self._failed(Failure("stopped"))
         seconds = _SECONDS[kind] + _SECONDS_PER_BYTE * size
         memory = _MEMORY + _MEMORY_PER_BYTE * size

@@ -23,7 +23,7 @@ from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.elements import ELEMENTS
 
 _NEWEST = 1 << 30
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 """The maximum number of listed numbers in a note."""
 
 
@@ -201,8 +201,8 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
         items = dict.fromkeys([item for item in values if isinstance(item, (int, bytes))])
         place = Place(node, ("attributes", index, "value"))
         if isinstance(entry.values, range):
-            known = [f"`{number}`" for number in entry.values[:_MOST_SHOWN]]
-            known += ["…"] * (len(entry.values) > _MOST_SHOWN)
+            known = [f"`{number}`" for number in entry.values[:_MAX_SHOWN]]
+            known += ["…"] * (len(entry.values) > _MAX_SHOWN)
             for item in items:
                 if isinstance(item, int) and item not in entry.values:
                     yield _unknown(entry, place, str(item), known)

@@ -111,7 +111,7 @@ def _untyped(name: str, place: Place) -> Finding:
 def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: Place) -> Finding:
     """Report a reference without a type, such as `value_float = @alpha`."""
     type = _type_of(subject, name, parameter, place.item)
-    from onnxtext.printer.strings import quote_word  # only for errors: the import is slow
+    from onnxtext.printer.quoting import quote_word  # only for errors: the import is slow
 
     attribute, reference = quote_word(name), f"@{quote_word(parameter)}"
     if type is None:

@@ -148,7 +148,7 @@ def _recursive(
 def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
     """Find operators that differ between the versions that the model and its functions import."""
     resolved = resolve_targets(subject)
-    in_functions = [
+    function_scopes = [
         (scope, scope.function, scope.opsets.versions)
         for scope in subject.scopes
         if scope.function is not None and scope.opsets is not None
@@ -156,11 +156,11 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
     imports: dict[str, tuple[int, Scope]] = {}  # the first import of each domain
     if subject.main is not None and subject.main.opsets is not None:
         imports = {d: (v, subject.main) for d, v in subject.main.opsets.versions.items()}
-    for scope, _, versions in in_functions:
+    for scope, _, versions in function_scopes:
         for domain, version in versions.items():
             imports.setdefault(domain, (version, scope))
     reported: set[tuple[str, str, int]] = set()
-    for scope, function, versions in in_functions:
+    for scope, function, versions in function_scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             domain = plain_domain(node.domain)
             if type(target) is Scope or domain not in versions:

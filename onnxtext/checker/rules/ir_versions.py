@@ -18,7 +18,7 @@ from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensor
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import (
-    MOST_PLACES,
+    MAX_PLACES,
     annotated_items,
     dense_tensors,
     inner_types,
@@ -142,7 +142,7 @@ def _newer(subject: CheckedModel) -> Iterator[Need]:
     yield 9, "a typed attribute of a function", with_defaults, None
     overloads = (Place(body.original) for body, function in bodies if function.overload)
     calls = (Place(node) for _, node in subject.nodes() if node.overload)
-    yield 10, "an overload", chain(overloads, islice(calls, MOST_PLACES)), None
+    yield 10, "an overload", chain(overloads, islice(calls, MAX_PLACES)), None
     typed = (Place(body.original) for body, _ in bodies if _has_types(body))
     yield 10, "a type in a function", typed, None
     metadata = (Place(item) for item in annotated_items(subject) if item.metadata)
@@ -190,12 +190,12 @@ def _newer_types(subject: CheckedModel) -> Iterator[Need]:
         if tensor.sparse is not None:
             stored.append(tensor.place)
     for element, places in elements.items():
-        yield ELEMENTS[element], f"the element type `{element}`", places[:MOST_PLACES], None
-    yield 6, "a sparse tensor", stored[:MOST_PLACES], None
-    yield 8, "a sparse tensor type", sparse[:MOST_PLACES], None
-    yield 8, "an optional type", optional[:MOST_PLACES], None
+        yield ELEMENTS[element], f"the element type `{element}`", places[:MAX_PLACES], None
+    yield 6, "a sparse tensor", stored[:MAX_PLACES], None
+    yield 8, "a sparse tensor type", sparse[:MAX_PLACES], None
+    yield 8, "an optional type", optional[:MAX_PLACES], None
     # Valid ONNX-ML models of IR versions 3 to 5 have such types.
-    yield 6, "a sequence or map type", containers[:MOST_PLACES], "info"
+    yield 6, "a sequence or map type", containers[:MAX_PLACES], "info"
 
 
 FAMILY = Family(

@@ -146,7 +146,7 @@ def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
     """Return the repair that renames an attribute of a node; None if the right name is None."""
     if right is None:
         return None
-    from onnxtext.printer.strings import quote_word  # a slow import, rarely needed
+    from onnxtext.printer.quoting import quote_word  # a slow import, rarely needed
 
     return Repair("respell", node, (wrong, quote_word(right)))
 

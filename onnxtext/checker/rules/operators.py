@@ -173,7 +173,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
         )
         if near:
             help = f"did you mean {quote(near)}?"
-            from onnxtext.printer.strings import quote_word  # a slow import, rarely needed
+            from onnxtext.printer.quoting import quote_word  # a slow import, rarely needed
 
             right = f"{domain}.{quote_word(near)}" if domain else quote_word(near)
             repair = Repair("respell", places[0].item, (shown, right))

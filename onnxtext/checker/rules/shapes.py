@@ -12,7 +12,7 @@ The check takes these steps, and stops as soon as the model is known to be valid
 2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
    visits all nodes, and the rules of `dimension_conflicts`, which know more shapes than onnx, cover
    all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) A
-   model of more than `_MOST_NODES` nodes may also have other operators, such as `Loop`.
+   model of more than `_MAX_NODES` nodes may also have other operators, such as `Loop`.
 3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 
@@ -50,7 +50,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     objection = whole_model(subject) if expandable and not errors else None
     used = {id(target): target for target in chain.from_iterable(resolve_targets(subject).values())}
     unchecked = any(map(_is_foreign, used.values()))
-    if subject.node_count <= _MOST_NODES:
+    if subject.node_count <= _MAX_NODES:
         unchecked = unchecked or any(map(_is_checked_only_by_onnx, used.values()))
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
@@ -64,7 +64,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield _negative(subject, objection) or _unplaced(subject, objection)
 
 
-_MOST_NODES = 5_000
+_MAX_NODES = 5_000
 """The number of nodes up to which step 3 takes no noticeable time."""
 
 

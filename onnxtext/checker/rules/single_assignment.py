@@ -16,7 +16,7 @@ from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
 
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -65,8 +65,8 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
 
 
 def _name_list(names: list[str]) -> str:
-    """Return names as a phrase for messages, at most `_MOST_NAMES` names."""
-    most = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
+    """Return names as a phrase for messages, at most `_MAX_NAMES` names."""
+    most = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
     words = [quote(name) for name in most]
     if len(most) < len(names):
         words.append(f"{len(names) - len(most)} others")

@@ -186,7 +186,12 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
 FAMILY = Family(
     check,
     (
-        Rule("tensor-type-undefined", "error", "the element type is defined", "proto TensorProto"),
+        Rule(
+            "tensor-type-undefined",
+            "error",
+            "the element type is not `undefined`",
+            "proto TensorProto",
+        ),
         Rule(
             "tensor-data-field",
             "error",

@@ -287,14 +287,14 @@ def diff(
 
 def _not_shown(changes: Sequence[ChangedModel], form: Form | None) -> list[str]:
     """Return a line for each of the first models that `--most` leaves out, and their number."""
-    lines = [_remark(change, "not shown, too long", form) for change in changes[:_MOST_NAMED]]
-    if len(changes) > _MOST_NAMED:
-        line = f"and {len(changes) - _MOST_NAMED:,} more models"
+    lines = [_remark(change, "not shown, too long", form) for change in changes[:_MAX_NAMED]]
+    if len(changes) > _MAX_NAMED:
+        line = f"and {len(changes) - _MAX_NAMED:,} more models"
         lines.append(f"- {line}\n" if form == "markdown" else f"{line}\n")
     return lines
 
 
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 
 def _shown_change(top: Path, change: ChangedModel, form: Form, color: str, *, every: bool) -> str:

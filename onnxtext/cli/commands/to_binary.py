@@ -97,10 +97,10 @@ def _check(
         )
     errors = [item for item in diagnostics if item.severity == "error"]
     if errors:
-        raise OnnxTextError(*errors[:MOST_ERRORS])
+        raise OnnxTextError(*errors[:MAX_ERRORS])
 
 
-MOST_ERRORS = 50
+MAX_ERRORS = 50
 """Maximum number of errors to show per text; `onnxtext check` shows all."""
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 18
 """Number of elements that are compared at a time."""
 
-_MOST_RANK = 4
+_MAX_RANK = 4
 """Maximum rank of tensors that are searched for transpositions."""
 
 
@@ -84,9 +84,9 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
     """Whether `new` is `old` with permuted axes.
 
     `before` and `after` are the shapes of `old` and `new`. Return False for tensors of a rank below
-    2 or above `_MOST_RANK`.
+    2 or above `_MAX_RANK`.
     """
-    if len(before) != len(after) or not 2 <= len(before) <= _MOST_RANK:
+    if len(before) != len(after) or not 2 <= len(before) <= _MAX_RANK:
         return False
     old_data, new_data = old.reshape(before), new.reshape(after)
     return any(

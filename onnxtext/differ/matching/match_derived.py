@@ -21,7 +21,7 @@ from onnxtext.weights.statistics import dtype_of
 if TYPE_CHECKING:
     from onnxtext.differ.matching.derived_weights import Array
 
-_MOST_BYTES = 1 << 28
+_MAX_BYTES = 1 << 28
 """Maximum total size of weights to match by content; above it, they match by name only."""
 
 _FEWEST_ELEMENTS = 4
@@ -69,7 +69,7 @@ def _by_content(
     new: list[tuple[int, ValueInfo]],
     sides: tuple[ModelSide, ModelSide],
 ) -> Pairs:
-    if sum(_size(value) for _, value in (*old, *new)) > _MOST_BYTES:
+    if sum(_size(value) for _, value in (*old, *new)) > _MAX_BYTES:
         return []
     places: dict[Hashable, list[int]] = {}
     shapes: dict[tuple[int, ...], set[tuple[str, tuple[int, ...]]]] = {}

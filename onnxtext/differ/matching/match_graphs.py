@@ -24,7 +24,7 @@ from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.tensor_data import TensorRef, digest_of
 from onnxtext.differ.unmatched_nodes import MatchSide
 
-_MOST_DIGESTS = 1 << 28
+_MAX_DIGESTS = 1 << 28
 """Maximum number of bytes to hash for finding renamed initializers by content."""
 
 
@@ -136,7 +136,7 @@ def _match_initializers(
     left, right = unmatched_indices(pairs, len(old.initializers), len(new.initializers))
     if left and right:
         types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
-        budget = [_MOST_DIGESTS]
+        budget = [_MAX_DIGESTS]
         keys = [
             [_content(body.initializers[i], side, types, budget) or (index, i) for i in part]
             for index, (body, side, part) in enumerate(

@@ -27,7 +27,7 @@ from onnxtext.differ.unmatched_nodes import (
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; nodes with the key None are not matched."""
 
-_MOST_ACCIDENTS = 2
+_MAX_ACCIDENTS = 2
 """Names count as reused if more than this many of them have another value in the new graph."""
 
 
@@ -260,7 +260,7 @@ class NodeMatcher:
                 name = self.old.first_output(old_index)
                 if name != self.new.first_output(new_index) and name in self.new.body.producers:
                     reused += 1
-        return reused > _MOST_ACCIDENTS
+        return reused > _MAX_ACCIDENTS
 
     # ---- By connection ----------------------------------------------------------------------
 

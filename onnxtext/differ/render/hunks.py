@@ -16,9 +16,9 @@ from onnxtext.differ.result import (
     WeightChange,
 )
 from onnxtext.plurals import count_noun
-from onnxtext.printer.strings import quote_word, value_name
+from onnxtext.printer.quoting import quote_word, value_name
 
-MOST_RENAMES = 20
+MAX_RENAMES = 20
 """Maximum number of renames to show, unless every difference is shown."""
 
 _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
@@ -45,10 +45,10 @@ class DiffLine(NamedTuple):
     text: str
 
 
-MOST_ITEMS = 40
+MAX_ITEMS = 40
 """Maximum number of items of a diff that is shown item by item, without groups."""
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 """Maximum number of lines to show of a group's first occurrence."""
 
 
@@ -78,9 +78,9 @@ def hunk_lines(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLin
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
     """Yield the hunks of a diff, with the keys of their items; `every`: see `hunk_lines`."""
     grouped: dict[ItemKey, Group] = {}
-    if not every and len(diff.items) > MOST_ITEMS:
+    if not every and len(diff.items) > MAX_ITEMS:
         for group in diff.groups:
-            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _MOST_UNGROUPED:
+            if len(group.occurrences) > 1 or len(group.occurrences[0]) > _MAX_UNGROUPED:
                 grouped.update(dict.fromkeys(chain(*group.occurrences), group))
     items = {item.key: item for item in diff.items}
     shown: set[int] = set()
@@ -115,7 +115,7 @@ def _stored_differences(diff: ModelDiff) -> Iterator[DiffLine]:
         yield DiffLine("~", text)
 
 
-_MOST_UNGROUPED = 3
+_MAX_UNGROUPED = 3
 """A group that occurs once is shown item by item if it has at most this many items."""
 
 
@@ -132,8 +132,8 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLi
         for line in _item(item)
         if line.mark != "@"
     ]
-    yield from lines[:_MOST_SHOWN]
-    rest = len(lines) - _MOST_SHOWN
+    yield from lines[:_MAX_SHOWN]
+    rest = len(lines) - _MAX_SHOWN
     hidden = [count_noun(rest, "more line")] * (rest > 0)
     hidden += [f"{len(occurrences) - 1:,} more like this"] * (len(occurrences) > 1)
     largest = [
@@ -144,7 +144,7 @@ def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLi
         if change.weights is not None and change.weights.max_abs is not None
     ]
     if len(largest) > 1:
-        hidden.append(f"max |Δ| of all {max(largest):.6g}")
+        hidden.append(f"max |Δ| of the group {max(largest):.6g}")
     if hidden:
         yield DiffLine("#", f" … and {', '.join(hidden)}")
 
@@ -224,7 +224,7 @@ def _weight_text(weights: WeightChange) -> str:
 
 
 def _renames(diff: ModelDiff, *, every: bool) -> Iterator[DiffLine]:
-    most = len(diff.renames) if every else MOST_RENAMES
+    most = len(diff.renames) if every else MAX_RENAMES
     yield DiffLine("@", f"renamed ({len(diff.renames):,})")
     for rename in diff.renames[:most]:
         spell = quote_word if rename.kind == "node" else value_name

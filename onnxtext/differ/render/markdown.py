@@ -10,7 +10,7 @@ from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
 from onnxtext.differ.render.stat import ACTIONS, count_items
 from onnxtext.differ.result import ModelDiff
 
-MOST_CHARACTERS = 60_000
+MAX_CHARACTERS = 60_000
 """Maximum length of the hunks; GitHub rejects comments of more than 65,536 characters."""
 
 
@@ -42,7 +42,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
 
 
 def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
-    """Return the hunks that fit into `MOST_CHARACTERS`, and the number of hunks left out."""
+    """Return the hunks that fit into `MAX_CHARACTERS`, and the number of hunks left out."""
     parts: list[str] = []
     size = 0
     left_out = 0
@@ -54,7 +54,7 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
             ]
         )
         size += len(text) + 1
-        if size > MOST_CHARACTERS:
+        if size > MAX_CHARACTERS:
             left_out += 1
         else:
             parts.append(text)

@@ -21,7 +21,7 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import TensorType, Type
 
 Number = int | float
-MOST_NUMBERS = 1 << 12
+MAX_NUMBERS = 1 << 12
 """Maximum number of elements of a tensor that `read_numbers` reads."""
 _RAW = {
     "int64": "q", "int32": "i", "float": "f", "double": "d", "float16": "e", "bool": "?",
@@ -51,7 +51,7 @@ def read_numbers(
     else:
         return None
     dims = [dim for dim in type.shape if isinstance(dim, int)]
-    if code is None or len(dims) != len(type.shape) or prod(dims) > MOST_NUMBERS:
+    if code is None or len(dims) != len(type.shape) or prod(dims) > MAX_NUMBERS:
         return None
     if len(blob) != prod(dims) * struct.calcsize(f"<{code}"):
         return None

@@ -14,7 +14,7 @@ from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 
-_MOST_REQUESTS = 2000
+_MAX_REQUESTS = 2000
 """Maximum number of requests to the converter in one conversion."""
 
 
@@ -55,7 +55,7 @@ class Converter:
         cached = self._known.get(key)
         if cached is None:
             self._asked += 1
-            if self._asked > _MOST_REQUESTS:
+            if self._asked > _MAX_REQUESTS:
                 return "too many nodes need it"
             answer = self._inference.convert(data, target)
             if isinstance(answer, Failure):

@@ -23,7 +23,7 @@ Targets = Mapping[str, int]
 """Versions of operator sets by domain; the domain of the standard operators is ""."""
 _FIELDS_READ = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
 """Fields that conversion reads; nodes that set them with `@set` or `@unset` are not converted."""
-_MOST_REMARKS = 500
+_MAX_REMARKS = 500
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ def plan_conversion(
     plan._replaced, plan._dropped = facts.replaced, facts.dropped
     _accept_constants(plan, model)
     remarks = [remark for remark in collected.values() if remark.places]
-    plan.remarks = sorted(remarks, key=lambda remark: remark.code != OBSTACLE)[:_MOST_REMARKS]
+    plan.remarks = sorted(remarks, key=lambda remark: remark.code != OBSTACLE)[:_MAX_REMARKS]
     _raise_ir_version(plan, model)
     return plan
 

@@ -15,7 +15,7 @@ from onnxtext.source import Source
 
 OBSTACLE = "opset-conversion"
 CHANGE = "opset-change"
-_MOST_PLACES = 8
+_MAX_PLACES = 8
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def remark_diagnostics(
 
 
 def _in_text(remark: Remark, source: Source, places: TextPlaces) -> Diagnostic:
-    labels = [Label(places.span(place), place.label) for place in remark.places[:_MOST_PLACES]]
+    labels = [Label(places.span(place), place.label) for place in remark.places[:_MAX_PLACES]]
     return Diagnostic(
         remark.code,
         remark.summary(),
@@ -97,7 +97,7 @@ def _in_text(remark: Remark, source: Source, places: TextPlaces) -> Diagnostic:
 
 
 def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnostic:
-    others = remark.places[1:_MOST_PLACES]
+    others = remark.places[1:_MAX_PLACES]
     return Diagnostic(
         remark.code,
         remark.summary(),
@@ -110,5 +110,5 @@ def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnosti
 
 
 def _more(remark: Remark) -> tuple[str, ...]:
-    hidden = len(remark.places) - _MOST_PLACES
+    hidden = len(remark.places) - _MAX_PLACES
     return (f"and {hidden} more places",) if hidden > 0 else ()

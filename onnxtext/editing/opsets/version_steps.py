@@ -27,9 +27,9 @@ from onnxtext.editing.opsets.rules.table import (
 )
 from onnxtext.editing.opsets.schema_versions import changes_between, misfit_reason
 
-_MOST_SUCCESSIVE_STEPS = 48
+_MAX_SUCCESSIVE_STEPS = 48
 """Maximum number of successive steps of a node and the nodes that replace it."""
-_MOST_STEPS = 1000
+_MAX_STEPS = 1000
 """Maximum number of steps of a node and all nodes that replace it."""
 
 
@@ -117,7 +117,7 @@ class GraphConverter:
             return [node]
         self._infer(node, old)
         self._made += 1
-        if depth > _MOST_SUCCESSIVE_STEPS or self._made > _MOST_STEPS:
+        if depth > _MAX_SUCCESSIVE_STEPS or self._made > _MAX_STEPS:
             raise NotConvertible("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:

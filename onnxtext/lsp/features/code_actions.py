@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 FIX_ALL = "source.fixAll.onnxtext"
-_MOST_DIAGNOSTICS = 100
+_MAX_DIAGNOSTICS = 100
 
 
 def register(server: Server) -> None:
@@ -46,7 +46,7 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
     requested = [str(getattr(kind, "value", kind)) for kind in params.context.only or ()]
     result: list[t.CodeAction] = []
     if _is_requested(t.CodeActionKind.QuickFix.value, requested):
-        for diagnostic in _at(document, span)[:_MOST_DIAGNOSTICS]:
+        for diagnostic in _at(document, span)[:_MAX_DIAGNOSTICS]:
             result += _fixes(server, document, diagnostic)
     if _is_requested(KIND.value, requested):
         result += offered_actions(server, document, span)

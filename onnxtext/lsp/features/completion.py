@@ -33,14 +33,14 @@ from onnxtext.lsp.index.operators import (
 from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
-from onnxtext.printer.strings import quote_string, quote_word, value_name
+from onnxtext.printer.quoting import quote_string, quote_word, value_name
 from onnxtext.syntax.section_spans import SECTIONS
 from onnxtext.tensor.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_MOST_ITEMS = 400
+_MAX_ITEMS = 400
 """Maximum number of items in an answer; further typing narrows the list down."""
 
 _CONTAINERS = ("seq", "map", "optional", "sparse_tensor", "opaque")
@@ -71,8 +71,8 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     context = context_at(version.index, offset)
     scope = version.index.scope_at(offset)
     maker = _Maker(document, context, scope, offset, snippets=_snippets(server))
-    items = list(islice(maker.items(), _MOST_ITEMS + 1))
-    return t.CompletionList(is_incomplete=len(items) > _MOST_ITEMS, items=items[:_MOST_ITEMS])
+    items = list(islice(maker.items(), _MAX_ITEMS + 1))
+    return t.CompletionList(is_incomplete=len(items) > _MAX_ITEMS, items=items[:_MAX_ITEMS])
 
 
 def _snippets(server: Server) -> bool:

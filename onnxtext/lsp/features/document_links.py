@@ -31,7 +31,7 @@ _LINKS = re.compile(
     re.DOTALL,
 )
 _WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
-_MOST_LINKS = 5000
+_MAX_LINKS = 5000
 
 
 def register(server: Server) -> None:
@@ -41,7 +41,7 @@ def register(server: Server) -> None:
 
 def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
     """Return at most 5000 links of a document; links to missing files or blobs are left out."""
-    return list(islice(document_links(document), _MOST_LINKS))
+    return list(islice(document_links(document), _MAX_LINKS))
 
 
 def document_links(document: Document) -> Iterator[t.DocumentLink]:

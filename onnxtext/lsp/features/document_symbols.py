@@ -24,7 +24,7 @@ from onnxtext.source import Span
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_MOST_FOUND = 500
+_MAX_FOUND = 500
 _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the line number of a statement in the JSON of its symbol."""
@@ -214,7 +214,7 @@ def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSym
     """Return the graphs, functions and values of open documents whose names contain the query."""
     query = params.query.casefold()
     matching = (_matching(document, query) for document in server.documents.values())
-    return list(islice(chain.from_iterable(matching), _MOST_FOUND))
+    return list(islice(chain.from_iterable(matching), _MAX_FOUND))
 
 
 def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:

@@ -18,7 +18,7 @@ from onnxtext.source import Span
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_MOST_LINES = 4000
+_MAX_LINES = 4000
 """A changed part with more lines is replaced as a whole, because its diff would be slow."""
 
 
@@ -54,7 +54,7 @@ def minimal_edits(old: str, new: str) -> list[Edit]:
     tail = common_start(before[head:][::-1], after[head:][::-1])
     start = sum(map(len, before[:head]))
     left, right = before[head : len(before) - tail], after[head : len(after) - tail]
-    if max(len(left), len(right)) > _MOST_LINES:
+    if max(len(left), len(right)) > _MAX_LINES:
         end = start + sum(map(len, left))
         return [Edit(Span(start, end), "".join(right))]
     offsets = [start]

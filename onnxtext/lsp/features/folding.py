@@ -13,7 +13,7 @@ from onnxtext.lsp.index.folds import find_folds
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
-_MOST_RANGES = 20_000
+_MAX_RANGES = 20_000
 
 
 def register(server: Server) -> None:
@@ -29,6 +29,6 @@ async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.Fo
         if start not in best or best[start].end_line < end:
             kind = t.FoldingRangeKind.Comment if is_comment else None
             best[start] = t.FoldingRange(start, end, kind=kind)
-        if len(best) >= _MOST_RANGES:
+        if len(best) >= _MAX_RANGES:
             break
     return sorted(best.values(), key=lambda fold: fold.start_line)

@@ -10,7 +10,7 @@ from lsprotocol import types as t
 from onnxtext.lsp.features.signature_help import newest_opsets
 from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.index import Index
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.quoting import quote_string
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 
 Maker = Callable[..., t.CompletionItem]

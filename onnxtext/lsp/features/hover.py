@@ -30,7 +30,7 @@ from onnxtext.lsp.index.resolve_section_names import node_labels
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.type_origins import origin_lines
-from onnxtext.printer.strings import quote_word
+from onnxtext.printer.quoting import quote_word
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 KIND = t.CodeActionKind.RefactorRewrite
-_MOST_DIMS = 8
-_MOST_REASONS = 8
+_MAX_DIMS = 8
+_MAX_REASONS = 8
 
 
 def offered_actions(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
@@ -76,7 +76,7 @@ def _dimensions(document: Document, statement: Statement, span: Span) -> Iterato
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
         return
-    for index, dim in enumerate((shape or ())[:_MOST_DIMS]):
+    for index, dim in enumerate((shape or ())[:_MAX_DIMS]):
         size = plain_dim(dim)
         if not isinstance(size, int):
             continue
@@ -136,7 +136,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
 def _reasons(error: OnnxTextError) -> str:
     """Return why a text cannot be edited: one reason per line, with its line number."""
     shown = []
-    for item in error.diagnostics[:_MOST_REASONS]:
+    for item in error.diagnostics[:_MAX_REASONS]:
         span = item.span
         line = "" if item.source is None or span is None else item.source.position(span.start).line
         shown.append(f"line {line}: {item.message}" if line else item.message)

@@ -20,12 +20,12 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
 from onnxtext.lsp.index.section_names import SectionName, name_of, path_steps
-from onnxtext.printer.strings import quote_string, quote_word
+from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.source import Span
 
 Item = Callable[..., t.CompletionItem]
 
-_MOST_VALUES = 20
+_MAX_VALUES = 20
 _LONGEST_VALUE = 80
 _KEYWORD = t.CompletionItemKind.Keyword
 _VARIABLE = t.CompletionItemKind.Variable
@@ -132,7 +132,7 @@ class _SectionItems:
         if key in self.section.above:
             yield self.item("above", _KEYWORD, detail=_short(self.section.above[key]), order="0")
         counts = metadata_entries(self.index).get(key, Counter())
-        for index, (value, count) in enumerate(counts.most_common(_MOST_VALUES)):
+        for index, (value, count) in enumerate(counts.most_common(_MAX_VALUES)):
             if value and len(value) <= _LONGEST_VALUE:
                 detail = f"{count} in this text"
                 yield self.item(

@@ -23,7 +23,7 @@ from onnxtext.lsp.index.operators import (
     parameter_text,
 )
 from onnxtext.lsp.index.symbols import parameter_names
-from onnxtext.printer.strings import quote_word
+from onnxtext.printer.quoting import quote_word
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Key = tuple[int, str]
 NEW = "<new version>"
 """The name of the new version in messages about errors in it."""
-_MOST_NOTES = 8
+_MAX_NOTES = 8
 _LONGEST = 120
 _BEFORE = " (before)"
 """The suffix of the names of removed nodes' outputs, since new values may have these names."""
@@ -178,8 +178,8 @@ def _notes(item: ItemChange) -> list[str]:
         if change.weights is not None and change.weights.max_abs is not None:
             text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
         notes.append(shorten(text, _LONGEST))
-    left = len(notes) - _MOST_NOTES
-    return [*notes[:_MOST_NOTES], f"and {left} more"] if left > 0 else notes
+    left = len(notes) - _MAX_NOTES
+    return [*notes[:_MAX_NOTES], f"and {left} more"] if left > 0 else notes
 
 
 def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:

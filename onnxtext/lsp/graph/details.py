@@ -23,10 +23,10 @@ from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.uri_paths import path_of
 
-_MOST_ROWS = 64
-_MOST_BYTES = 64 << 20
+_MAX_ROWS = 64
+_MAX_BYTES = 64 << 20
 """Maximum size in bytes of a binary model whose weights are read for the panel."""
-_MOST_FOUND = 500
+_MAX_FOUND = 500
 _LONGEST = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
 """A link of Markdown; the panel shows plain text."""
@@ -68,7 +68,7 @@ def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
         for identity, text in (searched_texts(drawing) if query else ())
         if query in text.lower() and (chain := drawing.chain(identity)) is not None
     )
-    return list(islice(matches, _MOST_FOUND))
+    return list(islice(matches, _MAX_FOUND))
 
 
 def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
@@ -129,9 +129,9 @@ def _node(drawing: Drawing, identity: str, scope: Scope, index: int) -> dict[str
 
 
 def _section(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    left = len(rows) - _MOST_ROWS
+    left = len(rows) - _MAX_ROWS
     if left > 0:
-        rows = [*rows[:_MOST_ROWS], {"name": f"and {left} more", "value": ""}]
+        rows = [*rows[:_MAX_ROWS], {"name": f"and {left} more", "value": ""}]
     return {"title": title, "rows": rows}
 
 
@@ -151,11 +151,11 @@ def _values(
     drawing: Drawing, scope: Scope, index: int, names: tuple[str, ...], *, output: bool
 ) -> list[dict[str, Any]]:
     rows = []
-    for slot, name in enumerate(names[: _MOST_ROWS + 1]):
+    for slot, name in enumerate(names[: _MAX_ROWS + 1]):
         if name:
             formal = formal_name(drawing.document, scope, index, slot, output=output)
             rows.append(_value(drawing, scope, name, formal))
-    return [*rows, *[{"name": name, "value": ""} for name in names[_MOST_ROWS + 1 :]]]
+    return [*rows, *[{"name": name, "value": ""} for name in names[_MAX_ROWS + 1 :]]]
 
 
 def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _with_weights(document: Document) -> Model | None:
     if path is None:
         return model
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        if path.stat().st_size > _MAX_BYTES:
             return model
         resources = lift_placed(path.read_bytes(), weights="section").resources
     except (OSError, ValueError):  # the text is shown anyway

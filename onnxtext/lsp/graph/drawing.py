@@ -20,7 +20,7 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.graph.compare_drawings import Changes
 from onnxtext.lsp.graph.drawn_spans import DrawnSpans
 from onnxtext.lsp.graph.module_groups import (
-    MOST_VALUES,
+    MAX_VALUES,
     ModuleGroup,
     Path,
     common_path,
@@ -33,14 +33,14 @@ from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span
 
-MOST_NODES = 5000
+MAX_NODES = 5000
 """Maximum number of items to send; larger drawings are unreadable."""
 MANY_NODES = 200
 """Minimum number of nodes and values of a model whose groups are closed by default."""
-MOST_USERS = 8
+MAX_USERS = 8
 """Maximum number of users of a value that is drawn with edges; beyond it, each user has a stub."""
 
-_MOST_OPERATORS = 6
+_MAX_OPERATORS = 6
 
 Key = tuple[int, str]
 """A value: the number of the graph or function that defines it, and its name."""
@@ -106,7 +106,7 @@ class Drawing:
                         own_users.append(identity)
 
     def _is_stub(self, key: Key) -> bool:
-        return key in self._constants or len(self._users.get(key, ())) > MOST_USERS
+        return key in self._constants or len(self._users.get(key, ())) > MAX_USERS
 
     # ---- Groups -------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Drawing:
     # ---- The answer ---------------------------------------------------------------------------
 
     def draw(
-        self, opened: Collection[str], closed: Collection[str], most: int = MOST_NODES
+        self, opened: Collection[str], closed: Collection[str], most: int = MAX_NODES
     ) -> dict[str, Any]:
         """Return the open groups with their items and edges.
 
@@ -269,7 +269,7 @@ class Drawing:
             "bodies": [],
             "stubs": [],
             "count": member.count,
-            "operators": self.operators(member).most_common(_MOST_OPERATORS),
+            "operators": self.operators(member).most_common(_MAX_OPERATORS),
         }
 
     def operators(self, group: ModuleGroup) -> Counter[str]:
@@ -330,7 +330,7 @@ class Drawing:
             "uses": [],
             "stubs": stubs,
             "shared": any(
-                name and len(self._users.get((number, name), ())) > MOST_USERS
+                name and len(self._users.get((number, name), ())) > MAX_USERS
                 for name in node.outputs
             ),
         }
@@ -397,4 +397,4 @@ def _closed_group(chain: Path, drawn: Collection[str]) -> str:
 
 
 def _many(names: list[str], group: str) -> Path:
-    return (group,) if len(names) > MOST_VALUES else ()
+    return (group,) if len(names) > MAX_VALUES else ()

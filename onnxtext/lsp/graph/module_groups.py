@@ -23,11 +23,11 @@ Path = tuple[str, ...]
 
 LEAST = 3
 """Minimum number of nodes of a group; smaller groups are dissolved: they would hide little."""
-MOST_MEMBERS = 150
+MAX_MEMBERS = 150
 """Maximum number of members of a group; larger groups are divided into parts."""
 PART = 100
 """Number of members of each part of a divided group, except the last."""
-MOST_VALUES = 16
+MAX_VALUES = 16
 """Maximum number of inputs (or outputs) of a graph that are drawn without a group of their own."""
 
 _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
@@ -261,7 +261,7 @@ def _divide(group: ModuleGroup) -> None:
         if isinstance(member, ModuleGroup):
             _divide(member)
     level = 0
-    while len(group.members) > MOST_MEMBERS:
+    while len(group.members) > MAX_MEMBERS:
         level += 1
         chunks = [group.members[at : at + PART] for at in range(0, len(group.members), PART)]
         group.members = [

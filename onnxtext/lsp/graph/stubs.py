@@ -25,7 +25,7 @@ _TYPE = re.compile(r"^\w+(?:\[[^\]]*\])?\s+(?=[\[{\w.\-\"])")
 _SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
 _WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
 """A complete literal; a cut literal, or a reference such as `blob"…"`, does not match."""
-_MOST_TEXT = 200
+_MAX_TEXT = 200
 _LONGEST_DETAIL = 120
 
 
@@ -93,7 +93,7 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
     offset = index.original(value).at
     if offset < 0:
         return ""
-    text = document.version.text[offset : offset + _MOST_TEXT]
+    text = document.version.text[offset : offset + _MAX_TEXT]
     if constant != GIVEN:
         match = _CONSTANT.search(text)
         text = "" if match is None else match.group(1)

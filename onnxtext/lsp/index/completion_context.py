@@ -30,7 +30,7 @@ _CLOSING = {")": "(", "]": "[", "}": "{", ">": "<"}
 _WORD = re.compile(r'(?:b?"(?:[^"\\\n\r]|\\.)*|[A-Za-z_][A-Za-z0-9_]*)\Z')
 _COMMENT = re.compile(r'^[^"#]*(?:"(?:[^"\\\n]|\\.)*"[^"#]*)*#')
 _ESCAPE = re.compile(r"\\.")
-_MOST_CHARACTERS = 200_000
+_MAX_CHARACTERS = 200_000
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ def _reading_start(index: Index, end: int) -> int:
             located = index.located(statement)
             if located is not None and located.span.end < end:
                 return located.span.end
-    return 0 if end <= _MOST_CHARACTERS else end - _MOST_CHARACTERS
+    return 0 if end <= _MAX_CHARACTERS else end - _MAX_CHARACTERS
 
 
 class _Reader:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.check_document import Analysis
 
-MOST_CHARACTERS = 32 << 20
+MAX_CHARACTERS = 32 << 20
 """Maximum number of characters of a text to parse: keystrokes wait for the parser."""
 
 
@@ -77,7 +77,7 @@ class DocumentVersion:
     @cached_property
     def parsed(self) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
         """The syntax tree (None if nothing could be parsed), and the syntax errors."""
-        if len(self.text) > MOST_CHARACTERS:
+        if len(self.text) > MAX_CHARACTERS:
             return None, (_too_large(self.source),)
         start = time.process_time()
         with paused_collector():
@@ -257,7 +257,7 @@ def _too_large(source: Source) -> Diagnostic:
 
     return Diagnostic(
         "model-too-large",
-        f"the text is larger than {MOST_CHARACTERS >> 20} MiB: the language server skips it",
+        f"the text is larger than {MAX_CHARACTERS >> 20} MiB: the language server skips it",
         "info",
         source=source,
         labels=(Label(Span(0, 0)),),

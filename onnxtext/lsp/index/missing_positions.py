@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LONGEST_HEAD = 10_000
 """Maximum number of characters to read of a function's head."""
-_MOST_TOKENS = 10_000
+_MAX_TOKENS = 10_000
 """Maximum number of tokens to read for the end of a graph or statement."""
 
 
@@ -46,7 +46,7 @@ def find_end(index: Index, scope: Scope) -> int:
             offset, in_body = end, isinstance(item, Node)
     limit = max(_limit_of(index, scope), offset)
     lexer, depth = load_lexer(), int(in_body)
-    for _ in range(_MOST_TOKENS):
+    for _ in range(_MAX_TOKENS):
         token = lexer.token(index.source.text, offset)
         if token is None or token.at >= limit:
             break
@@ -73,7 +73,7 @@ def broken_statement_end(chunk: str) -> int:
         chunk: the text from the start of the statement to its last possible end.
     """
     depth = end = 0
-    for _, token, offset in islice(load_lexer().read(chunk, 0), _MOST_TOKENS):
+    for _, token, offset in islice(load_lexer().read(chunk, 0), _MAX_TOKENS):
         depth += (token == "{") - (token == "}")
         if depth < 0:
             break

@@ -13,7 +13,7 @@ from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
 from onnxtext.ast.tensors_and_attributes import Float32
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.printer import print_attribute
-from onnxtext.printer.strings import quote_string
+from onnxtext.printer.quoting import quote_string
 from onnxtext.tensor.float_literals import float32_text
 
 

@@ -13,7 +13,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Parameter, Signature
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.lsp.index.operator_details import details
-from onnxtext.printer.strings import quote_string, quote_word
+from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.schemas.type_strings import text_spelling
 from onnxtext.tensor.float_literals import float32_text
 

@@ -16,7 +16,7 @@ from onnxtext.syntax.grammar.lexer import Token, load_lexer
 if TYPE_CHECKING:
     from onnxtext.lsp.index.index import Index
 
-_MOST_CHARACTERS = 400_000
+_MAX_CHARACTERS = 400_000
 
 Kind = Literal["block", "name", "key", "value", "pair-key", "pair-value", "nothing"]
 
@@ -93,7 +93,7 @@ def section_context(index: Index, offset: int) -> SectionContext | None:
     text = index.source.text
     begun = (span for span in reversed(index.section_spans) if span.inside <= offset)
     section, start, inside, _ = next(begun, ("", 0, 0, 0))
-    if text[inside - 1 : inside] != "{" or offset - start > _MOST_CHARACTERS:
+    if text[inside - 1 : inside] != "{" or offset - start > _MAX_CHARACTERS:
         return None
     reader = _Reader(SectionBlock(section))
     for token in load_lexer().tokens(text, inside, offset):
@@ -200,10 +200,10 @@ def metadata_entries(index: Index) -> dict[str, Counter[str]]:
     for section in index.section_spans:
         if section.keyword != "metadata":
             continue
-        end = min(section.end, section.inside + _MOST_CHARACTERS)
+        end = min(section.end, section.inside + _MAX_CHARACTERS)
         for entry in _ENTRY.finditer(text, section.inside, end):
             if entry[1] is not None:
                 result.setdefault(name_of(entry[1]), Counter())[entry[2] or ""] += 1
-    for entry in _META.finditer(text, 0, _MOST_CHARACTERS):
+    for entry in _META.finditer(text, 0, _MAX_CHARACTERS):
         result.setdefault(name_of(entry[1]), Counter())[entry[2]] += 1
     return result

@@ -21,7 +21,7 @@ from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan
 
 _SECTIONS = ("metadata", "quantization", "training")
-_MOST_TOKENS = 200_000
+_MAX_TOKENS = 200_000
 """Maximum number of tokens of a section, and of a list of pairs, to read."""
 
 
@@ -95,7 +95,7 @@ class _Reader:
 
     def tokens(self) -> Iterator[Token]:
         """Yield the next tokens."""
-        return islice(iter(self.next, None), _MOST_TOKENS)
+        return islice(iter(self.next, None), _MAX_TOKENS)
 
     def read(self) -> None:
         """Read a section `metadata` or `quantization`."""

@@ -14,7 +14,7 @@ from onnxtext.lsp.index.plain_statements import plain_span_map
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
-_MOST_STATEMENTS = 50_000
+_MAX_STATEMENTS = 50_000
 """Maximum number of cached statements."""
 
 
@@ -39,7 +39,7 @@ class SpanMapCache:
             return self._known[key]
         except KeyError:
             pass
-        if len(self._known) >= _MOST_STATEMENTS:
+        if len(self._known) >= _MAX_STATEMENTS:
             self._known.clear()
         result = plain_span_map(kind, chunk)
         if result is None:

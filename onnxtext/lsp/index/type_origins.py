@@ -26,8 +26,8 @@ from onnxtext.plurals import count_noun
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
-_MOST_LINES = 4
-_MOST_STEPS = 400
+_MAX_LINES = 4
+_MAX_STEPS = 400
 """Maximum number of steps to follow for one hover."""
 
 
@@ -143,13 +143,13 @@ def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     parts = [TypePart("dimension", index) for index in range(len(shape or ()))]
     if shape is None:
         parts = [RANK]
-    explainer = SizeExplainer(subject, [], most=_MOST_STEPS)
+    explainer = SizeExplainer(subject, [], most=_MAX_STEPS)
     steps = [explainer.explain(view, name, part) for part in parts]
     steps.sort(key=lambda step: step.size is not None)  # unknown ones first
-    for step in steps[:_MOST_LINES]:
+    for step in steps[:_MAX_LINES]:
         yield _line(document, step)
-    if len(steps) > _MOST_LINES:
-        yield f"- and {len(steps) - _MOST_LINES} more sizes"
+    if len(steps) > _MAX_LINES:
+        yield f"- and {len(steps) - _MAX_LINES} more sizes"
 
 
 def _line(document: Document, step: ExplanationStep) -> str:

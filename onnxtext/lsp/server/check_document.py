@@ -28,7 +28,7 @@ NEED_VALID_SYNTAX = frozenset(
 )  # fmt: skip
 """Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
 
-MOST_FINDINGS = 1000
+MAX_FINDINGS = 1000
 """Maximum number of diagnostics of a document to send to the editor, errors first."""
 
 
@@ -132,7 +132,7 @@ def _check(
 
 
 def _without_source(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Return at most `MOST_FINDINGS` findings for the server: without source, errors first."""
+    """Return at most `MAX_FINDINGS` findings for the server: without source, errors first."""
     rank = {"error": 0, "warning": 1}
-    chosen = sorted(diagnostics, key=lambda item: rank.get(item.severity, 2))[:MOST_FINDINGS]
+    chosen = sorted(diagnostics, key=lambda item: rank.get(item.severity, 2))[:MAX_FINDINGS]
     return [replace(item, source=None) for item in chosen]

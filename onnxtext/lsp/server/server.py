@@ -23,7 +23,7 @@ from pygls.lsp.server import LanguageServer
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
-from onnxtext.lsp.index.document import MOST_CHARACTERS, Document, DocumentVersion
+from onnxtext.lsp.index.document import MAX_CHARACTERS, Document, DocumentVersion
 from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.check_document import Analysis
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
@@ -287,7 +287,7 @@ class Server(LanguageServer):
 
     def _check(self, document: Document, delay: float = DELAY) -> None:
         version = document.version
-        if len(version.text) > MOST_CHARACTERS:
+        if len(version.text) > MAX_CHARACTERS:
             self.checker.cancel(document.uri)
             document.analysis, document.analyzed = Analysis(), version.number
             self._wake(document.uri)

@@ -17,7 +17,7 @@ _SIZE = 1 << 16
 _FAIR = 200
 """Number of lines after which other tasks may run, if input never pauses."""
 _LONGEST_LINE = 1 << 16
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 """Maximum number of digits of a `Content-Length`: each message is held in memory."""
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class PipeReader:
             if line.strip():
                 is_empty = False
             elif not is_empty:
-                if length is None or not length.isdigit() or len(length) > _MOST_DIGITS:
+                if length is None or not length.isdigit() or len(length) > _MAX_DIGITS:
                     raise BadHeader("the header of a message has no valid Content-Length")
                 return await self._bytes(int(length))
         return None

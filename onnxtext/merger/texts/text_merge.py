@@ -254,12 +254,12 @@ class _Merge:
 
 
 def _limit_notes(notes: list[str]) -> list[str]:
-    """Shorten a list of notes to `_MOST_NOTES`."""
-    hidden = len(notes) - _MOST_NOTES
-    return notes if hidden <= 0 else [*notes[:_MOST_NOTES], f"and {hidden} more of this kind"]
+    """Shorten a list of notes to `_MAX_NOTES`."""
+    hidden = len(notes) - _MAX_NOTES
+    return notes if hidden <= 0 else [*notes[:_MAX_NOTES], f"and {hidden} more of this kind"]
 
 
-_MOST_NOTES = 20
+_MAX_NOTES = 20
 
 
 def _parses(text: str) -> bool:

@@ -40,7 +40,7 @@ from onnxtext.merger.texts.merged_tree import (
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
-_MOST_ROUNDS = 8
+_MAX_ROUNDS = 8
 
 
 class Unmergeable(Exception):
@@ -86,7 +86,7 @@ def review(
     sides = (ours, theirs)
     old_issues: set[tuple[str, str]] | None = None
     tried = False
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         writer = write(listed, None)
         text = writer.text()
         try:

@@ -23,7 +23,7 @@ from onnxtext.proto.encode.types_and_tensors import (
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
-from onnxtext.tensor.blobs import SIZE, BlobError, Blobs, BlobSource
+from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.tensor.elements import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
@@ -183,7 +183,7 @@ class ValueLowering(ABC):
         needed = raw_size(element, count) if element is not None and element.bits else -1
         if len(raw) != needed and needed >= 0:
             message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {needed}"
-            raise LowerError(message, offset, SIZE, data.digest)
+            raise LowerError(message, offset, BLOB_SIZE, data.digest)
         return ast.RawData(raw)
 
     def _array(
@@ -328,7 +328,7 @@ class ValueLowering(ABC):
         width = 4 if kind is _A.FLOATS else 8
         if len(data) % width:
             message = f"the blob {digest} has {len(data)} bytes, which is not a multiple of {width}"
-            raise LowerError(message, -1, SIZE, digest)
+            raise LowerError(message, -1, BLOB_SIZE, digest)
         if kind is _A.FLOATS:
             return varints.float_fields(b"\x3d", data)
         return varints.int_fields(b"\x40", data)

@@ -322,30 +322,34 @@ def _reference_list(
 
 
 def _fine_number_list(
-    one: ast.AttributeType | None, items: list[Any]
+    declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
     """Convert a list of numbers that the lexer split into a token for each item.
 
     It does so if the list contains a comment or a rare spelling.
 
     Args:
-        one: the declared type of an item; None to infer it.
+        declared: the declared type of an item; None to infer it.
         items: the items, of which the first is a number.
     """
     first = items[0].text
     for item in items:
         if type(item) is not ast.Number:
             _raise_mixed_types(_number_type(first))
-        elif one is None and _number_type(first) is _A.INT and _number_type(item.text) is _A.FLOAT:
+        elif (
+            declared is None
+            and _number_type(first) is _A.INT
+            and _number_type(item.text) is _A.FLOAT
+        ):
             _raise_mixed_types(_A.INT, item.text)
-    one = one or _number_type(first)
-    if one is _A.INT:
+    declared = declared or _number_type(first)
+    if declared is _A.INT:
         for item in items:
             if _number_type(item.text) is not _A.INT:
                 _mismatch(_A.INTS, _A.FLOAT, item.text)
         return _A.INTS, tuple([integers.int64(item.text) for item in items])
-    if one is not _A.FLOAT:
-        _mismatch(LIST_OF[one], _number_type(first), first)
+    if declared is not _A.FLOAT:
+        _mismatch(LIST_OF[declared], _number_type(first), first)
     bits = [_number(_A.FLOAT, item.text)[1] for item in items]
     return _A.FLOATS, ast.Floats(b"".join(item.bits.to_bytes(4, "little") for item in bits))  # type: ignore[union-attr]
 

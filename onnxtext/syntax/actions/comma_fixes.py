@@ -14,7 +14,7 @@ from onnxtext.source import Span
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.literal_brackets import BLANKS, blank_comments
 
-_MOST_EDITS = 1000
+_MAX_EDITS = 1000
 _LONGEST = 100_000
 """Maximum length in characters of a list to correct: the corrected list is parsed, too."""
 
@@ -64,7 +64,7 @@ def _candidates(text: str) -> Iterator[list[Edit]]:
         edits = changed_commas(text)
     except LiteralError:
         return
-    if 0 < len(edits) <= _MOST_EDITS:
+    if 0 < len(edits) <= _MAX_EDITS:
         yield edits
         yield [
             Edit(Span(edit.span.start - 1, edit.span.end), ",")

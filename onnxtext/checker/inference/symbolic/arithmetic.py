@@ -18,7 +18,7 @@ from onnxtext.checker.inference.symbolic.quotients import (
     upper_bound,
 )
 from onnxtext.checker.inference.symbolic.small_tensors import (
-    MOST_ELEMENTS,
+    MAX_ELEMENTS,
     SmallTensor,
     broadcast_all_shapes,
     broadcast_tensor,
@@ -33,7 +33,7 @@ def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
     shape = broadcast_all_shapes([value.shape for value in tensors])
     if len(tensors) != len(call.values) or not tensors or shape is None:
         return None
-    if call.since < 7 or prod(shape) > MOST_ELEMENTS:
+    if call.since < 7 or prod(shape) > MAX_ELEMENTS:
         return None
     wide = [broadcast_tensor(value, shape) for value in tensors]
     return [value for value in wide if value is not None]
@@ -155,7 +155,7 @@ def where(call: OperatorCall) -> SmallTensor | None:
     """
     tensors = [value for value in call.values if value is not None]
     shape = broadcast_all_shapes([value.shape for value in tensors])
-    if len(tensors) != 3 or shape is None or prod(shape) > MOST_ELEMENTS:
+    if len(tensors) != 3 or shape is None or prod(shape) > MAX_ELEMENTS:
         return None
     condition, left, right = [broadcast_tensor(value, shape) for value in tensors]
     if condition is None or left is None or right is None:

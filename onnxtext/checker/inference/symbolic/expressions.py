@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
-MOST_TERMS = 12
-_MOST_FACTORS = 8
+MAX_TERMS = 12
+_MAX_FACTORS = 8
 _LARGEST = 1 << 63
 
 
@@ -107,7 +107,7 @@ def sum_of_terms(terms: Mapping[Monomial, int]) -> Extent:
         return 0
     if len(kept) == 1 and not kept[0][0]:
         return _int64_or_none(kept[0][1])
-    if len(kept) > MOST_TERMS or any(len(product) > _MOST_FACTORS for product, _ in kept):
+    if len(kept) > MAX_TERMS or any(len(product) > _MAX_FACTORS for product, _ in kept):
         return None
     if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
         return None

@@ -112,7 +112,7 @@ class OperatorCall:
         if value is not None:
             return value.items if len(value.shape) <= 1 else None
         if shape is not None and len(shape) == 1 and isinstance(shape[0], int):
-            return (None,) * shape[0] if 0 <= shape[0] <= MOST_UNKNOWN else None
+            return (None,) * shape[0] if 0 <= shape[0] <= MAX_UNKNOWN else None
         return None
 
     def value(self, index: int) -> SmallTensor | None:
@@ -257,5 +257,5 @@ def entries(count: int) -> str:
     return count_noun(count, "entry", "entries")
 
 
-MOST_UNKNOWN = 64
+MAX_UNKNOWN = 64
 """Maximum length of a list whose elements are all unknown."""

@@ -27,13 +27,13 @@ from onnxtext.checker.inference.symbolic.quotients import (
 )
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)|(//|[-+*(),]))")
-_MOST_CHARACTERS = 400
+_MAX_CHARACTERS = 400
 
 
 @lru_cache(1024)
 def parse_size(dim: str) -> Extent:
     """Parse the text of a dimension into a size; return None for an empty text."""
-    if dim.isidentifier() or len(dim) > _MOST_CHARACTERS:
+    if dim.isidentifier() or len(dim) > _MAX_CHARACTERS:
         return symbol_plus(dim)
     if not dim:
         return None

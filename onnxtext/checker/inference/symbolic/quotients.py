@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import gcd
 
 from onnxtext.checker.inference.symbolic.expressions import (
-    MOST_TERMS,
+    MAX_TERMS,
     Extent,
     Factor,
     Monomial,
@@ -36,7 +36,7 @@ def exact_quotient(left: Extent, right: Extent) -> Extent:
         return None if left % right else left // right
     rest, quotient = left, Counter[Monomial]()
     lead, divisor = next(iter(terms_of(right).items()))
-    for _ in range(MOST_TERMS):
+    for _ in range(MAX_TERMS):
         if rest == 0:
             return sum_of_terms(quotient)
         first, coefficient = next(iter(terms_of(rest).items()))
@@ -236,7 +236,7 @@ def _extreme(kind: str, left: Extent, right: Extent) -> Extent:
     if is_positive_or_zero(minus(right, left)):
         return left if kind == "min" else right
     parts = list(dict.fromkeys((*_parts(kind, left), *_parts(kind, right))))
-    if len(parts) > MOST_TERMS:
+    if len(parts) > MAX_TERMS:
         return None
     numbers = [part for part in parts if isinstance(part, int)]
     others = sorted([part for part in parts if not isinstance(part, int)], key=text)

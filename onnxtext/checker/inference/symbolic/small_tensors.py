@@ -16,10 +16,10 @@ from onnxtext.ast.tensors_and_attributes import RawData, TypedData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.expressions import Extent
 
-MOST_ELEMENTS = 64
+MAX_ELEMENTS = 64
 """Maximum number of elements of a tensor whose elements are tracked."""
 
-_MOST_REAL = 8
+_MAX_REAL = 8
 """Maximum number of elements of a tracked float tensor: scales are tracked, weights are not."""
 TRACKED = {"int64": "q", "int32": "i", "float": "f", "double": "d", "bool": "?"}
 """Maps the element types of tracked tensors to their format characters in module `struct`."""
@@ -75,7 +75,7 @@ def take_elements(
         shape: the shape of the new tensor.
         at: maps an index of the new tensor to an index of `value`.
     """
-    if prod(shape) > MOST_ELEMENTS:
+    if prod(shape) > MAX_ELEMENTS:
         return None
     items = [
         value.items[row_major_offset(at(index), value.shape)] for index in row_major_indices(shape)
@@ -124,7 +124,7 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
-    most = _MOST_REAL if type.element in REAL else MOST_ELEMENTS
+    most = _MAX_REAL if type.element in REAL else MAX_ELEMENTS
     shape = type.integer_dims
     if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
         return None

@@ -48,7 +48,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     stored_value,
 )
 
-_MOST_CALLED = 10_000
+_MAX_CALLED = 10_000
 """Maximum number of node visits in called functions, in addition to one per node of the model."""
 _DEEPEST = 50
 """Maximum depth of nested function calls."""
@@ -91,7 +91,7 @@ class SymbolicShapes:
         self._called: dict[tuple[object, ...], Results] = {}
         self._kept: list[SizeEquations] = []
         self._instances = 0
-        self._budget = _MOST_CALLED + subject.node_count
+        self._budget = _MAX_CALLED + subject.node_count
         # Nodes with errors get no further findings.
         self._wrong = wrong_items(subject)
         self._depth = 0

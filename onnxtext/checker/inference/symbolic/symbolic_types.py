@@ -24,7 +24,7 @@ from onnxtext.checker.inference.type_merging import Types
 from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.schemas.type_strings import type_of, type_text
 
-_MOST_CHARACTERS = 120
+_MAX_CHARACTERS = 120
 """Maximum length of an expression that is used as a dimension."""
 
 
@@ -154,16 +154,16 @@ def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
     return inferred if dims == inferred.shape else replace(inferred, shape=dims)
 
 
-def _refine_dim(dim: Dim, extent: Extent) -> Dim:
+def _refine_dim(dim: Dim, size: Extent) -> Dim:
     """Return the dimension that onnx infers; the symbolic one if onnx infers none."""
-    if plain_dim(dim) not in (None, "") or extent is None:
+    if plain_dim(dim) not in (None, "") or size is None:
         return dim
-    return size_to_dim(extent)
+    return size_to_dim(size)
 
 
-def size_to_dim(extent: Extent) -> Dim:
+def size_to_dim(size: Extent) -> Dim:
     """Return a size as a dimension; None if it is unknown, negative or too long."""
-    if isinstance(extent, SymbolicSize):
-        written = text(extent)
-        return written if len(written) <= _MOST_CHARACTERS else None
-    return extent if extent is not None and extent >= 0 else None
+    if isinstance(size, SymbolicSize):
+        written = text(size)
+        return written if len(written) <= _MAX_CHARACTERS else None
+    return size if size is not None and size >= 0 else None

@@ -13,7 +13,7 @@ from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.quotients import exact_quotient, substitute
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 
-_MOST_VISITED = 100_000
+_MAX_VISITED = 100_000
 """Maximum number of value visits in all searches of one `SymbolTrace` together."""
 
 
@@ -28,7 +28,7 @@ class SymbolTrace:
         self.shapes = shapes
         self._main = main
         self._indexes: dict[int, int] | None = None
-        self._budget = _MOST_VISITED
+        self._budget = _MAX_VISITED
 
     def shape(self, name: str) -> SymbolicShape:
         """Return the shape of a value of the main graph; None if unknown."""

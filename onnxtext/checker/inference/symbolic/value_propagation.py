@@ -19,7 +19,7 @@ from onnxtext.checker.inference.symbolic.quotients import maximum_of, minimum_of
 from onnxtext.checker.inference.symbolic.reshape_and_slice import selected_dims, slice_range
 from onnxtext.checker.inference.symbolic.small_tensors import (
     EXACT,
-    MOST_ELEMENTS,
+    MAX_ELEMENTS,
     REAL,
     TRACKED,
     SmallTensor,
@@ -43,7 +43,7 @@ def _constant(call: OperatorCall) -> SmallTensor | None:
         if isinstance(value, Tensor):
             return stored_value(value.type, value.data)
         numbers = value if isinstance(value, tuple) else (value,)
-        if len(numbers) > MOST_ELEMENTS:
+        if len(numbers) > MAX_ELEMENTS:
             return None
         if attribute.name in ("value_ints", "value_int"):
             integers = tuple([number for number in numbers if isinstance(number, int)])
@@ -160,7 +160,7 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
     shape = (*parts[0].shape[:axis_index], size, *parts[0].shape[axis_index + 1 :])
     return (
         SmallTensor(shape, tuple(elements), parts[0].real)
-        if len(elements) <= MOST_ELEMENTS
+        if len(elements) <= MAX_ELEMENTS
         else None
     )
 
@@ -173,14 +173,14 @@ def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
         if value is not None and len(value.shape) == 1:
             elements += value.items
         elif shape is not None and len(shape) == 1 and isinstance(shape[0], int):
-            if not 0 <= shape[0] <= MOST_ELEMENTS:
+            if not 0 <= shape[0] <= MAX_ELEMENTS:
                 return None
             elements += [None] * shape[0]
         else:
             return None
     return (
         SmallTensor((len(elements),), tuple(elements), real)
-        if len(elements) <= MOST_ELEMENTS
+        if len(elements) <= MAX_ELEMENTS
         else None
     )
 
@@ -263,7 +263,7 @@ def _range(call: OperatorCall) -> SmallTensor | None:
     if not isinstance(length, int) or not isinstance(step, int) or not step:
         return None
     count = max(0, -(-length // step))
-    if count > MOST_ELEMENTS:
+    if count > MAX_ELEMENTS:
         return None
     first = call.value(0)
     items = tuple([plus(start, index * step) for index in range(count)])
@@ -272,7 +272,7 @@ def _range(call: OperatorCall) -> SmallTensor | None:
 
 def _constant_of_shape(call: OperatorCall) -> SmallTensor | None:
     shape, fill = call.integers("shape", 0), call.attribute("value")
-    if shape is None or min(shape, default=0) < 0 or prod(shape) > MOST_ELEMENTS:
+    if shape is None or min(shape, default=0) < 0 or prod(shape) > MAX_ELEMENTS:
         return None
     one = SmallTensor((1,), (0,), True)
     if isinstance(fill, Tensor):
@@ -315,12 +315,12 @@ def _pad(call: OperatorCall) -> SmallTensor | None:
     fill = call.scalar(2) if call.has_input(2) else default
     if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:
         return None
-    if min(pads) < 0 or sum(pads) > MOST_ELEMENTS or call.has_input(3):
+    if min(pads) < 0 or sum(pads) > MAX_ELEMENTS or call.has_input(3):
         return None
     if call.attribute("mode") not in (None, b"constant"):
         return None
     items = (*(fill,) * pads[0], *value.items, *(fill,) * pads[1])
-    return SmallTensor((len(items),), items, value.real) if len(items) <= MOST_ELEMENTS else None
+    return SmallTensor((len(items),), items, value.real) if len(items) <= MAX_ELEMENTS else None
 
 
 _FUNCTIONS: dict[str, ValueFunction] = {

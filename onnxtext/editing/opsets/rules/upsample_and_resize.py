@@ -95,7 +95,7 @@ def resize_down(conversion: NodeConversion) -> None:
         )
     if conversion.string("mode") == "nearest":
         if conversion.string("nearest_mode") != "floor" or min(scales) < 1:
-            raise NotConvertible("version 10 rounds to another nearest element (`nearest_mode`)")
+            raise NotConvertible("version 10 may select other elements than this `nearest_mode`")
     elif conversion.string("mode") != "linear":
         raise NotConvertible(
             f"its attribute `mode` cannot be `{conversion.string('mode')}` before version 11"
