@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onnxtext.core import core, core_module
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
 from onnxtext.source import Source, Span
-from onnxtext.wire.writer import MAX_BYTES
+from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
@@ -76,12 +76,12 @@ def check_encoded_size(size: int, subject: str, source: Source, offset: int = 0)
     Raises:
         OnnxTextError: the size is too large.
     """
-    if size > MAX_BYTES:
+    if size > MAX_MESSAGE_BYTES:
         raise OnnxTextError(
             Diagnostic(
                 "model-too-large",
                 f"the {subject} {size:,} bytes, but protobuf cannot read or write messages "
-                f"of more than {MAX_BYTES:,}",
+                f"of more than {MAX_MESSAGE_BYTES:,}",
                 source=source,
                 labels=(Label(Span(offset, min(offset + 1, len(source.text)))),),
                 help="`onnxtext to-binary --externalize` writes weights to a file of external data",

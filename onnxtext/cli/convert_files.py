@@ -25,7 +25,7 @@ from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
 from onnxtext.io.files import holds_pieces, is_same, read_input, replace_file
 from onnxtext.io.path_safety import unsafe_reason
 from onnxtext.terminal import is_terminal
-from onnxtext.wire.writer import MAX_BYTES
+from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.weights.external_data import ExternalFile
@@ -190,11 +190,11 @@ def _read_file(source: Path, *, binary: bool) -> bytes:
     """Return the content of a file; a large binary model is mapped into memory, not copied."""
     if binary and source.is_file():
         size = source.stat().st_size
-        if size > MAX_BYTES:
+        if size > MAX_MESSAGE_BYTES:
             raise CommandError(
                 "model-too-large",
                 f"{source} has {size:,} bytes, but protobuf cannot read or write messages of "
-                f"more than {MAX_BYTES:,}",
+                f"more than {MAX_MESSAGE_BYTES:,}",
                 help="keep its weights in external data, as onnx.save(…, save_as_external_data="
                 "True) does",
             )

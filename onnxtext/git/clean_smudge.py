@@ -147,7 +147,7 @@ def _complete(data: bytes, name: str) -> ConvertedFile:
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
-        # The comment explains the text in clones without the filter.
+        # In a clone without the filter, the comment says why this file of a model is a text.
         return ConvertedFile(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:

@@ -14,7 +14,7 @@ from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.git.clean_smudge import has_markers
 from onnxtext.io.memory import lacks_memory
 from onnxtext.io.text_or_binary import decode_text, has_binary_content
-from onnxtext.wire.writer import MAX_BYTES
+from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 
 def review_text(data: bytes) -> str | bytes:
@@ -41,7 +41,7 @@ def review_text(data: bytes) -> str | bytes:
 def _of_binary(data: bytes) -> str:
     from onnxtext.binary_to_text import print_binary
 
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_MESSAGE_BYTES:
         return _unknown(data, "larger than any model can be")
     try:
         return print_binary(data, None, weights="none", stats=True)[0]

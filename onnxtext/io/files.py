@@ -201,7 +201,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
         mode = os.fstat(file.fileno()).st_mode
     except UnsupportedOperation:  # not backed by a file descriptor
         mode = 0
-    most = _MAX_OF_DEVICE if stat.S_ISCHR(mode) else _MAX_OF_PIPE
+    most = _MAX_DEVICE_BYTES if stat.S_ISCHR(mode) else _MAX_PIPE_BYTES
     data = BytesIO()
     while part := file.read(_CHUNK):
         data.write(part)
@@ -212,8 +212,8 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
     return data.getvalue()
 
 
-_MAX_OF_DEVICE = 1 << 28
-_MAX_OF_PIPE = 1 << 32
+_MAX_DEVICE_BYTES = 1 << 28
+_MAX_PIPE_BYTES = 1 << 32
 
 
 def name_of(error: OSError, default: str | Path) -> str:

@@ -9,7 +9,7 @@ import sys
 from onnxtext.ast.schemas import SchemaFile
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.schemas.child_main import GROUP, MISSING, NONE
-from onnxtext.schemas.reading import MAX_BYTES, read_schemas
+from onnxtext.schemas.reading import MAX_SCHEMA_BYTES, read_schemas
 from onnxtext.source import Source
 
 LONGEST = 300.0
@@ -68,7 +68,7 @@ def import_schemas(package: str) -> SchemaFile:
             f"importing the schemas of {package!r} failed: {last}",
             f"{sys.executable} -m onnxtext.schemas.child_main {package} shows the whole error",
         )
-    if len(done.stdout) > MAX_BYTES:
+    if len(done.stdout) > MAX_SCHEMA_BYTES:
         raise SchemaImportError(
             f"the schemas of {package!r} are too large", "import a submodule of the package instead"
         )

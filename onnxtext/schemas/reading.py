@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnxtext.ast.schemas import SchemaFile
 
 SUFFIX = ".onnxschema"
-MAX_BYTES = 16 << 20
+MAX_SCHEMA_BYTES = 16 << 20
 """Maximum size of a schema file, in bytes."""
 
 
@@ -30,9 +30,9 @@ def read_bytes(path: Path) -> bytes:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "not a regular file", str(path))
-        if status.st_size > MAX_BYTES:
-            raise OSError(0, f"larger than {MAX_BYTES >> 20} MiB", str(path))
-        return file.read(MAX_BYTES + 1)
+        if status.st_size > MAX_SCHEMA_BYTES:
+            raise OSError(0, f"larger than {MAX_SCHEMA_BYTES >> 20} MiB", str(path))
+        return file.read(MAX_SCHEMA_BYTES + 1)
 
 
 def parse_schema_file(data: bytes, name: str) -> SchemaFile:

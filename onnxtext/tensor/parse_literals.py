@@ -28,7 +28,7 @@ from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
 from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
 from onnxtext.tensor.varints import VARINT_FIELDS
-from onnxtext.wire.writer import MAX_BYTES
+from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     if found != count and not (elements.splat and found < count):
         raise wrong_count(dims, found).at(0, len(text))
     if found < count:
-        if raw_size(element, count) > MAX_BYTES:
+        if raw_size(element, count) > MAX_MESSAGE_BYTES:
             raise LiteralError("expected at most 2 GiB of data", help="use smaller dimensions")
         if raw_size(element, count) > _EXPANDED:
             return _repeat_last(element, values, count)

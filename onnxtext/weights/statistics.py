@@ -144,7 +144,7 @@ def describe(element: str, data: bytes | memoryview) -> str:
 
 
 def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float64]] | None:
-    """Return blocks of elements as float64.
+    """Return an iterator over blocks of the elements, converted to float64.
 
     Return None for strings, complex and sub-byte types, and for data that is empty or cut off.
     """

@@ -15,7 +15,7 @@ import io
 from collections.abc import Iterator
 
 from onnxtext.wire.reader import WireError, read_varint
-from onnxtext.wire.writer import MAX_BYTES, varint
+from onnxtext.wire.writer import MAX_MESSAGE_BYTES, varint
 
 _BLOCK = 16
 """Block size for finding copies."""
@@ -88,12 +88,12 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
     Raises:
         WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
-            result has more than `MAX_BYTES` bytes. Raised before the result is allocated.
+            result has more than `MAX_MESSAGE_BYTES` bytes. Raised before the result is allocated.
     """
     size = 0
     for offset, _, start, end in _instructions(canonical, patch):
         size += end - start
-        if size > MAX_BYTES:
+        if size > MAX_MESSAGE_BYTES:
             raise WireError("the result of the patch is larger than 2 GiB", offset)
     out = io.BytesIO()
     sources = (memoryview(canonical), memoryview(patch))

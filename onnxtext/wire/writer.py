@@ -8,7 +8,7 @@ from collections.abc import Sequence
 Piece = bytes | memoryview
 """Some bytes of an encoded message. Pieces with weights are views of the input, not copies."""
 
-MAX_BYTES = (1 << 31) - 1
+MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Maximum size of a protobuf message, in bytes."""
 
 VARINT, FIXED64, LENGTH, GROUP, END_GROUP, FIXED32 = range(6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from onnxtext.wire.encoding_patch import apply_patch, make_patch
 from onnxtext.wire.reader import WireError
-from onnxtext.wire.writer import MAX_BYTES, varint
+from onnxtext.wire.writer import MAX_MESSAGE_BYTES, varint
 
 # Long enough, and alike enough, for copies.
 chunks = st.sampled_from([b"a" * 16, b"b" * 40, bytes(range(64)), b"\0" * 100, b"x", b"ab", b""])
@@ -119,7 +119,7 @@ def test_a_truncated_patch_is_rejected() -> None:
 def test_a_patch_is_bounded() -> None:
     canonical = bytes(1 << 20)
     copy = varint(len(canonical) << 1) + varint(0)
-    enough = (MAX_BYTES >> 20) + 1
+    enough = (MAX_MESSAGE_BYTES >> 20) + 1
     tracemalloc.start()
     start = time.perf_counter()
     refused(canonical, copy * enough)

@@ -48,7 +48,7 @@ class ConvertedGraph:
         return len(self.constants)
 
     def back_to(self, checkpoint: int) -> None:
-        """Keep only the first `checkpoint` new constants, after a conversion has failed."""
+        """Remove the constants of a failed conversion; `checkpoint` constants existed before it."""
         for tensor in list(self.constants)[checkpoint:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 

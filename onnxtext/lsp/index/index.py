@@ -323,7 +323,7 @@ class Index:
     def statement_at(self, offset: int) -> Statement | None:
         """Return the innermost statement that contains an offset; None if none does."""
         last = bisect_right(self.starts, offset) - 1
-        for index in range(last, max(last - _MAX_BACK, -1), -1):
+        for index in range(last, max(last - _MAX_LOOKBACK, -1), -1):
             statement = self.statements[index]
             located = self.located(statement)
             if located is not None and located.span.end >= offset:
@@ -385,5 +385,5 @@ class Index:
         return Span(start, max(start, self.scope_end(scope)))
 
 
-_MAX_BACK = 10_000
+_MAX_LOOKBACK = 10_000
 """Maximum number of statements to search for the one that contains an offset."""

@@ -14,7 +14,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _LONGEST_VALUE = 600
-_MAX_BACK = 20_000
+_MAX_LOOKBACK = 20_000
 """Maximum distance in characters from a word back to `@`, and in blocks along `above`."""
 
 WORDS = {
@@ -148,7 +148,7 @@ def _value_above(section: SectionContext) -> str:
     """Return the value that `above` repeats, as Markdown."""
     block, seen = section.block.above, 0
     value = section.above.get(section.key, "")
-    while value == "above" and block is not None and seen < _MAX_BACK:
+    while value == "above" and block is not None and seen < _MAX_LOOKBACK:
         block, seen = block.above, seen + 1
         value = "" if block is None else block.entries.get(section.key, "")
     if not value or len(value) > _LONGEST_VALUE:
@@ -158,7 +158,7 @@ def _value_above(section: SectionContext) -> str:
 
 def _decorator_before(text: str, offset: int) -> str:
     """Return the name of the decorator whose arguments contain an offset, or ""."""
-    start = text.rfind("@", max(0, offset - _MAX_BACK), offset)
+    start = text.rfind("@", max(0, offset - _MAX_LOOKBACK), offset)
     if start < 0:
         return ""
     tokens = load_lexer().tokens(text, start, offset)

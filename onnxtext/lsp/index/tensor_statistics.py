@@ -9,7 +9,7 @@ from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.tensor.blobs import BlobError
 
-MAX_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 """Maximum size in bytes of a tensor with statistics; a larger tensor would delay the hover."""
 
 
@@ -52,7 +52,7 @@ def statistics(
         raw = _bytes(data, type, model, base_dir)
         if raw is None:
             return None
-        if len(raw) > MAX_BYTES:
+        if len(raw) > _MAX_BYTES:
             return f"{len(raw):,} bytes, too many for statistics"
         if isinstance(data, ast.TypedBlob):
             return statistics(type, data_of_blob(type, data, raw), model, base_dir)

@@ -14,7 +14,15 @@ from onnxtext.plurals import count_noun
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.proto.path_at_offset import step
 from onnxtext.wire.reader import MAX_MESSAGE_DEPTH
-from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, MAX_BYTES, VARINT
+from onnxtext.wire.writer import (
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    GROUP,
+    LENGTH,
+    MAX_MESSAGE_BYTES,
+    VARINT,
+)
 
 _KEY_BYTES, _LENGTH_BYTES, _VALUE_BYTES = 5, 5, 10
 """Protobuf's maximum sizes of the varints that are keys, lengths and values."""
@@ -124,7 +132,7 @@ class _Walk:
         name = f"{path}.{field.name}" if path else field.name
         size, offset = self._varint(offset, end, _LENGTH_BYTES, f"the length of {name}", path)
         after = offset + size
-        if field.message and size <= MAX_BYTES and after <= end:
+        if field.message and size <= MAX_MESSAGE_BYTES and after <= end:
             value_path = step(path, field, self._data, offset, after, index)
             self.message(message_spec(field.message), offset, after, value_path, depth + 1)
             return after
@@ -246,7 +254,7 @@ class _Walk:
         self, size: int, begin: int, offset: int, end: int, named: str, path: str
     ) -> None:
         """Raise `_Stop` if a value of `size` bytes is too large or reaches beyond `end`."""
-        if size > MAX_BYTES:
+        if size > MAX_MESSAGE_BYTES:
             claim = count_noun(size, "byte")
             message = f"{named} claims {claim}, more than the 2 GiB that protobuf reads"
             raise _Stop(message, begin, path)

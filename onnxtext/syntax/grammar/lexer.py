@@ -107,7 +107,7 @@ class Lexer:
     def _rare(self, text: str, offset: int) -> Token:
         """Return a token of which `_pattern` has matched only the beginning.
 
-        It is a long token, a NESTED token, or a bracket that begins none.
+        It is a long token, a NESTED token, or a bracket that does not begin a NESTED token.
         """
         long = self._long_token(text, offset)
         if long is not None:

@@ -106,8 +106,8 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         message = f"`{character}` is the character {name}, not `{_MEANT[character]}`"
         title = f"write `{edits[0].text}`"
-    # Try to replace all look-alikes of the line, which probably have one origin; then only the
-    # first one.
+    # First try to replace all look-alikes of the line, because they probably have one origin. If
+    # that does not help, try to replace only the first.
     for some in (edits, edits[:1]):
         span = some[0].span
         yield Diagnosis("lookalike-character", message, span, some, title, least=0)
