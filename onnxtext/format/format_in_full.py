@@ -111,7 +111,7 @@ class DocumentWriter(StatementWriter):
             arguments = tree.required("habit_arguments")
             texts = [dotted_text(part) for part in arguments.trees()]
             return f"{only_token(tree.parts[0]).text}({', '.join(texts)})"
-        if tree.alias == "habit_item":
+        if tree.alias == "habit_field_name":
             return dotted_text(tree)
         texts = [string_text(part, STEP * 2) for part in tree.parts if _is_not_colon(part)]
         return ": ".join(texts)

@@ -144,7 +144,7 @@ class IncrementalText:
                     run.texts.append(printed + end)
                     run.trivia = None
                     continue
-                written = writer.write_bare(text, printed)
+                written = writer.write_without_strings(text, printed)
             written = written or writer.write(text, item)
             if written is None or not run.take(offset, written):
                 self._add(run, offset)

@@ -97,7 +97,7 @@ class StatementFormatter(ABC):
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a statement with its comma."""
 
-    def write_bare(self, source: str, printed: str) -> FormattedStatement | None:
+    def write_without_strings(self, source: str, printed: str) -> FormattedStatement | None:
         """Format a statement that has no strings, given its printed syntax tree.
 
         Return None if the printed tree has other tokens than the source, or if comments may be

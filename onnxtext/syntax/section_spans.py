@@ -30,14 +30,14 @@ _HEAD = (
 )
 
 
-def _pieces(string: str, before_head: str) -> re.Pattern[str]:
+def _piece_pattern(string: str, before_head: str) -> re.Pattern[str]:
     return re.compile(
         rf"{string}|{COMMENT}|{before_head}(?:{_HEAD})|(?P<mark>[{{}}\"])", re.DOTALL | re.MULTILINE
     )
 
 
-_BALANCED = _pieces(STRING, r"\b")
-_BROKEN = _pieces(LINE_STRING, r"(?:^|\}|\bnone\b)[^\S\n]*")
+_BALANCED = _piece_pattern(STRING, r"\b")
+_BROKEN = _piece_pattern(LINE_STRING, r"(?:^|\}|\bnone\b)[^\S\n]*")
 _MAY_BE_HEAD = re.compile(rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|configuration\s*[\w\"]")
 
 

@@ -17,8 +17,8 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.isolation import pool, spawn, worker_client
+from onnxtext.checker.isolation.limit_watch import LimitWatch, memory_of
 from onnxtext.checker.isolation.pool import POOL
-from onnxtext.checker.isolation.process_limits import LimitWatch, memory_of
 from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
 from onnxtext.checker.isolation.worker_main import make_frame
 from tests.checker.test_isolation import CALM, CODE, bomb
@@ -208,7 +208,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     worker.ask(5, 1 << 30, "model", b"")
     monkeypatch.setattr(worker_client, "_LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
-    monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
+    monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", lambda pid: 1 << 40)
     with pytest.raises(WorkerDied) as caught:
         worker.ask(60, 1 << 30, "model", data)
     assert caught.value.failure.kind == "memory"
@@ -237,7 +237,7 @@ def test_a_watched_wait_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         return 0
 
-    monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", interrupt)
+    monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", interrupt)
     watch = LimitWatch(worker._child, 60, 1 << 40)
     with pytest.raises(KeyboardInterrupt):
         watch.result(lambda: worker._receive(60))
@@ -290,7 +290,7 @@ def test_the_interpreter_itself_is_started(monkeypatch: pytest.MonkeyPatch) -> N
 @POSIX
 def test_limits_hold_on_windows_too(windows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = onnxtext.to_binary(bomb("einsum-loop"))
-    monkeypatch.setattr("onnxtext.checker.isolation.process_limits.memory_of", lambda pid: 1 << 40)
+    monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", lambda pid: 1 << 40)
     worker = Worker()
     with pytest.raises(WorkerDied) as caught:
         worker.ask(60, 1 << 30, "model", data)

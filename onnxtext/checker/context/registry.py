@@ -69,7 +69,6 @@ _DOCUMENTS = {
     "proto": "onnx.proto",
     "schema": "operator schema",
     "checker": "onnx.checker",
-    "onnxtext": "a rule of onnxtext",
 }
 """The short names of documents in `Rule.source`, and their full names for users."""
 
@@ -139,13 +138,11 @@ BACKSLASH_LOST = Rule(
     "backslash-lost",
     "warning",
     'in `"…"`, a backslash escapes only a backslash or a quote',
-    "onnxtext",
 )
 UNUSED_SUPPRESSION = Rule(
     "unused-suppression",
     "warning",
     "a comment `# onnxtext: ignore[…]` suppresses at least one finding",
-    "onnxtext",
 )
 
 

@@ -40,7 +40,7 @@ class TypeRecord(NamedTuple):
 @cache_in_memo
 def type_records(subject: CheckedModel) -> list[TypeRecord]:
     """Return every type that is written as a record, or that `@set` or `@unset` changes."""
-    return [*_of_values(subject), *_of_attributes(subject)]
+    return [*_value_type_records(subject), *_attribute_type_records(subject)]
 
 
 def has_record(value: ValueInfo) -> bool:
@@ -53,7 +53,7 @@ def has_record(value: ValueInfo) -> bool:
     return value.type is not None and _is_changed(value.type)
 
 
-def _of_values(subject: CheckedModel) -> Iterator[TypeRecord]:
+def _value_type_records(subject: CheckedModel) -> Iterator[TypeRecord]:
     lift = subject.resolved.type_record
     declared = [use.type for use in type_uses(subject)]
     changed = {id(type) for type in declared if _is_decorated(type) and _is_changed(type)}
@@ -74,18 +74,18 @@ def _of_values(subject: CheckedModel) -> Iterator[TypeRecord]:
                         yield TypeRecord(record, place, node.outputs[index], False)
 
 
-def _of_attributes(subject: CheckedModel) -> Iterator[TypeRecord]:
+def _attribute_type_records(subject: CheckedModel) -> Iterator[TypeRecord]:
     for node, index, attribute in rich_attributes(subject):
-        yield from _of_attribute(subject, attribute, Place(node, ("attributes", index)))
+        yield from _records_of_attribute(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
         if isinstance(scope.owner, Function):
             for index, item in enumerate(scope.owner.attributes):
                 if isinstance(item, Attribute):
                     place = Place(scope.original, ("attributes", index))
-                    yield from _of_attribute(subject, item, place)
+                    yield from _records_of_attribute(subject, item, place)
 
 
-def _of_attribute(
+def _records_of_attribute(
     subject: CheckedModel, attribute: Attribute, place: Place
 ) -> Iterator[TypeRecord]:
     value = attribute.value

@@ -34,9 +34,9 @@ from onnxtext.syntax.span_map import NODE_PARTS, SpanMap, map_spans
 _ELEMENT = re.compile(r"[-+]?\w+")
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
-_MAX_TOKENS = 20_000
+_MAX_HEADER_TOKENS = 20_000
 """The maximum number of tokens to read of a header, or before a name."""
-_MAX_OF_A_STATEMENT = 40_000
+_MAX_STATEMENT_TOKENS = 40_000
 """The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
 
@@ -106,7 +106,7 @@ class TextPlaces:
                 return None
             self.budget -= 1
             try:
-                self._located[key] = map_spans(self._source, offset, kind, _MAX_OF_A_STATEMENT)
+                self._located[key] = map_spans(self._source, offset, kind, _MAX_STATEMENT_TOKENS)
             except ValueError:
                 self._located[key] = None
         return self._located[key]
@@ -175,7 +175,7 @@ class TextPlaces:
     def _find_name(self, offset: int) -> Span:
         before: Token | None = None
         depth = 0
-        for token in islice(self._tokens(offset), _MAX_TOKENS):
+        for token in islice(self._tokens(offset), _MAX_HEADER_TOKENS):
             if token in _OPENING or (token.startswith("@") and token.endswith("(")):
                 if not depth and before is not None and before not in _CLOSING:
                     return Span(before.at, before.at + len(before))
@@ -214,7 +214,7 @@ class TextPlaces:
         """Return the span of an attribute parameter in the list after a function's name."""
         name = self._name_span(function.at)
         if function.at not in self._parameters:
-            tokens = list(islice(self._tokens(name.end), _MAX_TOKENS))
+            tokens = list(islice(self._tokens(name.end), _MAX_HEADER_TOKENS))
             end = _closing(tokens) if tokens[:1] == ["<"] else None
             self._parameters[function.at] = [
                 Span(found[0].at, found[-1].at + len(found[-1]))
@@ -249,7 +249,7 @@ class TextPlaces:
         return Span(value[0].at, value[-1].at + len(value[-1]))
 
     def _header_tokens(self, start: int, end: int) -> list[Token]:
-        tokens = islice(self._tokens(start), _MAX_TOKENS)
+        tokens = islice(self._tokens(start), _MAX_HEADER_TOKENS)
         return list(takewhile(lambda token: token.at < end, tokens))
 
     @cached_property

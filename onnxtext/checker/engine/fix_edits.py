@@ -75,7 +75,7 @@ def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -
     kept = planned
     if planned and not _is_verified(source, model, [change for change, _ in planned]):
         kept = []
-        for item in planned[:_MAX_TRIED]:
+        for item in planned[:_MAX_VERIFIED_ALONE]:
             if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
                 kept.append(item)
     text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
@@ -110,7 +110,7 @@ _MAX_SORTED = 300
 """The maximum number of nodes of a graph for which an editor offers to sort the nodes."""
 _MAX_REPAIRS = 500
 """The maximum number of findings to repair at once."""
-_MAX_TRIED = 20
+_MAX_VERIFIED_ALONE = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""
 
 

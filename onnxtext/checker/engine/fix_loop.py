@@ -26,7 +26,7 @@ _MAX_ROUNDS = 100
 
 _GUESSES = ("import", "rename")
 """The kinds of repairs that may be wrong, and so may cause new errors."""
-_MAX_TRIED = 20
+_MAX_GUESSES = 20
 """The maximum number of guesses to try one by one if all together cause new errors."""
 
 
@@ -119,4 +119,4 @@ def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     guesses = [item for item in repairable if _is_kind(item, _GUESSES)]
     if guesses:
         yield [item for item in repairable if not _is_kind(item, _GUESSES)]
-        yield from [[item] for item in guesses[:_MAX_TRIED]]
+        yield from [[item] for item in guesses[:_MAX_GUESSES]]

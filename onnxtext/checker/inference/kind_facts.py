@@ -45,7 +45,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, Small
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.core import core, core_module
 
-_MAX_WHOLE, _MAX_OTHERS = 1024, 16
+_MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
 """Maximum number of elements read of an integer constant (indices, sizes), and of any other."""
 LONGEST = 16
 """Maximum length of an integer list attribute compared by value; others compare by identity."""
@@ -310,7 +310,7 @@ def _is_small(type: Type) -> bool:
     if not isinstance(type, TensorType) or type.shape is None:
         return False
     dims = type.integer_dims
-    most = _MAX_WHOLE if type.element in ("int64", "int32") else _MAX_OTHERS
+    most = _MAX_INTEGERS if type.element in ("int64", "int32") else _MAX_OTHER_ELEMENTS
     return len(dims) == len(type.shape) and 0 <= prod(dims) <= most and min(dims, default=0) >= 0
 
 

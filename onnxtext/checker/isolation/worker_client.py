@@ -136,7 +136,7 @@ class Worker:
 
     def _receive_within_limits(self, seconds: float, memory: int) -> bytes:
         """Receive a frame from a child whose time and memory this process limits."""
-        from onnxtext.checker.isolation.process_limits import LimitWatch
+        from onnxtext.checker.isolation.limit_watch import LimitWatch
 
         watch = LimitWatch(self._child, 10 * seconds + 20, memory)
         try:

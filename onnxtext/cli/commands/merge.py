@@ -128,7 +128,7 @@ def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
 
 
 def _note_missing_weights(
-    result: MergeResult, versions: tuple[str, ...], name: str, reporter: Reporter
+    result: MergeResult, paths: tuple[str, ...], name: str, reporter: Reporter
 ) -> None:
     """Report a note if the merged text cannot find its weights.
 
@@ -137,14 +137,14 @@ def _note_missing_weights(
 
     Args:
         result: the merge.
-        versions: the names of the merged files.
+        paths: the paths of the merged files.
         name: the name of the output, or of ours.
         reporter: where to report.
     """
     from onnxtext.text_to_binary import encode_text
 
     directory = Path(name).parent
-    in_place = all(Path(version).parent == directory for version in versions)
+    in_place = all(Path(path).parent == directory for path in paths)
     if result.is_binary or result.conflicts or in_place:
         return
     try:

@@ -74,7 +74,7 @@ _SECTIONS = {
 _BLOCKS = {
     "graph": "Metadata of the main graph, or of the graph in an attribute.",
     "value": "Metadata of the first value info of this name: input, output or `value_info`.",
-    "output": "Metadata of the first output of this name.",
+    "output": "Metadata of the graph's first output of this name.",
     "value_info": "Metadata of the first entry of this name in the `value_info` list.",
     "tensor": "Metadata of the initializer of this name, or of the default of the input.",
     "node": "Metadata of the first node with this label, or with this first output.",

@@ -154,9 +154,9 @@ def plain_tokens(
             tokens += _type(Span(*output.span(1)), chunk)
         if output.group(2) != '""':
             tokens.append((*output.span(2), _TYPE["variable"], _DECLARATION))
-    parts = [part.span() for part in WORDS.finditer(chunk, *match.span(3))]
-    tokens += [(*part, _TYPE["namespace"], 0) for part in parts[:-1]]
-    tokens.append((*parts[-1], _TYPE["function"], _operator_modifiers(meanings[0])))
+    word_spans = [word.span() for word in WORDS.finditer(chunk, *match.span(3))]
+    tokens += [(*span, _TYPE["namespace"], 0) for span in word_spans[:-1]]
+    tokens.append((*word_spans[-1], _TYPE["function"], _operator_modifiers(meanings[0])))
     attributes = attributes_span(match)
     if attributes[0] >= 0:
         items = ATTRIBUTE.finditer(chunk, *attributes)

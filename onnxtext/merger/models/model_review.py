@@ -232,11 +232,11 @@ def _sort(
     return True
 
 
-def _sort_nodes(data: bytes, sides: Sequence[Model], marks: DataMarks, old: set[str]) -> bytes:
+def _sort_nodes(data: bytes, sides: Sequence[Model], marks: DataMarks, known: set[str]) -> bytes:
     """Sort the nodes of a resolved merge."""
     model = lift(data, marks, ())
     subject = subject_of(model)
     late = [finding for finding in find_conflicts(subject, sides) if finding.code == "node-order"]
-    if not late or not _sort(model, subject, late, old):
+    if not late or not _sort(model, subject, late, known):
         return data
     return lower_one(model, marks)

@@ -294,7 +294,7 @@ def _list(
     if type(items[0]) is ast.Reference:
         return _reference_list(declared, items)
     if type(items[0]) is ast.Number:
-        return _fine_number_list(one, items)
+        return _number_list_from_tokens(one, items)
     kind = _CLASSES[type(items[0])]
     if one is not None and one is not kind:
         _mismatch(many or LIST_OF[kind], kind)
@@ -321,7 +321,7 @@ def _reference_list(
     return None, ast.Record()
 
 
-def _fine_number_list(
+def _number_list_from_tokens(
     declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
     """Convert a list of numbers that the lexer split into a token for each item.

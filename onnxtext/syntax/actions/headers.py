@@ -191,7 +191,7 @@ def bare_opset_item(version: str) -> OpsetImport:
     return OpsetImport(None, int64(version))
 
 
-def habit_item(parts: list[str]) -> str:
+def habit_field_name(parts: list[str]) -> str:
     """Return the name of a field in a header list, such as `node.domain`, given its parts."""
     return ".".join(parts)
 
@@ -206,7 +206,7 @@ ACTIONS.update(
     opset_item=opset_item,
     metadata_item=lambda key, value: (key, value),
     bare_opset_item=bare_opset_item,
-    habit_item=habit_item,
+    habit_field_name=habit_field_name,
     encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
 )
 LOCATED.add("header_entry")

@@ -40,7 +40,6 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     type_without_node,
 )
 from onnxtext.syntax.heuristics.node_errors import (
-    bare_string,
     brackets_of_attributes,
     brackets_of_inputs,
     brackets_of_outputs,
@@ -69,6 +68,7 @@ from onnxtext.syntax.heuristics.other_languages import (
     tensor_types,
 )
 from onnxtext.syntax.heuristics.string_and_list_errors import (
+    bare_string,
     colon_or_equals,
     list_separators,
     misplaced_attributes,

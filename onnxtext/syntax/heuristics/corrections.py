@@ -21,7 +21,7 @@ from onnxtext.syntax.heuristics.error_context import ErrorContext
 from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
 
-_MAX_BACK = 12
+_MAX_CHANGED_TOKENS = 12
 """Maximum number of tokens before the unexpected token that may change."""
 _MAX_LINES = 2
 _MAX_REMOVED = 5
@@ -137,7 +137,7 @@ class _Search:
         self.far = far
         self.attempts = 0
         self.rows = context.automaton.rows
-        first = max(0, len(context.done) - _MAX_BACK)
+        first = max(0, len(context.done) - _MAX_CHANGED_TOKENS)
         self.tokens = [*context.done, *_ahead(context, far + _MAX_REMOVED)]
         self.error = len(context.done)
         kinds = [context.lexer.kind(token) for token in self.tokens]

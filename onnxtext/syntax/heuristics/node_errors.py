@@ -19,7 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
+from onnxtext.syntax.heuristics.token_errors import ALIASES
 from onnxtext.tensor.elements import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
@@ -29,7 +29,6 @@ _OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
 _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
 _ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
-_NO_STRINGS = {"True", "False", *NOTHING}
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
@@ -95,18 +94,6 @@ def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (Edit(Span(*match.span()), str(element.number)),)
             title = f"write `{element.number}`"
             yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
-
-
-def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a string without quotes, as in `mode = constant`."""
-    if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
-        return
-    value = context.done[-1]
-    if context.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(context):
-        message = f"`{value}` needs quotes to be a string"
-        edits = (replace(value, f'"{value}"'),)
-        title = f'write "{value}"'
-        yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:

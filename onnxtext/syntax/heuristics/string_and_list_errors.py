@@ -24,7 +24,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
-from onnxtext.syntax.heuristics.token_errors import typographic_quote_message
+from onnxtext.syntax.heuristics.token_errors import NOTHING, typographic_quote_message
 from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
@@ -35,11 +35,24 @@ _MAX_LINES = 40
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
+_NO_STRINGS = {"True", "False", *NOTHING}
 
 
 _WORD = re.compile(r"[^\s\"(){}\[\]<>,=:#]+$")
 _PREFIXES = {"b", "blob", "file"}
 _AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
+
+
+def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a string without quotes, as in `mode = constant`."""
+    if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
+        return
+    value = context.done[-1]
+    if context.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(context):
+        message = f"`{value}` needs quotes to be a string"
+        edits = (replace(value, f'"{value}"'),)
+        title = f'write "{value}"'
+        yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -8,8 +8,9 @@ from onnxtext.source import Source, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.heuristics.diagnose import incomplete_statement
-from onnxtext.syntax.heuristics.error_context import Diagnosis
+from onnxtext.syntax.heuristics.diagnose import incomplete_statement, ranked_words
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.expected import found_words, sentence
 
 _LONGEST_PATH = 8000
 """Maximum number of tokens of a path in which to search for a step."""
@@ -29,6 +30,25 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
         help=diagnosis.help or diagnosis.title or None,
         fix=fix,
     )
+
+
+def unexplained_error(context: ErrorContext, resume: int | None) -> Diagnosis:
+    """Return the diagnosis of an error that no heuristic explains: it lists the expected tokens.
+
+    Args:
+        context: the context of the error.
+        resume: the offset of the next statement, if the error is that the statement before it is
+            incomplete; otherwise None.
+    """
+    if resume is not None:
+        before = context.until(resume)
+        if before.done and not before.previous_line_complete:
+            last = before.done[-1]
+            unedited = ErrorContext(before.region, before.token, before.done)
+            return incomplete_statement(sentence(ranked_words(unedited)), last, last.span)
+    message = f"expected {sentence(ranked_words(context))}, found {found_words(context.token)}"
+    span = Span(context.at, context.at + len(context.token or ""))
+    return Diagnosis("syntax-error", message, span)
 
 
 def first_of_lines(

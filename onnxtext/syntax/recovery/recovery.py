@@ -43,6 +43,7 @@ from onnxtext.syntax.recovery.error_diagnostics import (
     diagnosis_report,
     first_of_lines,
     semantic_error_report,
+    unexplained_error,
 )
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
@@ -222,7 +223,7 @@ class Recovery:
         resync = Resynchronization(context, self.parser.machine, position, skip_to)
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
-            self._report(diagnosis or resync.diagnosis())
+            self._report(diagnosis or unexplained_error(context, resync.early))
         # If parsing continues before this error, later errors from there on are reported, too.
         self._reported = at if resync.early is None else resync.early - 1
         if diagnosis is not None and self._skipped < (skip_to or 0) <= at:

@@ -6,18 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.diagnose import incomplete_statement, ranked_words
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
 )
-from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.speculative_parse import Region, States, parse_with_edits
 from onnxtext.syntax.parser.lalr import ERROR_NODE, ITEMS, Machine, load_automaton
 
@@ -85,21 +81,6 @@ class Resynchronization:
             if resume is not None:
                 return resume
         return self._next_line(least)
-
-    def diagnosis(self) -> Diagnosis:
-        """Return a diagnosis with the expected tokens, for an error without a known cause."""
-        context = self.context
-        if self.early is not None:
-            before = context.until(self.early)
-            if before.done and not before.previous_line_complete:
-                last = before.done[-1]
-                unedited = ErrorContext(before.region, before.token, before.done)
-                return incomplete_statement(sentence(ranked_words(unedited)), last, last.span)
-        words = sentence(ranked_words(context))
-        span = Span(context.at, context.at + len(context.token or ""))
-        return Diagnosis(
-            "syntax-error", f"expected {words}, found {found_words(context.token)}", span
-        )
 
     def _within_line(self, least: int) -> int | None:
         """Drop a list item; return the offset of the comma or bracket after it; None on failure."""

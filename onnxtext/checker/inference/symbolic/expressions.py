@@ -192,11 +192,11 @@ def text(size: int | SymbolicSize) -> str:
     written = ""
     for product, coefficient in terms:
         sign = "-" if coefficient < 0 else "+"
-        part = _product(product, abs(coefficient), alone=len(terms) == 1 and coefficient == 1)
+        term_text = _product(product, abs(coefficient), alone=len(terms) == 1 and coefficient == 1)
         if written:
-            written += f" {sign} {part}"
+            written += f" {sign} {term_text}"
         else:
-            written = part if sign == "+" else f"-{part}"
+            written = term_text if sign == "+" else f"-{term_text}"
     return written
 
 

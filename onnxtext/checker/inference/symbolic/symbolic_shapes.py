@@ -134,9 +134,9 @@ class SymbolicShapes:
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             shape = self._shape(value.type, instance)
             if shape is not None:
-                first = declared.setdefault(value.name, shape)
-                if first is not shape:
-                    equate_dims(sizes, first, shape, Place(value, ("type",)))
+                earlier_shape = declared.setdefault(value.name, shape)
+                if earlier_shape is not shape:
+                    equate_dims(sizes, earlier_shape, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
         for value, data in zip(scope.inputs, input_results[1], strict=False):

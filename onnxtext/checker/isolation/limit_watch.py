@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limit a child process on macOS and Windows, where it cannot limit its own memory."""
+"""Limit a child process on macOS and Windows, where it cannot limit its own memory.
+
+On Linux, `worker_main` limits the memory of its own process.
+"""
 
 from __future__ import annotations
 
