@@ -21,7 +21,7 @@ const WANTED = [
     ].map((name) => `bundled/libs/${name}`),
   ].map((name) => `extension/${name}`),
 ];
-const MOST_BYTES = 6 * 1024 * 1024;
+const MAX_BYTES = 6 * 1024 * 1024;
 
 const listed = execFileSync(process.env.PYTHON ?? 'python3', ['-m', 'zipfile', '-l', file], { encoding: 'utf8', maxBuffer: 1 << 26 })
   .split('\n').slice(1).filter((line) => line !== '').map((line) => line.split(/\s{2,}|\s+\d{4}-/)[0].trim());
@@ -32,7 +32,7 @@ const missing = WANTED.filter((name) => !names.has(name));
 const strange = [...names].filter((name) => !WANTED.includes(name));
 const caches = listed.filter((name) => /__pycache__|\.pyc$|\.(so|pyd)$|node_modules|\.map$/.test(name));
 const bytes = fs.statSync(file).size;
-if (missing.length + strange.length + caches.length > 0 || bytes > MOST_BYTES) {
+if (missing.length + strange.length + caches.length > 0 || bytes > MAX_BYTES) {
   console.error(`${file}: ${bytes} bytes; missing: ${missing.join(', ') || 'nothing'}; too much: ${[...strange, ...caches].join(', ') || 'nothing'}`);
   process.exit(1);
 }

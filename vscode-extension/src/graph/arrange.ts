@@ -8,14 +8,14 @@
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
 import { compose, type VisibleBox, type VisibleEdge } from './compose.ts';
 import type { DrawnEdge, Drawing, Task, ViewOptions } from './protocol.ts';
-import { MOST_CHARACTERS, shortened, sizeOf, textWidth, type Words, wordsOf } from './words.ts';
+import { MAX_CHARACTERS, shortened, sizeOf, textWidth, type Words, wordsOf } from './words.ts';
 
 export type Layout = (graph: ElkNode) => Promise<ElkNode>;
 
 const TITLE_HEIGHT = 24;
 const GAP = 40;
 /** The maximum number of edges with types beside them. */
-const MOST_LABELS = 300;
+const MAX_LABELS = 300;
 /** Above this number of nodes, ELK minimizes crossings less thoroughly; */
 const MANY_NODES = 300;
 /** above this number, also layers. */
@@ -106,8 +106,8 @@ class Builder {
 
   #edge(edge: VisibleEdge, id: string): ElkExtendedEdge {
     const made = { id, sources: [edge.from], targets: [edge.to] };
-    if (this.#edges.length > MOST_LABELS) return made;
-    const text = shortened(edge.values.length > 1 ? `${edge.values.length} values` : edge.type ?? '', MOST_CHARACTERS);
+    if (this.#edges.length > MAX_LABELS) return made;
+    const text = shortened(edge.values.length > 1 ? `${edge.values.length} values` : edge.type ?? '', MAX_CHARACTERS);
     return text === '' ? made : { ...made, labels: [{ text, width: text.length * 5.6 + 4, height: 12 }] };
   }
 

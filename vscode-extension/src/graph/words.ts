@@ -5,11 +5,11 @@
 import { categoryOf } from './categories.ts';
 import type { DrawnNode, Item, Row, Stub } from './protocol.ts';
 
-export const MOST_CHARACTERS = 34;
+export const MAX_CHARACTERS = 34;
 const TITLE = 24;
 export const LINE = 15;
 export const ROW = 14;
-const MOST_ROWS = 6;
+const MAX_ROWS = 6;
 
 export type Words = Pick<DrawnNode, 'id' | 'kind' | 'title' | 'detail' | 'rows' | 'hint' | 'category' | 'shared' | 'change'>;
 
@@ -22,8 +22,8 @@ export function wordsOf(item: Item, constants: boolean, open: ReadonlySet<string
   return {
     id: item.id,
     kind: item.kind,
-    title: shortened(title || item.name || '(no name)', MOST_CHARACTERS),
-    detail: shortened(detail, MOST_CHARACTERS),
+    title: shortened(title || item.name || '(no name)', MAX_CHARACTERS),
+    detail: shortened(detail, MAX_CHARACTERS),
     rows,
     hint: hintOf(item, title, detail),
     category: operator ? categoryOf(item.op) : item.kind === 'group' ? 'group' : 'value',
@@ -46,14 +46,14 @@ function rowsOf(item: Item, constants: boolean, open: ReadonlySet<string>): Row[
   if (item.kind === 'group') {
     const operators = (item.operators ?? []).slice(0, 3).map(([name, count]) => `${name} × ${count}`);
     const more = (item.operators ?? []).length > 3 ? ', …' : '';
-    return operators.length === 0 ? [] : [{ name: '', value: shortened(operators.join(', ') + more, MOST_CHARACTERS + 8), kind: 'more' }];
+    return operators.length === 0 ? [] : [{ name: '', value: shortened(operators.join(', ') + more, MAX_CHARACTERS + 8), kind: 'more' }];
   }
   const stubs = item.stubs.filter((stub) => constants || !stub.constant).map(rowOf);
   const bodies = item.bodies.filter(({ id }) => !open.has(id))
     .map(({ id, name, count }): Row => ({ name: `▸ ${shortened(name, 18)}`, value: counted(count), opens: id, kind: 'body' }));
-  const left = stubs.length - MOST_ROWS;
+  const left = stubs.length - MAX_ROWS;
   const more: Row[] = left > 0 ? [{ name: '', value: `… ${left} more`, kind: 'more' }] : [];
-  return [...stubs.slice(0, MOST_ROWS), ...more, ...bodies];
+  return [...stubs.slice(0, MAX_ROWS), ...more, ...bodies];
 }
 
 function rowOf(stub: Stub): Row {
@@ -83,7 +83,7 @@ export function sizeOf({ title, detail, rows }: Words): [width: number, height: 
 
 /** An estimate in pixels, because the fonts are the user's. */
 export function textWidth(text: string): number {
-  return Math.round(Math.min(text.length, MOST_CHARACTERS) * 7.2) + TITLE;
+  return Math.round(Math.min(text.length, MAX_CHARACTERS) * 7.2) + TITLE;
 }
 
 export function shortened(text: string, most: number): string {

@@ -20,7 +20,7 @@ export type Status =
 /** A request failed because there is no server; the message is shown to users. */
 export class NoServer extends Error {}
 
-const MOST_CRASHES = 3;
+const MAX_CRASHES = 3;
 
 export class Server implements vscode.Disposable {
   readonly log: vscode.LogOutputChannel;
@@ -122,7 +122,7 @@ export class Server implements vscode.Disposable {
         error: () => ({ action: ErrorAction.Continue }),
         closed: () => {
           crashes += 1;
-          if (crashes < MOST_CRASHES) return { action: CloseAction.Restart };
+          if (crashes < MAX_CRASHES) return { action: CloseAction.Restart };
           return { action: CloseAction.DoNotRestart, message: 'The onnxtext language server ended several times; see its log.' };
         },
       },

@@ -16,7 +16,7 @@ import { PageSource } from './source.ts';
 import { TextView } from './text.ts';
 import { unpacked } from './unpack.ts';
 
-const MOST_NODES = 5000;
+const MAX_NODES = 5000;
 /** A search waits for so many milliseconds without a key. */
 const DELAY = 120;
 
@@ -46,7 +46,7 @@ class Page {
       layout: (task) => layouter.layout(task),
       post: (message) => { this.#post(message); },
       title: () => data.title,
-      mostNodes: () => MOST_NODES,
+      mostNodes: () => MAX_NODES,
       cursor: () => undefined,
     }, { direction: 'down', constants: true });
     this.#text = new TextView(data, {

@@ -10,7 +10,7 @@ import type { Row } from './rows.ts';
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const EACH_HIDDEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/u;
 /** Longer lines are cut: a browser takes seconds for a line of megabytes. */
-const MOST_CHARACTERS = 5000;
+const MAX_CHARACTERS = 5000;
 
 export interface Mark {
   start: number;
@@ -63,7 +63,7 @@ export function paint({ row, data, names, marks, folded, hidden, gap, selected, 
 /** The parts of a line between the borders of tokens, names and marks. */
 function segments({ text, line }: Row, names: readonly Occurrence[], marks: Mark[]): Node[] {
   const whole = text.lines[line] ?? '';
-  const shown = whole.slice(0, MOST_CHARACTERS);
+  const shown = whole.slice(0, MAX_CHARACTERS);
   const borders = new Set([0, shown.length]);
   const add = (at: number) => { if (at > 0 && at < shown.length) borders.add(at); };
   const tokens: [end: number, style: string][] = [];

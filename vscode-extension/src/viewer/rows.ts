@@ -22,7 +22,7 @@ export interface Fold {
 
 /** The number of unchanged rows around a change that are shown. */
 const CONTEXT = 4;
-const LEAST_GAP = 3;
+const MIN_GAP = 3;
 
 export class Rows {
   readonly all: Row[] = [];
@@ -66,7 +66,7 @@ export class Rows {
       if (at < this.all.length && changed[at] !== true) continue;
       const first = start === 0 ? 0 : start + CONTEXT;
       const last = (at === this.all.length ? at : at - CONTEXT) - 1;
-      if (last - first + 1 >= LEAST_GAP) {
+      if (last - first + 1 >= MIN_GAP) {
         const fold = { first, last, closed: true, gap: true };
         this.folds.push(fold);
         this.#gaps.set(first, fold);

@@ -7,8 +7,8 @@ import type { GraphRequest, GraphSource } from '../graph/session.ts';
 import type { GraphData } from './data.ts';
 
 /** As the server: larger drawings are unreadable. */
-const MOST_ITEMS = 5000;
-const MOST_FOUND = 500;
+const MAX_ITEMS = 5000;
+const MAX_FOUND = 500;
 
 export class PageSource implements GraphSource {
   readonly #data: GraphData;
@@ -33,7 +33,7 @@ export class PageSource implements GraphSource {
     for (const id of here?.path ?? []) toClose.delete(id);
     const shown = new Set<string>();
     const groups: Group[] = [];
-    let room = MOST_ITEMS;
+    let room = MAX_ITEMS;
     let truncated = false;
     // Groups are ordered: outer ones first.
     for (const group of this.#data.document.groups) {
@@ -99,7 +99,7 @@ export class PageSource implements GraphSource {
     const wanted = words.toLowerCase();
     const found: Place[] = [];
     for (const [id, text] of Object.entries(this.#data.searched)) {
-      if (found.length === MOST_FOUND) break;
+      if (found.length === MAX_FOUND) break;
       const place = text.toLowerCase().includes(wanted) ? this.placeOf(id) : null;
       if (place) found.push(place);
     }

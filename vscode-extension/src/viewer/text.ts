@@ -16,7 +16,7 @@ const HEIGHT = 20;
 /** Rows above and below the window that are elements, too. */
 const SPARE = 30;
 /** So many selected rows stay elements when they are out of sight. */
-const MOST_SELECTED = 20_000;
+const MAX_SELECTED = 20_000;
 
 export interface Match {
   row: number;
@@ -160,7 +160,7 @@ export class TextView {
       return row === undefined ? undefined : this.rows.place(Number(row));
     });
     const [from, to] = places;
-    if (from === undefined || to === undefined || Math.abs(from - to) > MOST_SELECTED) return undefined;
+    if (from === undefined || to === undefined || Math.abs(from - to) > MAX_SELECTED) return undefined;
     return [Math.min(from, to), Math.max(from, to)];
   }
 

@@ -13,7 +13,7 @@ const FIRST_SCALE = 0.75;
 /** It may be smaller if the whole width is visible then. */
 const WIDTH_SCALE = 0.6;
 /** A drawing or group is fitted into the window down to this scale. */
-const LEAST_SCALE = 0.5;
+const MIN_SCALE = 0.5;
 
 /** The other end: the extension, or a session in the same page. */
 export interface ViewHost {
@@ -140,7 +140,7 @@ class App {
     const holder = group ?? this.#picture.holder(id);
     if (holder) {
       const fitted = centered(holder, this.#width, this.#height, 1);
-      if (fitted.scale >= LEAST_SCALE) return fitted;
+      if (fitted.scale >= MIN_SCALE) return fitted;
     }
     const scale = Math.max(FIRST_SCALE, Math.min(this.#view.scale, 1));
     return centered({ ...box, height: Math.min(box.height, this.#height / scale) }, this.#width, this.#height, scale, scale);
