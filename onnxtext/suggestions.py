@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 _MAX_COMPARED = 2000
 _LONGEST = 120
@@ -25,6 +24,8 @@ def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
     """
     if not name or len(name) > _LONGEST:
         return None
+    from difflib import SequenceMatcher  # only for errors, because the import is slow
+
     best: list[str] = []
     score = _MIN_SIMILARITY if len(name) > 3 else 0.6
     compared = 0

@@ -11,11 +11,12 @@ Comparisons ignore `at`. `syntax.span_map` computes the spans of a statement's p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import Type
+from onnxtext.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor, TensorData

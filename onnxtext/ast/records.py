@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
+
+from onnxtext.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from onnxtext.ast.model import Node, OpsetImport
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
+from onnxtext.quick_dataclass import dataclass
 
 ANY = "any"
 """The constraint of a type variable that stands for every type."""

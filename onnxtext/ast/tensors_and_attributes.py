@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Union
 
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.tensor.repeated_bytes import Repetition
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from onnxtext.ast.records import Decorator
+from onnxtext.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

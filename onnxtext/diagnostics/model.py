@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.source import Position, Source, Span
 
 Severity = Literal["error", "warning", "note", "info", "hint"]

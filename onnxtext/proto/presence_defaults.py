@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import chain
 
@@ -15,6 +15,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Sparse
 from onnxtext.ast.visit import attribute_lists
 from onnxtext.core import core, core_module
 from onnxtext.proto.generic_records import RecordError
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
 OFFICIAL_DEFAULTS = ("node.domain", "tensor.name")

@@ -7,6 +7,7 @@ The text may have syntax errors.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from onnxtext.source import COMMENT, LINE_STRING, STRING
@@ -30,14 +31,15 @@ _HEAD = (
 )
 
 
-def _piece_pattern(string: str, before_head: str) -> re.Pattern[str]:
+@cache  # compiled for the first text with sections
+def _piece_pattern(*, is_balanced: bool) -> re.Pattern[str]:
+    string = STRING if is_balanced else LINE_STRING
+    before_head = r"\b" if is_balanced else r"(?:^|\}|\bnone\b)[^\S\n]*"
     return re.compile(
         rf"{string}|{COMMENT}|{before_head}(?:{_HEAD})|(?P<mark>[{{}}\"])", re.DOTALL | re.MULTILINE
     )
 
 
-_BALANCED = _piece_pattern(STRING, r"\b")
-_BROKEN = _piece_pattern(LINE_STRING, r"(?:^|\}|\bnone\b)[^\S\n]*")
 _MAY_BE_HEAD = re.compile(rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|configuration\s*[\w\"]")
 
 
@@ -65,18 +67,18 @@ def section_spans(text: str) -> list[SectionSpan]:
     # Searching words is much faster than the regular expression; most texts have no section.
     if not any(word in text for word in SECTIONS) or not _MAY_BE_HEAD.search(text):
         return []
-    spans = _read(text, _BALANCED, is_balanced=True)
-    return _read(text, _BROKEN, is_balanced=False) or [] if spans is None else spans
+    spans = _read(text, is_balanced=True)
+    return _read(text, is_balanced=False) or [] if spans is None else spans
 
 
-def _read(text: str, pieces: re.Pattern[str], *, is_balanced: bool) -> list[SectionSpan] | None:
+def _read(text: str, *, is_balanced: bool) -> list[SectionSpan] | None:
     """Return the sections of a text.
 
     If `is_balanced`, sections begin outside of braces; None for a text whose braces do not match.
     """
     spans: list[SectionSpan] = []
     depth, closed = 0, -1  # `closed` is the offset after the last closing brace
-    for piece in pieces.finditer(text):
+    for piece in _piece_pattern(is_balanced=is_balanced).finditer(text):
         name = piece.lastgroup
         if name is None:  # a string or comment
             continue

@@ -9,9 +9,10 @@ because the grammar is the same.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions import ACTIONS, LOCATED
 from onnxtext.syntax.grammar.lexer import load_lexer

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from onnxtext.quick_dataclass import dataclass
 
 _MIN_BLOCK, _MAX_BLOCK = 1 << 14, 1 << 20
 """Minimum and maximum size of a piece, in bytes."""

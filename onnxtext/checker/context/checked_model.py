@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fie
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
 from onnxtext.checker.context.signatures import OperatorTable, Schemas
 from onnxtext.checker.isolation.pool import InferenceClient
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.suggestions import nearest_name
 
 FunctionKey = tuple[str, str, str]

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
+from onnxtext.quick_dataclass import dataclass
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
 _MANY_OUTPUTS = 32

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
+from onnxtext.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Function

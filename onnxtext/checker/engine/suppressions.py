@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import UNUSED_SUPPRESSION, rules
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.diagnostics import Diagnostic, Label
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.source import STRING_OR_COMMENT, Source, Span
 
 _MARK = "onnxtext: ignore"

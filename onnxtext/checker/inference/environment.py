@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
+
+from onnxtext.quick_dataclass import dataclass
 
 V = TypeVar("V")
 

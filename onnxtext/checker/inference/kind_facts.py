@@ -7,7 +7,6 @@ Nodes of one kind have equal operators, attributes, input types and declared out
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -44,6 +43,7 @@ from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.core import core, core_module
+from onnxtext.quick_dataclass import dataclass
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
 """Maximum number of elements read of an integer constant (indices, sizes), and of any other."""

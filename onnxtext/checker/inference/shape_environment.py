@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import (
@@ -20,6 +20,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
+from onnxtext.quick_dataclass import dataclass
 
 _MAX_ELEMENTS = 1024
 """Maximum number of elements of a constant that is passed to onnx, such as a shape or axes."""

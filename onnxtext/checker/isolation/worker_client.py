@@ -10,11 +10,11 @@ import select
 import signal
 import sys
 import time
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from onnxtext.checker.isolation.spawn import start
 from onnxtext.checker.isolation.worker_main import READY, make_frame, read_frame, unpack, write_all
+from onnxtext.quick_dataclass import dataclass
 
 STARTING = 60.0
 """The maximum time in seconds that the child may take to start."""

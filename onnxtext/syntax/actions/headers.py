@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from onnxtext.ast.model import EncodingHabit, OpsetImport, Presence
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.integers import int64
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 from onnxtext.ast.records import Number
 from onnxtext.ast.tensors_and_attributes import Blob, DataFile, ExternalData, TypedBlob
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import binascii
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from onnxtext.ast.model import WeightPlace
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import first_line_break

@@ -10,13 +10,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.section_paths import PathStep
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources
 from onnxtext.syntax.actions.semantic_error import SemanticError

@@ -6,8 +6,9 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from onnxtext.quick_dataclass import dataclass
 
 EMPTY = -(1 << 15)
 """The number that marks an empty cell."""

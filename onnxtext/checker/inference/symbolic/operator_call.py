@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
@@ -13,6 +12,7 @@ from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.size_equations import Extents, SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.plurals import count_noun
+from onnxtext.quick_dataclass import dataclass
 
 SymbolicShape = Extents | None
 Shapes = tuple[SymbolicShape, ...]

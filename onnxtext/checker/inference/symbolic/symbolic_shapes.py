@@ -9,7 +9,7 @@ get a suffix there (`instance`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
@@ -47,6 +47,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     common_elements,
     stored_value,
 )
+from onnxtext.quick_dataclass import dataclass
 
 _MAX_CALLED = 10_000
 """Maximum number of node visits in called functions, in addition to one per node of the model."""
