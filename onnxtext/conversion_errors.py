@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnxtext.core import core, core_module
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
-from onnxtext.source import Source, Span
+from onnxtext.source import COMMENT, STRING, Source, Span
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def lowering_errors(
 
     same: dict[tuple[str, str], list[LowerError]] = {}
     for error in find_errors(root, blob_source) or [first]:
-        same.setdefault((error.code, error.mark or error.message), []).append(error)
+        key = error.message if error.code == "invalid-record" else error.mark or error.message
+        same.setdefault((error.code, key), []).append(error)
     return [combined_diagnostic(errors, source) for errors in same.values()]
 
 
@@ -139,12 +141,30 @@ def _error_span(error: LowerError, source: Source) -> Span:
     from onnxtext.syntax.grammar.lexer import load_lexer
 
     text, offset = source.text, max(error.at, 0)
+    if error.mark and error.code == "invalid-record":
+        span = _find_words(text, offset, error.mark.split())
+        if span is not None:
+            return span
     marked = text.find(f'"{error.mark}', offset) if error.mark else -1
     if marked >= 0:
         return Span(marked + 1, marked + 1 + len(error.mark))
     token = load_lexer().token(text, offset)
     end = offset + 1 if token is None else token.at + len(token)
     return Span(min(offset if token is None else token.at, len(text)), min(end, len(text)))
+
+
+def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
+    """Find words and decorators one after another; return the span of the last, or None."""
+    span = None
+    for word in words:
+        pattern = re.escape(word[1:]) if word[0] == "@" else re.escape(word)
+        before = r"@(?:\w+\.)?" if word[0] == "@" else r"(?<![\w.@])"
+        found = re.compile(rf"{STRING}|{COMMENT}|({before}{pattern}(?!\w))", re.DOTALL)
+        match = next((m for m in found.finditer(text, offset) if m[1] is not None), None)
+        if match is None:
+            break
+        offset, span = match.end(), Span(*match.span())
+    return span
 
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
 
 class HabitError(ValueError):
-    """An encoding habit is invalid; the message gives the reason."""
+    """An encoding habit is invalid; the message gives the reason.
+
+    Attributes:
+        mark: the wrong word.
+    """
+
+    def __init__(self, message: str, mark: str) -> None:
+        super().__init__(message)
+        self.mark = mark
 
 
 @cache
@@ -61,12 +69,15 @@ class Encoder:
                 case EncodingHabit("order", (str() as name, *numbers)) if numbers:
                     order = [number for number in numbers if isinstance(number, int)]
                     if len(order) != len(numbers) or len(set(order)) != len(order):
-                        raise HabitError("`order` takes a message and the numbers of its fields")
+                        raise HabitError(
+                            "`order` takes a message and the numbers of its fields", "order"
+                        )
                     self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}
                 case _:
                     raise HabitError(
                         f"unknown encoding habit `{habit.name}`; write packed(attribute.ints), "
-                        "unpacked(tensor.float_data) or order(node, 1, 2, 3)"
+                        "unpacked(tensor.float_data) or order(node, 1, 2, 3)",
+                        habit.name,
                     )
 
     def encode(self, message: str, data: bytes) -> bytes:
@@ -118,16 +129,18 @@ class Encoder:
 def _find_message(name: str) -> str:
     message = spelled_messages().get(name)
     if message is None:
-        raise HabitError(f"the schema has no message `{name}`")
+        raise HabitError(f"the schema has no message `{name}`", name)
     return message
 
 
 def _find_list(name: str) -> tuple[str, FieldSpec]:
-    short, _, field_name = name.rpartition(".")
+    short, point, field_name = name.rpartition(".")
+    if not point:
+        raise HabitError(f"`{name}` is not a list: write its message, too: attribute.ints", name)
     message = _find_message(short)
     field = message_spec(message).by_name.get(field_name)
     if field is None or not field.repeated or field.wire_type == LENGTH:
-        raise HabitError(f"`{name}` is not a list of numbers")
+        raise HabitError(f"`{name}` is not a list of numbers", name)
     return message, field
 
 

@@ -51,7 +51,15 @@ Data = bytes | memoryview
 
 
 class RecordError(ValueError):
-    """A record does not match its message type."""
+    """A record does not match its message type.
+
+    Attributes:
+        mark: the wrong word, such as the name of a field; "" if unknown.
+    """
+
+    def __init__(self, message: str, mark: str = "") -> None:
+        super().__init__(message)
+        self.mark = mark
 
 
 # ---- Lowering -------------------------------------------------------------------------------
@@ -91,7 +99,8 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
         if name is None:
             raise RecordError(f"a value of {spec.name} needs a field name")
         raise RecordError(
-            f"{spec.name} has no field `{name}`; its fields are {', '.join(sorted(spec.by_name))}"
+            f"{spec.name} has no field `{name}`; its fields are {', '.join(sorted(spec.by_name))}",
+            name,
         )
     return field
 
@@ -110,7 +119,7 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
     if not field.repeated:
         return tag(field.number, field.wire_type) + _scalar(field, value, depth)
     if not isinstance(value, tuple):
-        raise RecordError(f"the value of `{field.name}` must be a list, […]")
+        raise RecordError(f"the value of `{field.name}` must be a list, […]", field.name)
     if field.packed:
         data = b"".join([_scalar(field, item, depth) for item in value])
         return delimited(tag(field.number, LENGTH), data) if data else b""
@@ -131,7 +140,8 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
             if text in numbers:
                 return varint(numbers[text])
             raise RecordError(
-                f"`{field.name}` has no value `{text}`; its values are {', '.join(numbers)}"
+                f"`{field.name}` has no value `{text}`; its values are {', '.join(numbers)}",
+                text,
             )
         case "float", Number(text):
             return _float(text, float32_bits).to_bytes(4, "little")
@@ -140,7 +150,8 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
         case kind, Number(text) if kind in _RANGES:
             return varint(_integer(text, *_RANGES[kind]))
     forms = {"message": "a record, {…}", "string": "a string", "bytes": "a string"}
-    raise RecordError(f"the value of `{field.name}` must be {forms.get(field.kind, 'a number')}")
+    form = forms.get(field.kind, "a number")
+    raise RecordError(f"the value of `{field.name}` must be {form}", field.name)
 
 
 def _float(text: str, to_bits: Callable[[str], int]) -> int:
@@ -154,9 +165,9 @@ def _integer(text: str, low: int, high: int) -> int:
     try:
         value = int(text, 0) if "x" in text else int(text)
     except ValueError:
-        raise RecordError(f"`{text[:40]}` is not an integer") from None
+        raise RecordError(f"`{text[:40]}` is not an integer", text) from None
     if not low <= value <= high:
-        raise RecordError(f"`{text[:40]}` is not between {low} and {high}")
+        raise RecordError(f"`{text[:40]}` is not between {low} and {high}", text)
     return value
 
 

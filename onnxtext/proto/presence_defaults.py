@@ -70,7 +70,10 @@ class PresenceDefaults:
         message = message_names().get(short)
         spec = message_spec(message).by_name.get(field_name) if message else None
         if not message or not spec or spec.repeated or spec.wire_type not in (VARINT, LENGTH):
-            raise RecordError(f"`{name}` in `explicit` is not a field that can be stored empty")
+            raise RecordError(
+                f"`{name}` in `explicit` is not a field that can be stored empty",
+                f"explicit {name}",
+            )
         empty = tag(spec.number, spec.wire_type) + b"\x00"
         self.others.setdefault(message, []).append((spec.number, empty))
 

@@ -82,7 +82,7 @@ MISSPELT = {
 
 @pytest.mark.parametrize("kind", MISSPELT)
 def test_suggestions_are_limited(kind: str) -> None:
-    with mock.patch("onnxtext.suggestions.SequenceMatcher", wraps=SequenceMatcher) as searched:
+    with mock.patch("difflib.SequenceMatcher", wraps=SequenceMatcher) as searched:
         found = onnxtext.check(MISSPELT[kind])
     assert len([item for item in found if item.severity == "error"]) >= COUNT
     assert 0 < searched.call_count <= 200

@@ -49,7 +49,15 @@ _COPIES = PARTS[DECORATOR][:3]
 
 
 class ValueInfoError(ValueError):
-    """The arguments of `@value_info(…)` or `@initializers(…)` are invalid."""
+    """The arguments of `@value_info(…)` or `@initializers(…)` are invalid.
+
+    Attributes:
+        decorator: the name of the decorator.
+    """
+
+    def __init__(self, message: str, decorator: str) -> None:
+        super().__init__(message)
+        self.decorator = decorator
 
 
 class ListOrder(NamedTuple):
@@ -104,12 +112,12 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
             case Field("without", tuple(names)) if decorator == DECORATOR:
                 without += [_text(name) for name in names if isinstance(name, bytes)]
             case _:
-                raise ValueInfoError(_HELP[decorator])
+                raise ValueInfoError(_HELP[decorator], decorator)
     if not matching[0].arguments:
-        raise ValueInfoError(_HELP[decorator])
+        raise ValueInfoError(_HELP[decorator], decorator)
     parts = [item for item in items if isinstance(item, Word)]
     if len(set(parts)) < len(parts):
-        raise ValueInfoError(f"an argument of @{decorator} is given twice")
+        raise ValueInfoError(f"an argument of @{decorator} is given twice", decorator)
     return ListOrder(tuple(items), frozenset(without))
 
 

@@ -21,6 +21,8 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.plurals import count_noun
+from onnxtext.proto.descriptors import message_spec
+from onnxtext.proto.generic_records import RecordError, lower_record
 
 Ranks = ChainMap[str, int]
 """The ranks of values by name; names of inner scopes hide equal names of outer scopes."""
@@ -69,6 +71,8 @@ def _configuration(
         yield Finding("device-config-name", message, (place,), help="rename one of them")
     count = _number(configuration.record, "num_devices")
     devices = field_of(configuration.record, "device")
+    if count is None and not _is_valid(configuration.record):
+        return  # an error in the record explains it
     if count is None or count < 1:
         has = (
             "no `num_devices`" if count is None else f"`num_devices: {count}`; it must be positive"
@@ -87,6 +91,15 @@ def _configuration(
             (place,),
             help=f"list {count_noun(count, 'device')} or none, or correct `num_devices`",
         )
+
+
+def _is_valid(record: Record) -> bool:
+    """Whether the fields of a configuration have known names and the right types."""
+    try:
+        lower_record(message_spec("DeviceConfigurationProto"), record)
+    except RecordError:
+        return False
+    return True
 
 
 def _records(node: Node) -> Iterator[Record]:

@@ -187,7 +187,8 @@ def _one_string(decorator: Decorator) -> bytes:
     match decorator.arguments:
         case (Field(None, bytes() as text),):
             return text
-    raise RecordError(f'`@{decorator.name}` takes one string: @{decorator.name}("…")')
+    name = decorator.name
+    raise RecordError(f'`@{name}` takes one string: @{name}("…")', f"@{name}")
 
 
 def _entries(decorator: Decorator) -> list[bytes]:

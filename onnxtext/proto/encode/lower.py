@@ -82,7 +82,7 @@ def lower_guarded(
     try:
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
-        raise LowerError(str(error), model.graph.at) from None
+        raise LowerError(str(error), 0, mark=error.mark) from None
     options = (defaults, model.resources, blob_source)
     lowering = lowering_class()(*options, verified=verified, guard=guard)
     try:
@@ -129,7 +129,7 @@ def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
     try:
         return Encoder(model.encoding_habits).encode("ModelProto", data)
     except HabitError as error:
-        raise LowerError(str(error), 0) from None
+        raise LowerError(str(error), 0, mark=f"encoding {error.mark}") from None
 
 
 def lower_fragment(fragment: Fragment, message: str = "") -> bytes:

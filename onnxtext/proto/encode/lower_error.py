@@ -11,7 +11,9 @@ class LowerError(ValueError):
         message: the reason.
         at: the statement's offset in its text; -1 if unknown.
         code: the code of the diagnostic.
-        mark: the wrong text in the statement, such as a blob's digest; "" if unknown.
+        mark: the wrong text in the statement, such as a blob's digest; "" if unknown. For an
+            invalid record, words and decorators that follow each other in the text, of which the
+            last is wrong: `@set nope`, `configuration num_device`.
     """
 
     def __init__(

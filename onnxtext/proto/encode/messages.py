@@ -72,7 +72,8 @@ class Lowering(ValueLowering):
         try:
             rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)
         except RecordError as error:
-            raise LowerError(str(error), offset) from None
+            mark = f"configuration {error.mark}"
+            raise LowerError(str(error), offset, mark=mark) from None
         return delimited(b"\x0a", text_bytes(configuration.name)) + rest
 
     def annotation(self, annotation: ast.Annotation) -> bytes:
@@ -106,7 +107,7 @@ class Lowering(ValueLowering):
         try:
             return [(value, id(value) in inputs) for value in list_order.with_data(graph)]
         except list_order.ValueInfoError as error:
-            raise LowerError(str(error), graph.at) from None
+            raise LowerError(str(error), graph.at, mark=f"@{error.decorator}") from None
 
     def listed_infos(self, graph: ast.Graph) -> Iterator[ast.ValueInfo]:
         """Yield the `value_info` list of a graph, in the order that SPEC 10 defines."""
@@ -120,7 +121,7 @@ class Lowering(ValueLowering):
                 entries = metadata.pop(name, ()) if metadata else ()
                 yield ast.ValueInfo(name, type, None, (), entries, index)
         except list_order.ValueInfoError as error:
-            raise LowerError(str(error), graph.at) from None
+            raise LowerError(str(error), graph.at, mark=f"@{error.decorator}") from None
         self.check_used(metadata, graph)
 
     def typed_outputs(

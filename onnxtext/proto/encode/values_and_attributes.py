@@ -237,7 +237,7 @@ class ValueLowering(ABC):
         try:
             data = lower_type(type)
         except RecordError as error:
-            raise LowerError(str(error), offset) from None
+            raise LowerError(str(error), offset, mark=error.mark) from None
         self.deepest_type = max(self.deepest_type, type_depth(type))
         return self.finish("TypeProto", data, decorators, offset)
 
@@ -280,7 +280,7 @@ class ValueLowering(ABC):
         try:
             data = lower_record(message_spec("AttributeProto"), record)
         except RecordError as error:
-            raise LowerError(str(error), -1) from None
+            raise LowerError(str(error), -1, mark=error.mark) from None
         return name + data
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
@@ -391,9 +391,10 @@ class ValueLowering(ABC):
         table = FieldTable(message, data)
         for number, empty in extra or ():
             table.known.setdefault(number, [empty])
-        try:
-            for decorator in decorators:
+        for decorator in decorators:
+            try:
                 table.apply(decorator)
-        except RecordError as error:
-            raise LowerError(str(error), offset) from None
+            except RecordError as error:
+                mark = f"@{decorator.name} {error.mark.removeprefix('@' + decorator.name)}"
+                raise LowerError(str(error), offset, mark=mark) from None
         return table.encode()

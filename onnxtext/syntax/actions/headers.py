@@ -23,6 +23,8 @@ _KINDS: dict[str, type] = {
     **dict.fromkeys(("opset_import", "metadata_props", "explicit", "encoding"), list),
 }
 """The type of each key's value."""
+INTEGER_KEYS = frozenset(key for key, kind in _KINDS.items() if kind is int)
+STRING_KEYS = frozenset(key for key, kind in _KINDS.items() if kind is str)
 PRESENCE_KEYS = {"onnxtext", "explicit"}
 MODEL_KEYS = {
     *PRESENCE_KEYS, "encoding", "ir_version", "opset_import", "producer_name", "producer_version",

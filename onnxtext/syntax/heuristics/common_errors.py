@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+from onnxtext.syntax.heuristics.attribute_errors import (
+    named_inputs,
+    unclosed_attribute_list,
+    unclosed_attributes,
+    unopened_attributes,
+)
 from onnxtext.syntax.heuristics.graph_errors import (
+    domain_of_function,
     empty_text,
     function_keyword,
     incomplete_graph_header,
@@ -17,9 +24,13 @@ from onnxtext.syntax.heuristics.graph_errors import (
 from onnxtext.syntax.heuristics.header_errors import (
     bare_header,
     entries,
+    header_number,
+    header_string,
     headers,
     hyphenated_key,
+    opset_items,
     point_for_comma,
+    quoted_field_names,
     trailing_header,
     unclosed_header,
     unclosed_list,
@@ -52,6 +63,13 @@ from onnxtext.syntax.heuristics.node_errors import (
     tensor_among_nodes,
     wrong_list_brackets,
 )
+from onnxtext.syntax.heuristics.operator_errors import (
+    after_node,
+    block_among_nodes,
+    comma_after_node,
+    function_among_nodes,
+    operator_separators,
+)
 from onnxtext.syntax.heuristics.other_languages import (
     control_flow,
     fences,
@@ -66,6 +84,13 @@ from onnxtext.syntax.heuristics.other_languages import (
     semicolon,
     slashes,
     tensor_types,
+)
+from onnxtext.syntax.heuristics.section_errors import (
+    header_among_nodes,
+    metadata_colon,
+    unclosed_before_section,
+    unknown_section,
+    unnamed_configuration,
 )
 from onnxtext.syntax.heuristics.string_and_list_errors import (
     bare_string,
@@ -86,23 +111,44 @@ from onnxtext.syntax.heuristics.token_errors import (
     unknown_types,
     unquoted,
 )
+from onnxtext.syntax.heuristics.value_errors import (
+    bare_tensor_value,
+    called_data,
+    foreign_numbers,
+    quoted_parameter,
+    spaced_decorator,
+    string_elements,
+    type_after_name,
+    type_variable,
+    untyped_initializer,
+    untyped_sparse,
+)
 
 COMMON_ERRORS = (
     lookalikes, letters,
     # Headers
     unclosed_list, unclosed_header, headers, hyphenated_key, point_for_comma, entries, bare_header,
     trailing_header,
+    # Sections
+    header_among_nodes, unclosed_before_section, unknown_section, unnamed_configuration,
+    metadata_colon,
+    header_number, header_string, opset_items, quoted_field_names,
+    # Values
+    string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
+    foreign_numbers, spaced_decorator, type_variable, quoted_parameter, type_after_name,
     # Whole texts
     empty_text, fences, imports, control_flow,
     # Nodes
+    operator_separators, after_node, comma_after_node, block_among_nodes, function_among_nodes,
+    unopened_attributes, unclosed_attribute_list, unclosed_attributes, named_inputs,
     tensor_types, keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
     brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses, nested_expressions,
     number_as_name, wrong_list_brackets, tensor_among_nodes,
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
-    spaced_arrow, values_without_brackets, incomplete_graph_header, python_head, function_keyword,
-    missing_opener, surplus_brace,
+    domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header,
+    python_head, function_keyword, missing_opener, surplus_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
     graph_without_head, graph_value_without_head, graph_among_nodes, type_after_node,
@@ -116,8 +162,9 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, type_without_node, semicolon, unclosed_row, unclosed_string, lone_string,
-    unclosed_list, unclosed_header, headers, entries, bare_header, trailing_header,
-    wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
+    conflict, unknown_section, metadata_colon, header_among_nodes, comma_after_node,
+    unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
+    unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
+    trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

@@ -17,7 +17,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import END_KIND
-from onnxtext.syntax.heuristics.error_context import ErrorContext
+from onnxtext.syntax.heuristics.error_context import ErrorContext, removal
 from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
 
@@ -302,8 +302,10 @@ class _Search:
         removed = tuple(tokens[start:end])
         offset = tokens[start].at if start < len(tokens) else len(self.context.text)
         stop = removed[-1].end if removed else offset
-        text = f" {inserted.strip()} " if inserted else ""
-        return Correction(cost, Edit(Span(offset, stop), text), removed, swapped)
+        edit = removal(self.context.text, Span(offset, stop))
+        if inserted:
+            edit = Edit(edit.span, f" {inserted.strip()} ")
+        return Correction(cost, edit, removed, swapped)
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:

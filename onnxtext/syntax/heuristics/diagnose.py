@@ -14,6 +14,7 @@ from math import inf
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.attribute_errors import unclosed_attributes
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
@@ -22,15 +23,18 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
+    incomplete_statement,
     innermost_bracket,
     insert,
+    removal,
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket, wrong_brackets
 from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
-from onnxtext.syntax.heuristics.node_errors import unopened_bracket
+from onnxtext.syntax.heuristics.node_errors import NAMES, unopened_bracket
 from onnxtext.syntax.heuristics.other_languages import tensor_types
+from onnxtext.syntax.heuristics.section_errors import unclosed_before_header
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.string_and_list_errors import list_without_brackets
 from onnxtext.syntax.heuristics.token_errors import misspelt
@@ -103,7 +107,8 @@ def may_be_wider(context: ErrorContext, doubt: float) -> bool:
 
 
 _WIDER = (
-    graph_among_nodes, tensor_types, misspelt, list_without_brackets, wrong_brackets, wrong_bracket,
+    graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types, misspelt,
+    list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 
 
@@ -281,7 +286,8 @@ class _Change:
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     """Yield edits that may repair the error: add, remove or replace one token."""
     names = context.expected()
-    if context.after_attributes:
+    among_outputs = "node" in context.rules and "=" not in context.done
+    if context.after_attributes or (cut_short and among_outputs):
         names = [name for name in names if name != "COMMA"]
     for name in names:
         if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
@@ -293,7 +299,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
         return
     token = context.token
     remove = f"remove {found_words(token)}"
-    yield _Change(1.2, Edit(token.span, ""), "", token, remove, 1)
+    yield _Change(1.2, removal(context.text, token.span), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
             # `{` for `<` may be a typing error, and `|` for `,`; other marks only serve to continue
@@ -308,7 +314,8 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
             yield _Change(1.4, insert(token.at, sample), "", token)
     if len(context.done) > 1:
         last = context.done[-1]
-        yield _Change(1.9, Edit(last.span, ""), "", last, f"remove {found_words(last)}")
+        removed = removal(context.text, last.span)
+        yield _Change(1.9, removed, "", last, f"remove {found_words(last)}")
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
@@ -356,26 +363,17 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
         span,
         (change.edit,),
         change.title,
-        "safe" if name in {"COMMA", "EQUAL"} else "unsafe",
+        "safe" if _is_safe(context, name) else "unsafe",
         others=others,
     )
 
 
-def incomplete_statement(
-    expected: str, last: str, span: Span, edits: tuple[Edit, ...] = (), doubt: float = 0
-) -> Diagnosis:
-    """Return the diagnosis of an incomplete statement.
-
-    Args:
-        expected: a description of the tokens that may follow `last`.
-        last: the last token of the statement.
-        span: the span of `last`.
-        edits: the edits that complete the statement.
-        doubt: the cost of the edits: the higher it is, the less likely they are right.
-    """
-    message = f"incomplete statement: expected {expected} after {found_words(last)}"
-    help = "complete or remove it"
-    return Diagnosis("incomplete-statement", message, span, edits, help=help, doubt=doubt)
+def _is_safe(context: ErrorContext, missing: str) -> bool:
+    """Whether the fix that adds a mark is certain: not among the outputs of a node."""
+    among_outputs = "node" in context.rules and "=" not in context.done
+    if missing == "EQUAL":
+        return not among_outputs or context.name(context.token) in NAMES
+    return missing == "COMMA" and not among_outputs
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:

@@ -11,6 +11,7 @@ from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.tables import END_KIND
+from onnxtext.syntax.heuristics.expected import found_words
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
     MAX_TOKENS,
@@ -304,6 +305,23 @@ class ErrorContext:
         return result
 
 
+def incomplete_statement(
+    expected: str, last: str, span: Span, edits: tuple[Edit, ...] = (), doubt: float = 0
+) -> Diagnosis:
+    """Return the diagnosis of an incomplete statement.
+
+    Args:
+        expected: a description of the tokens that may follow `last`.
+        last: the last token of the statement.
+        span: the span of `last`.
+        edits: the edits that complete the statement.
+        doubt: the cost of the edits: the higher it is, the less likely they are right.
+    """
+    message = f"incomplete statement: expected {expected} after {found_words(last)}"
+    help = "complete or remove it"
+    return Diagnosis("incomplete-statement", message, span, edits, help=help, doubt=doubt)
+
+
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:
     """Return the index of the innermost bracket that these tokens leave open; None without one."""
     depth = 0
@@ -343,3 +361,10 @@ def replace(token: Token, text: str) -> Edit:
 def insert(offset: int, text: str) -> Edit:
     """Return the edit that inserts a text."""
     return Edit(Span(offset, offset), text)
+
+
+def removal(text: str, span: Span) -> Edit:
+    """Return the edit that removes a range; a space keeps words or numbers around it apart."""
+    before, after = text[max(span.start - 1, 0) : span.start], text[span.end : span.end + 1]
+    joins = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
+    return Edit(span, " " if joins else "")

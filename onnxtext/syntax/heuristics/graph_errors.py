@@ -192,6 +192,22 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
 
 
+_DOMAIN = re.compile(r"(?:\w+\.)+(?=\w+[ \t]*[(<])")
+
+
+def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a function whose name has a domain: `my.F (a) => (b) {…}`."""
+    done = context.done
+    if context.token != "." or not done or not {"graph", "function"} & context.rules:
+        return
+    match = _DOMAIN.match(context.text, done[-1].at) if done[-2:-1] in ([], [">"]) else None
+    if match is not None:
+        span = Span(*match.span())
+        message = "the name of a function has no domain: the key `domain` of its header has it"
+        edits, title = (Edit(span, ""),), f"remove `{match[0]}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+
+
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a list without `[`: `strides = 1, 1]`, `float N, 2] x` and `floatN, 2] x`."""
     rest = context.rest

@@ -9,7 +9,12 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
-from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.syntax.actions.headers import (
+    FUNCTION_KEYS,
+    INTEGER_KEYS,
+    MODEL_KEYS,
+    STRING_KEYS,
+)
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -25,6 +30,8 @@ from onnxtext.syntax.heuristics.node_errors import closing_index
 
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header to inspect: a text may have many errors."""
+_LONGEST_KEY = 40
+"""Number of characters before a list in which to look for its key."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
 """The mark after a key, and the marks that take its place by mistake."""
@@ -93,15 +100,15 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
+_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:[- ]\w+)+(?=[ \t]*:)")
 
 
 def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a key with hyphens: `opset-import: [21]`."""
+    """Diagnose a key with hyphens or blanks: `opset-import: [21]`."""
     first = context.done[-1] if context.done else context.token
     match = None if first is None else _HYPHENATED.match(context.text, first.at)
-    if match is not None and match[0].replace("-", "_") in _KEYS:
-        key = match[0].replace("-", "_")
+    key = "" if match is None else match[0].replace("-", "_").replace(" ", "_")
+    if match is not None and key in _KEYS:
         message = f"`{match[0]}` is not a key"
         edits = (Edit(Span(*match.span()), key),)
         yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{key}`", least=2)
@@ -213,3 +220,81 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (insert(start, f"],{line}"),)
     message = "this bracket is never closed"
     yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", least=1)
+
+
+_WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
+_UNQUOTED_VALUE = re.compile(
+    r"[^\s\"\[\]{}<>,#]+(?:[ \t]+[^\s\"\[\]{}<>,#:]+)*(?=[ \t]*(?:,|>|\r?\n))"
+)
+_FIELDS = re.compile(r"[a-z]\w*(?:\.\w+)+")
+_FIELD = re.compile(r'"(\w+(?:\.\w+)+)"')
+_PAIR = re.compile(
+    r"""\(\s*["'](?P<domain>[\w.]*)["']\s*,\s*(?P<version>\d+)\s*\)"""
+    r"""|\{\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
+    r"""\s*["']?version["']?\s*[:=]\s*(?P<version2>\d+)\s*\}"""
+    r"""|(?P<string>"[\w.]*")(?P<comma>\s*,)\s*\d+"""
+)
+
+
+def header_number(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a number with a point where a key needs an integer: `model_version: 3.0`."""
+    done, token = context.done, context.token
+    if token is None or done[1:] != [":"] or done[0] not in INTEGER_KEYS:
+        return
+    match = _WHOLE.match(context.text, token.at)
+    if match is not None:
+        span, message = Span(*match.span()), f"the value of `{done[0]}` must be an integer"
+        edits, title = (Edit(span, match[1]),), f"write `{match[1]}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+
+
+def header_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the string of a key without quotes: `producer_name: pytorch`."""
+    done, token = context.done, context.token
+    if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
+        return
+    match = _UNQUOTED_VALUE.match(context.text, token.at)
+    if match is not None and "'" not in match[0]:
+        span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
+        edits, title = (Edit(span, f'"{match[0]}"'),), "quote it"
+        yield Diagnosis("unquoted-string", message, span, edits, title, "unsafe", least=1)
+
+
+def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose opset imports in other forms: `("", 21)`, `{domain: "", version: 21}`, `"", 21`."""
+    if "header_item" not in context.rules or context.token not in {"(", "{", ","}:
+        return
+    opened = context.opened
+    start = context.line_start if opened is None else opened.start
+    head = context.text[max(0, start - _LONGEST_KEY) : start].rstrip()
+    if not head.endswith(("opset_import:", "opset_import :")):
+        return
+    end = context.text.find("]", context.at)
+    edits = []
+    for match in _PAIR.finditer(context.text, start, max(end, start)):
+        if match["string"] is not None:
+            edits.append(Edit(Span(*match.span("comma")), ":"))
+        else:
+            domain = match["domain"] or match["domain2"] or ""
+            version = match["version"] or match["version2"]
+            edits.append(Edit(Span(*match.span()), f'"{domain}": {version}'))
+    if edits:
+        message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
+        span, title = context.token.span, "correct the imports"
+        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, least=1)
+
+
+def quoted_field_names(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`: a list without quotes."""
+    done, token = context.done, context.token
+    names = None if token is None else _FIELDS.match(context.text, token.at)
+    if done == ["explicit", ":"] and names is not None:
+        span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
+        edits, title = (Edit(span, f"[{names[0]}]"),), f"write `[{names[0]}]`"[:60]
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+    if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
+        return
+    if _FIELD.fullmatch(done[0]):
+        edits = (replace(done[0], done[0].strip('"')),)
+        message = "the name of a field has no quotes"
+        yield Diagnosis("wrong-mark", message, done[0].span, edits, "remove the quotes", least=1)

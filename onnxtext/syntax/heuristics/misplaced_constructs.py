@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.attribute_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -23,6 +25,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.other_languages import TENSOR_TYPE, translated_type
+from onnxtext.syntax.heuristics.section_errors import no_section
 from onnxtext.syntax.heuristics.token_errors import ALIASES
 from onnxtext.syntax.section_spans import SECTIONS
 
@@ -75,7 +78,12 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     least = 1
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
-        if not type or before not in {None, "(", ",", "<"} or context.name(name) not in NAMES:
+        is_label = before == "]" and context.done[0] == "["
+        if (
+            not type
+            or not (is_label or before in {None, "(", ",", "<"})
+            or context.name(name) not in NAMES
+        ):
             return
         span = Span(name.at, type[0])
         written = f"{type[1]} {name}"
@@ -247,9 +255,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     elif context.is_certain([replace(context.token, "(")]) or nearest_name(name, SECTIONS):
         return
     elif end >= 0 and context.before.takes("LPAR") and not _has_nodes(context, edit):
-        message, sections = f"there is no section `{name}`", ", ".join(SECTIONS)
-        help = f"the sections are {sections}"
-        yield Diagnosis("syntax-error", message, name.span, help=help, skip_to=skip_to)
+        yield no_section(name, name.span, skip_to)
     elif context.before.takes("LPAR"):
         yield Diagnosis(
             "graph-without-inputs",
@@ -320,21 +326,25 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     comma = len(before) - 1 if before.endswith(",") else match.start(1)
     span = Span(comma, match.end(1))
     message = f"`{match[1]}` is a graph among the nodes of another graph"
-    if context.region.start < context.line_start:
+    end = _END_OF_ATTRIBUTES.search(context.text, context.line_end)
+    ends = end is not None and len(end[1]) <= indentation(context.text, context.line_end)
+    skip_to = end.end() + 1 if end is not None and ends else None
+    above = node_above(context.text, match.start(1))
+    if above is not None and "node" in context.rules:
+        yield replace_fields(missing_opening(above), instead=True, skip_to=skip_to)
+    elif context.region.start < context.line_start:
         edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
         yield Diagnosis(
             "unclosed-bracket", message, span, edits, "add the missing `}` before it", "unsafe"
         )
     elif "node" in context.rules:
-        end = _END_OF_ATTRIBUTES.search(context.text, context.line_end)
-        ends = end is not None and len(end[1]) <= indentation(context.text, context.line_end)
         yield Diagnosis(
             "unclosed-bracket",
             message,
             span,
             help="add the missing `}` before it, or write it in the `<…>` of a node",
             instead=True,
-            skip_to=end.end() + 1 if end is not None and ends else None,
+            skip_to=skip_to,
             doubt=_MISSING_BRACE,
         )
 

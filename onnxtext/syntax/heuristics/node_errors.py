@@ -154,7 +154,10 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, rest[end].end)
             yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
-    elif context.token != "," and all(context.name(t) in NAMES or t == "," for t in rest):
+        return
+    if rest[-1] == "<":  # attributes that begin on this line
+        rest = rest[:-1]
+    if rest and rest[0] != "," and all(context.name(t) in NAMES or t == "," for t in rest):
         span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
         yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
@@ -198,6 +201,9 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
         return
     end = closing_index(tokens)
+    if tokens[0] == "[" and end is not None and tokens[end + 1 : end + 2] == ["("]:  # a label
+        tokens = tokens[end + 1 :]
+        end = closing_index(tokens)
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
@@ -251,10 +257,11 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
         else:
             yield from _value_as_input(context, token)
         return
-    negated = context.done[-1] == "=" and token[0] == "-" and len(context.done) == 2
-    if negated or (len(context.done) == 3 and context.done[1] == "=" and token[0] in _OPERATORS):
-        if "node" not in context.rules:
-            return
+    if "node" not in context.rules or context.text.startswith(("/*", "//"), token.at):
+        return
+    alone = innermost_bracket(context.done) is None
+    negated = alone and context.done[-1] == "=" and token[0] == "-"
+    if negated or (alone and context.done[-2:-1] == ["="] and token[0] in _OPERATORS):
         operator = "Neg" if negated else _OPERATORS[token[0]]
         operands = "…" if negated else f"{context.done[-1]}, …"
         message = "expressions are not supported: every operation must be a node"

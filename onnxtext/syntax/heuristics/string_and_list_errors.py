@@ -40,6 +40,7 @@ _NO_STRINGS = {"True", "False", *NOTHING}
 
 _WORD = re.compile(r"[^\s\"(){}\[\]<>,=:#]+$")
 _PREFIXES = {"b", "blob", "file"}
+_BRACKETS = CLOSING | {"<", "("}
 _AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
 
 
@@ -158,7 +159,7 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             certain = token is context.token and context.expected() == ["COLON"]
             if other == ":" and not certain and not context.rules & _COLON_RULES:
                 continue
-            if other == "=" and context.lexer.token(context.text, token.end) in CLOSING:
+            if other == "=" and context.lexer.token(context.text, token.end) in _BRACKETS:
                 continue
             text = other
             if other == "=" and not context.text[token.at - 1 : token.at].isspace():

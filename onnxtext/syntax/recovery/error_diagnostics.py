@@ -8,8 +8,12 @@ from onnxtext.source import Source, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.heuristics.diagnose import incomplete_statement, ranked_words
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.diagnose import ranked_words
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    incomplete_statement,
+)
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 
 _LONGEST_PATH = 8000

@@ -305,11 +305,11 @@ class Recovery:
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
         """Whether a syntax error at the end of a list may follow from a semantic error in the list.
 
-        At the end of the text, only a semantic error about an unclosed bracket counts.
+        At the end of the text, and before a section, only an error about an open bracket counts.
         """
         if context.opened is None:
             return False
-        if context.token is None:
+        if context.token is None or (context.token == "{" and "metadata_item" in context.rules):
             start = context.opened.start
             return any(e.code == "unclosed-bracket" and (e.at or 0) > start for e in self._errors)
         return context.token in CLOSING and self._has_semantic_error(

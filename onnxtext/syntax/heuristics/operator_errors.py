@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for operators, and for what follows a node on its line or in its graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    innermost_bracket,
+    insert,
+    replace,
+)
+from onnxtext.syntax.heuristics.node_errors import closing_index
+
+_MAX_BLOCK = 4000
+"""Maximum number of characters of a block to inspect: a text may have many errors."""
+_OPERATOR = re.compile(
+    r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)[ \t]*(?=[<(])"
+)
+_SEPARATOR = re.compile(r"::|/|\.+")
+_OUTPUTS = re.compile(r"[-=]>[^\n#{}]*")
+_ATTRIBUTES = re.compile(
+    r"\w+[ \t]*=[ \t]*(?:[^\s()<>{}#\"]|\"[^\"\n]*\"|[ \t](?=[^\n#]))+$", re.MULTILINE
+)
+_CALL = re.compile(r"\.[^\n#{}]*")
+_HEAD = re.compile(
+    r"[ \t]*(?:\w+|\"[^\"\n]*\")[ \t]*\([^()\n]*\)[ \t]*[-=]>[ \t]*\([^()\n]*\)[ \t]*[{<]"
+)
+
+
+def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operator with a domain as in other languages: `ai.onnx::Abs`, `my/Scale`."""
+    if "node" not in context.rules:
+        return
+    match = _OPERATOR.search(context.text, context.line_start, context.line_limit)
+    if match is None or not match.start("name") <= context.at <= match.end():
+        return
+    parts = _SEPARATOR.split(match["name"])
+    written = ".".join([part if part.isidentifier() else f'"{part}"' for part in parts])
+    if len(parts) > 1 and written != match["name"]:
+        span = Span(*match.span("name"))
+        message = "the domain and the name of an operator are separated by `.`"
+        edits = (Edit(span, written),)
+        yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", least=1)
+
+
+def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose what cannot follow a node: `Add (x, y) (z)`, `Slice (x)[0:1]`, `Abs (x) => (y)`."""
+    text, token = context.text, context.token
+    done = context.done
+    closed = not done or (done[-1] in {")", ">"} and innermost_bracket(done) is None)
+    first = token if closed else done[0]
+    if token is None or first is None or "node" not in context.rules:
+        return
+    before = text[: first.at].rstrip(" \t")
+    if not before.endswith((")", ">")) or "=" not in before[before.rfind("\n") + 1 :]:
+        return
+    if text[first.at] in "[(":
+        tokens = context.lexer.tokens(text, first.at, max(first.end, context.line_limit))
+        end = closing_index(tokens) if tokens[:1] and tokens[0] in CLOSER else 0  # or one token
+        if not tokens or end is None or "=" in tokens[1 : end + 2]:
+            return
+        span = Span(first.at, tokens[end].end)
+        message = "a node has one list of inputs"
+        help = "remove this list, or write another node"
+        if text[first.at] == "[":
+            message = "an output cannot have a subscript"
+            help = "write another node, such as `Gather` or `Slice`"
+    elif (match := _OUTPUTS.match(text, first.at)) is not None:
+        span = Span(first.at, first.at + len(match[0].rstrip()))
+        message, help = "the outputs of a node belong before its operator", "remove them here"
+    elif (match := _ATTRIBUTES.match(text, first.at)) is not None:
+        span = Span(*match.span())
+        edits = (insert(span.start, "<"), insert(span.end, ">"))
+        message, title = "the attributes of a node must be in `<…>`", "write `<…>`"
+        yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", least=1)
+        skip_to = context.line_end + 1  # the parser has completed the node
+        yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
+        return
+    elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
+        message = "unexpected `:` before the attributes"
+        replaced = (replace(first, "= A ()"),)  # the parser has completed the node
+        yield Diagnosis("syntax-error", message, first.span, replaced, help="remove it", least=1)
+        return
+    elif (match := _CALL.match(text, first.at)) is not None:
+        span = Span(first.at, first.at + len(match[0].rstrip()))
+        message = "an output has no methods: every operation must be a node"
+        help = "write another node with this output as its input"
+    else:
+        return
+    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, least=1)
+
+
+def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a comma between two nodes of which the second has a label or a decorator."""
+    done = context.done
+    if done != [","] or "node" not in context.rules or context.token is None:
+        return
+    if context.token == "[" or context.name(context.token) == "DECORATOR":
+        message, edits = "a comma between two nodes", (replace(done[0], ""),)
+        yield Diagnosis(
+            "syntax-error", message, done[0].span, edits, "remove `,`", "unsafe", least=2
+        )
+
+
+def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose braces around nodes, as in C: `{`, then nodes, then `}`."""
+    token = context.token
+    if token != "{" or context.done or "node" not in context.rules:
+        return
+    tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
+    end = closing_index(tokens)
+    if end is not None and begins_line(context.text, context.at):
+        edits = (replace(tokens[0], ""), replace(tokens[end], ""))
+        message = "nodes cannot be in braces"
+        yield Diagnosis(
+            "syntax-error", message, token.span, edits, "remove the braces", "unsafe", least=3
+        )
+
+
+def function_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph or function among nodes: `f (x) => (y) {`."""
+    if "node" not in context.rules or not _HEAD.match(
+        context.text, context.line_start, context.line_limit
+    ):
+        return
+    start = (
+        context.line_start
+        + len(context.text[context.line_start :])
+        - len(context.text[context.line_start :].lstrip(" \t"))
+    )
+    if context.done and context.done[0].at != start:
+        return
+    name = context.done[0] if context.done else context.token
+    message = f"expected `}}` before the function `{name}`"
+    span = Span(start, context.text.find("(", start))
+    edits = (insert(start, "}\n\n"),)
+    yield Diagnosis("unclosed-bracket", message, span, edits, "add `}`", "unsafe", least=1)

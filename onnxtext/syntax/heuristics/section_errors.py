@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for sections: unknown names, missing and surplus braces around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span
+from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS
+from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+    insert,
+    replace,
+)
+from onnxtext.syntax.section_spans import SECTIONS
+
+_TERMINALS = frozenset(word.upper() for word in SECTIONS)
+_STRINGS = frozenset(("STRING", "ESCAPED_STRING"))
+_MAX_OPEN = 3
+"""Maximum number of missing braces to add."""
+_LONGEST_KEY = 100
+"""Number of characters in which to look for the first key of a header."""
+
+
+def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a missing `}` before a section: the section is inside of a graph or section."""
+    done, opened = context.done, context.opened
+    if len(done) != 1 or done[0] not in SECTIONS or opened is None:
+        return
+    name = done[0]
+    named = name == "configuration" and context.ahead[:1] == ["{"]
+    if not (context.token == "{" or named) or context.text[slice(*opened)] != "{":
+        return
+    if indentation(context.text, name.at) > indentation(context.text, opened.start):
+        return
+    message = f"expected `}}` before the section `{name}`"
+    others = (Label(opened, "this bracket is never closed"),)
+    for count in range(1, _MAX_OPEN + 1):
+        yield Diagnosis(
+            "unclosed-bracket",
+            message,
+            name.span,
+            (insert(name.at, "}\n" * count + "\n"),),
+            f"add `{'}' * count}`",
+            "unsafe",
+            others=others,
+            least=1,
+        )
+
+
+def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an unknown section, or metadata after the end of its section."""
+    token = context.token
+    if token is None or context.name(token) != "WORD" or not begins_line(context.text, context.at):
+        return
+    if _TERMINALS.isdisjoint(context.expected()):
+        return
+    if token in BLOCKS and context.text[context.previous_end - 1] == "}":
+        span = Span(context.previous_end - 1, context.previous_end)
+        message = f"unexpected `}}`: it closes the section before `{token} …`"
+        skip_to = len(context.text) + 1
+        yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
+    elif context.ahead[:1] == ["{"]:
+        meant = nearest_name(token, SECTIONS)
+        if meant is not None:
+            message, edits = f"`{token}` is unknown here", (replace(token, meant),)
+            title = f"write `{meant}`"
+            yield Diagnosis(
+                "misspelt-keyword", message, token.span, edits, title, "unsafe", least=2
+            )
+        end = context.text.find("\n}", context.at)
+        line = context.text.find("\n", end + 1) if end >= 0 else -1
+        yield no_section(token, token.span, (line if line >= 0 else len(context.text)) + 1)
+
+
+def no_section(name: str, span: Span, skip_to: int) -> Diagnosis:
+    """Return the diagnosis of a section with an unknown name."""
+    message, help = f"there is no section `{name}`", f"the sections are {', '.join(SECTIONS)}"
+    return Diagnosis("syntax-error", message, span, help=help, skip_to=skip_to)
+
+
+def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a metadata entry without `:`, such as `key "value"`."""
+    done = context.done
+    if "metadata_item" not in context.rules or len(done) != 2 or context.token == "{":
+        return
+    begins = begins_line(context.text, done[0].at)
+    if begins and context.name(done[0]) == "WORD" and context.name(done[1]) in _STRINGS:
+        edits = (insert(done[0].end, ":"),)
+        message = f"expected `:` after the key `{done[0]}`"
+        yield Diagnosis("syntax-error", message, done[1].span, edits, "add `:`", least=0)
+
+
+def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a section `configuration {` without a name."""
+    done = context.done
+    if context.token != "{" or done != ["configuration"] or "node" in context.rules:
+        return
+    if context.text[: done[0].at].rstrip().endswith("}"):
+        message = "the name of the configuration is missing"
+        edits = (insert(context.at, '"" '),)
+        help = 'write it before the `{`, such as `configuration "2gpu" {`'
+        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, least=1)
+
+
+def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header `<domain: "l">` that is read as the attributes of the node before it.
+
+    The context is the list of attributes; the fix needs a wider context (`unclosed_before_header`).
+    """
+    opened = context.opened
+    if opened is None or {"attribute", "parameter"} & context.rules != {"attribute"}:
+        return
+    if _is_header(context, opened.start):
+        yield _unclosed_before_header(opened)
+
+
+def unclosed_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a missing `}` before the header of a function, given the context of a node."""
+    for token in context.done:
+        if token == "<" and _is_header(context, token.at):
+            yield _unclosed_before_header(token.span, insert(token.at, "}\n\n"))
+
+
+def _is_header(context: ErrorContext, offset: int) -> bool:
+    """Whether the `<` at an offset begins a line, and the key of a header follows."""
+    if not begins_line(context.text, offset):
+        return False
+    tokens = context.lexer.tokens(context.text, offset, offset + _LONGEST_KEY)
+    return tokens[1:2] != [] and tokens[1] in FUNCTION_KEYS and tokens[2:3] == [":"]
+
+
+def _unclosed_before_header(span: Span, *edits: Edit) -> Diagnosis:
+    message = "expected `}` before the header of a function"
+    title = "add `}`" if edits else ""
+    help = None if edits else "add the missing `}` before it"
+    return Diagnosis(
+        "unclosed-bracket", message, span, edits, title, "unsafe", help, least=1, doubt=inf
+    )

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors as people make them: each has one message, on its line, and a fix that mends the text."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+
+H = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+G = "g (float[N] x) => (float[N] y) {\n"
+END = "  y = Relu (x)\n}\n"
+FUNCTION = '\n<domain: "my", opset_import: [21]>\n'
+IF = "g (bool c, float x) => (float y) {\n"
+BRANCHES = """\
+    then_branch = a () => (float p) {
+      p = Abs (x)
+    },
+    else_branch = b () => (float q) {
+      q = Neg (x)
+    },
+  >
+}
+"""
+
+
+def node(line: str) -> str:
+    """Return a model in which a line stands between two nodes; it is line 4."""
+    return f"{H}{G}  t = Abs (x)\n{line}\n  y = Relu (t)\n}}\n"
+
+
+def value(item: str) -> str:
+    """Return a model in which an item stands between two initializers; it is line 4."""
+    return (
+        f"{H}g (float[N] x) => (float[N] y) <\n  float a = 1,\n{item}\n  float z = 2,\n> {{\n{END}"
+    )
+
+
+def key(entry: str) -> str:
+    """Return a model with an entry in its header, which is line 3."""
+    return f"<\n  onnxtext: 1,\n{entry}\n  ir_version: 10,\n>\n{G}{END}"
+
+
+def section(text: str) -> str:
+    """Return a model with a text after its graph; it begins in line 6."""
+    return f"{H}{G}{END}\n{text}"
+
+
+FIXED = {
+    "a section in metadata": (
+        section('metadata {\n  value x {\n    k: "v"\n  }\n\nquantization {\n  y: []\n}\n'),
+        (11, 1), "unclosed-bracket", None,
+    ),
+    "a section among nodes": (
+        f'{H}{G}  y = Relu (x)\n\nmetadata {{\n  value x {{\n    k: "v"\n  }}\n}}\n',
+        (5, 1), "unclosed-bracket", None,
+    ),
+    "a misspelt section after another": (
+        section('metadata {\n  node y {\n    k: "v"\n  }\n}\n\nquantisation {\n  y: []\n}\n'),
+        (12, 1), "misspelt-keyword", "quantization {",
+    ),
+    "a metadata entry without a colon": (
+        section('metadata {\n  node y {\n    k "v"\n  }\n}\n'),
+        (8, 7), "syntax-error", '    k: "v"',
+    ),
+    "a function header among nodes": (
+        f"{H}{G}  y = my.F (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n",
+        (5, 1), "unclosed-bracket", None,
+    ),
+    "several keys of a function header among nodes": (
+        f'{H}{G}  y = my.F (x)\n\n<domain: "my", overload: "", opset_import: [21, "my": 1]>\n'
+        "F (a) => (b) {\n  b = Abs (a)\n}\n",
+        (5, 1), "unclosed-bracket", None,
+    ),
+    "parameters that are not closed": (
+        f'{H}{G}{END}{FUNCTION}F <mode = "edge" (a) => (b) {{\n  b = Abs (a)\n}}\n',
+        (7, 18), "unclosed-bracket", 'F <mode = "edge"> (a) => (b) {',
+    ),
+    "a domain in the name of a function": (
+        f"{H}{G}{END}{FUNCTION}my.F (a) => (b) {{\n  b = Abs (a)\n}}\n",
+        (7, 1), "syntax-error", "F (a) => (b) {",
+    ),
+    "a parameter with @": (
+        f"{H}{G}{END}{FUNCTION}F <@alpha> (a) => (b) {{\n  b = Elu <alpha = @alpha> (a)\n}}\n",
+        (7, 4), "wrong-mark", "F <alpha> (a) => (b) {",
+    ),
+    "a type variable": (
+        f"{H}{G}{END}{FUNCTION}F (T a) => (b) {{\n  b = Abs (a)\n}}\n",
+        (7, 4), "unknown-type", "F (a) => (b) {",
+    ),
+    "a comma before a label": (
+        node("  t2 = Abs (x),\n  [l] u = Relu (t)"), (4, 15), "syntax-error", "  t2 = Abs (x)",
+    ),
+    "a comma before a decorator": (
+        node('  t2 = Abs (x),\n  @doc("d")\n  u = Relu (t)'),
+        (4, 15), "syntax-error", "  t2 = Abs (x)",
+    ),
+    "inputs without brackets before attributes": (
+        f"{H}{IF}  y = If c <\n{BRANCHES}", (3, 10), "missing-bracket", "  y = If (c) <",
+    ),
+    "braces around nodes": (
+        node("  {\n    u = Abs (t)\n  }"), (4, 3), "syntax-error", "    u = Abs (t)",
+    ),
+    "a string attribute without >": (
+        node('  u = Pad <mode = "edge" (t, t)'),
+        (4, 26), "unclosed-bracket", '  u = Pad <mode = "edge"> (t, t)',
+    ),
+    "a word attribute without >": (
+        node("  u = Pad <mode = edge (t, t)"),
+        (4, 24), "unclosed-bracket", '  u = Pad <mode = "edge"> (t, t)',
+    ),
+    "a list without ]": (
+        node("  u = Conv <strides = [1, 1, pads = [0, 0]> (t, t)"),
+        (4, 23), "unclosed-bracket", "  u = Conv <strides = [1, 1], pads = [0, 0]> (t, t)",
+    ),
+    "inputs with names": (
+        node("  u = Gemm <alpha = 1.0> (A = x, B = t)"),
+        (4, 27), "not-a-name", "  u = Gemm <alpha = 1.0> (x, t)",
+    ),
+    "a domain with ::": (
+        node("  u = ai.onnx::Abs (t)"), (4, 7), "wrong-mark", "  u = ai.onnx.Abs (t)",
+    ),
+    "a domain with a slash": (
+        node("  u = ai.onnx/Abs (t)"), (4, 7), "wrong-mark", "  u = ai.onnx.Abs (t)",
+    ),
+    "a domain with a hyphen": (
+        node("  u = my-ops.Abs (t)"), (4, 7), "wrong-mark", '  u = "my-ops".Abs (t)',
+    ),
+    "outputs in brackets after a label": (
+        node("  [l] (u, v) = Split (t)"), (4, 7), "wrong-mark", "  [l] u, v = Split (t)",
+    ),
+    "a type after the name of an output with a label": (
+        node("  [l] u: float[N] = Abs (t)"),
+        (4, 7), "misplaced-type", "  [l] float[N] u = Abs (t)",
+    ),
+    "a fraction": (
+        node("  u = Elu <alpha = 1/2> (t)"), (4, 20), "syntax-error", "  u = Elu <alpha = 0.5> (t)",
+    ),
+    "an infinity of Python": (
+        node("  u = Elu <alpha = math.inf> (t)"),
+        (4, 20), "syntax-error", "  u = Elu <alpha = inf> (t)",
+    ),
+    "a tensor without brackets": (
+        node("  u = Constant <value = float[1] 2.0> ()"),
+        (4, 34), "missing-bracket", "  u = Constant <value = float[1] {2.0}> ()",
+    ),
+    "strings without quotes": (
+        value("  string[2] s = {a, b},"),
+        (4, 18), "unquoted-string", '  string[2] s = {"a", "b"},',
+    ),
+    "strings in single quotes": (
+        value("  string[2] s = ['a', 'b c'],"),
+        (4, 18), "single-quotes", '  string[2] s = {"a", "b c"},',
+    ),
+    "a fraction in a list": (
+        value("  float[3] w = [1, 1/4, 2],"),
+        (4, 20), "syntax-error", "  float[3] w = [1, 0.25, 2],",
+    ),
+    "a type after the name of a value": (
+        f"{H}g (\n  float[N] x,\n  z float[N, 4],\n) => (float[N] y) {{\n{END}",
+        (4, 3), "misplaced-type", "  float[N, 4] z,",
+    ),
+    "a decorator with a blank": (
+        f'{H}g (\n  float[N] x,\n  @doc ("the z")\n  float[N] z,\n) => (float[N] y) {{\n{END}',
+        (4, 3), "syntax-error", '  @doc("the z")',
+    ),
+    "a decorator without brackets": (
+        f'{H}g (\n  float[N] x,\n  @doc "the z"\n  float[N] z,\n) => (float[N] y) {{\n{END}',
+        (4, 3), "syntax-error", '  @doc("the z")',
+    ),
+    "a field name in quotes": (
+        key('  explicit: ["node.domain"],'), (3, 14), "wrong-mark", "  explicit: [node.domain],",
+    ),
+    "a field name without a list": (
+        key("  explicit: node.domain,"), (3, 13), "syntax-error", "  explicit: [node.domain],",
+    ),
+    "a version with a point": (
+        key("  model_version: 3.0,"), (3, 18), "syntax-error", "  model_version: 3,",
+    ),
+    "a producer without quotes": (
+        key("  producer_name: by hand,"), (3, 18), "unquoted-string", '  producer_name: "by hand",',
+    ),
+    "a key with a blank": (
+        key("  model version: 3,"), (3, 3), "wrong-mark", "  model_version: 3,",
+    ),
+    "opset imports as tuples": (
+        key('  opset_import: [("", 21), ("ai.onnx.ml", 3)],'),
+        (3, 18), "wrong-mark", '  opset_import: ["": 21, "ai.onnx.ml": 3],',
+    ),
+    "opset imports as dictionaries": (
+        key('  opset_import: [{domain: "", version: 21}],'),
+        (3, 18), "wrong-mark", '  opset_import: ["": 21],',
+    ),
+    "opset imports with commas": (
+        key('  opset_import: ["", 18, "ai.onnx.ml", 3],'),
+        (3, 20), "wrong-mark", '  opset_import: ["": 18, "ai.onnx.ml": 3],',
+    ),
+}  # fmt: skip
+"""For each error: the text, line and column, code, and a line of the text that the fix gives."""
+
+EXPLAINED = {
+    "a section with an unknown name after another": (
+        section('metadata {\n  node y {\n    k: "v"\n  }\n}\n\nquant {\n  y: []\n}\n'),
+        (12, 1), "there is no section `quant`",
+    ),
+    "a surplus brace in metadata": (
+        section('metadata {\n  node y {\n    k: "v"\n  }}\n  value x {\n    a: "b"\n  }\n}\n'),
+        (9, 4), "unexpected `}`",
+    ),
+    "two missing braces in sections": (
+        section(
+            'metadata {\n  value x {\n    k: "v"\n  node y {\n    k: "v"\n  }\n}\n\n'
+            "quantization {\n  y: []\n}\n"
+        ),
+        (9, 3), "the metadata block `value` can contain entries only",
+    ),
+    "a configuration without a name": (
+        section("configuration {\n  num_devices: 2\n}\n"),
+        (6, 1), "the name of the configuration is missing",
+    ),
+    "attributes without < on the next lines": (
+        f"{H}{IF}  y = If (c)\n{BRANCHES}", (3, 12), "the `<` before the attributes is missing",
+    ),
+    "a list of attributes without <": (
+        f"{H}g (float[N, 4] x) => (float y) {{\n  y = Conv (x, x)\n    strides = [1, 1],\n"
+        "    group = 1,\n  >\n}\n",
+        (3, 17), "the `<` before the attributes is missing",
+    ),
+    "a colon before attributes": (
+        f"{H}{IF}  y = If (c): <\n{BRANCHES}", (3, 13), "unexpected `:` before the attributes",
+    ),
+    "two lists of inputs": (node("  u = Abs (t) (x)"), (4, 15), "a node has one list of inputs"),
+    "a subscript": (node("  u = Slice (t)[0:1]"), (4, 16), "an output cannot have a subscript"),
+    "a chain of methods": (node("  u = t.Abs ().Neg ()"), (4, 15), "an output has no methods"),
+    "outputs after a node": (
+        node("  [a] u = Abs (t) => (u)"), (4, 19), "the outputs of a node belong before",
+    ),
+    "attributes after the inputs": (
+        node("  u = Softmax (t) axis = 1"), (4, 19), "the attributes of a node must be in `<…>`",
+    ),
+    "an expression after a label": (
+        node("  [l] u = t + x"), (4, 13), "expressions are not supported",
+    ),
+    "an expression after a type": (
+        node("  float[N] u = t * x"), (4, 18), "expressions are not supported",
+    ),
+    "a word on a line of its own": (node("  dropout"), (4, 3), "incomplete statement"),
+    "an initializer without a type": (
+        value("  w = [1, 2],"), (4, 3), "an initializer needs a type before its name",
+    ),
+    "a node as data": (
+        value("  float[3] w = Constant <value_float = 1.0> (),"),
+        (4, 16), "the data of an initializer must be written out",
+    ),
+    "a call as data": (
+        value("  float[3] w = np.zeros (3),"),
+        (4, 16), "the data of an initializer must be written out",
+    ),
+    "a sparse tensor without types": (
+        value("  sparse_tensor(float[3]) w = sparse([1], [0]),"),
+        (4, 38), "the values and the indices of a sparse tensor need types",
+    ),
+}  # fmt: skip
+"""For each error without a fix: the text, line and column, and the beginning of the message."""
+
+
+def found_in(text: str) -> list[Diagnostic]:
+    """Return the syntax errors of a text."""
+    return list(parse_partial(Source(text, "m"), "model")[1])
+
+
+def place(item: Diagnostic, text: str) -> tuple[int, int]:
+    """Return the line and column of an error."""
+    start = item.labels[0].span.start
+    return text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_an_error_is_reported_once_and_its_fix_mends_the_text(name: str) -> None:
+    text, expected, code, line = FIXED[name]
+    (item,) = found_in(text)
+    assert (place(item, text), item.code) == (expected, code), item.message
+    assert item.fix is not None
+    fixed = item.fix.apply(text)
+    assert not found_in(fixed)
+    assert line is None or line in fixed.splitlines()
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_an_error_without_a_fix_is_explained_once(name: str) -> None:
+    text, expected, message = EXPLAINED[name]
+    (item,) = found_in(text)
+    assert place(item, text) == expected, item.message
+    assert item.message.startswith(message)
+    assert item.fix is None
+    assert item.help
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["  dropout", "  u = Cast (t) to int64", "  u = Slice (t)[0:1]", "  [l] (u, v) Split (t)"],
+)
+def test_no_safe_fix_joins_a_statement_and_the_next(line: str) -> None:
+    for item in found_in(node(line)):
+        if item.fix is not None and item.fix.applicability == "safe":
+            assert "  y = Relu (t)" in item.fix.apply(node(line)).splitlines()
+            assert not found_in(item.fix.apply(node(line)))
+
+
+DEVICES = H.replace("10", "11") + G + END
+
+RECORDS = {
+    "a field of a configuration": (
+        f'{DEVICES}\nconfiguration "c" {{\n  num_device: 2\n}}\n', (7, 3),
+    ),
+    "the type of a field of a configuration": (
+        f'{DEVICES}\nconfiguration "c" {{\n  num_devices: "2"\n}}\n', (7, 3),
+    ),
+    "an argument of a decorator in a section": (
+        section("order {\n  @initializers(w)\n}\n"), (7, 3),
+    ),
+    "an encoding habit": (key("  encoding: [pcked(attribute.ints)],"), (3, 14)),
+    "a field of an encoding habit": (key("  encoding: [packed(attribute)],"), (3, 21)),
+    "a field in explicit": (key("  explicit: [node.domian],"), (3, 14)),
+    "a decorator after another": (node('  @doc("z")\n  @meta("a")\n  u = Abs (t)'), (5, 3)),
+    "a decorator of a dimension": (
+        f'{H}g (\n  @doc("z")\n  float[@denotation(BATCH) N] x,\n) => (float[N] y) {{\n{END}',
+        (4, 9),
+    ),
+    "a field of an attribute": (
+        node("  u = my.Op <\n    a = 1,\n    @set(nope: 1) b = 2,\n  > (t)"), (6, 10),
+    ),
+    "a field of an attribute as a record": (
+        node("  u = my.Op <\n    a = {type: INT, nope: 1},\n  > (t)"), (5, 21),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_errors_in_records_are_reported_at_their_word(name: str) -> None:
+    text, expected = RECORDS[name]
+    (item,) = [item for item in onnxtext.check(text) if item.code == "invalid-record"]
+    assert place(item, text) == expected
