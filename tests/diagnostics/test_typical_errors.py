@@ -66,6 +66,14 @@ FIXED = {
         section('metadata {\n  node y {\n    k "v"\n  }\n}\n'),
         (8, 7), "syntax-error", '    k: "v"',
     ),
+    "rows without a comma": (
+        value("  float[2, 2] w = [\n    [1, 2]\n    [3, 4],\n  ],"),
+        (5, 10), "syntax-error", "    [1, 2],",
+    ),
+    "a call of onnx.helper": (
+        node("  u = helper.make_node('Elu', ['t'], ['u'], alpha=1.0)"),
+        (4, 3), "not-a-name", "  u = Elu <alpha=1.0> (t)",
+    ),
     "a function header among nodes": (
         f"{H}{G}  y = my.F (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n",
         (5, 1), "unclosed-bracket", None,
@@ -216,6 +224,18 @@ EXPLAINED = {
             "quantization {\n  y: []\n}\n"
         ),
         (9, 3), "the metadata block `value` can contain entries only",
+    ),
+    "a metadata entry without a value": (
+        section('metadata {\n  node y {\n    a: "b"\n    k:\n    l: "v"\n  }\n}\n'),
+        (9, 6), "incomplete statement: expected a string after `:`",
+    ),
+    "a merge conflict in a string": (
+        f'{H}@doc("""\n  a\n<<<<<<< HEAD\n  b\n=======\n  c\n>>>>>>> x\n  """)\n{G}{END}',
+        (4, 1), "an unresolved merge conflict",
+    ),
+    "the output of printable_graph": (
+        "graph main_graph (\n  %x[FLOAT, Nx3]\n) {\n  %a = Conv[k=[1, 1]](%x)\n  return %a\n}\n",
+        (1, 1), "this is the output of onnx.helper.printable_graph",
     ),
     "a configuration without a name": (
         section("configuration {\n  num_devices: 2\n}\n"),

@@ -78,4 +78,16 @@ def from_literal(
     )
     if parse is not None and isinstance(token, Token):
         result.edits = move_edits(comma_edits(token, parse), token.at.__add__)
+        _mark_missing_comma(result, token)
     return result
+
+
+def _mark_missing_comma(error: SemanticError, token: Token) -> None:
+    """If a comma is missing at the end of a line, mark the element before it."""
+    edit = error.edits[0] if error.edits else None
+    if edit is None or edit.text != "," or error.at is None:
+        return
+    end = edit.span.start - token.at
+    if "\n" in token[end : error.at - token.at]:
+        error.message = "expected `,` between two elements"
+        error.at, error.length = edit.span.start - 1, 1

@@ -17,6 +17,10 @@ _BYTE_ESCAPE = re.compile(
     r"\\(?:(?P<simple>[\\\"nrt])|x(?P<byte>[0-9A-Fa-f]{2})|u\{(?P<point>[0-9A-Fa-f]{1,6})\})"
 )
 
+CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
+"""The beginnings of the lines that git adds at a merge conflict."""
+CONFLICT_HELP = "choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>"
+
 
 def to_bytes(text: str) -> bytes:
     """Encode a string value as the bytes it stands for."""
@@ -106,6 +110,15 @@ def _dedent(token: str, body: str, indent: str) -> str:
             taken.append(line[len(indent) :])
         elif not line.strip(" \t"):
             taken.append("")
+        elif line.startswith(CONFLICT_MARKERS):
+            raise SemanticError(
+                "an unresolved merge conflict",
+                token=token,
+                offset=max(0, token.find(line)),
+                length=len(line),
+                help=CONFLICT_HELP,
+                code="merge-conflict",
+            )
         else:
             raise SemanticError(
                 'a line of a """ string is indented less than its closing quotes',

@@ -68,6 +68,7 @@ from onnxtext.syntax.heuristics.operator_errors import (
     block_among_nodes,
     comma_after_node,
     function_among_nodes,
+    made_by_helper,
     operator_separators,
 )
 from onnxtext.syntax.heuristics.other_languages import (
@@ -88,6 +89,7 @@ from onnxtext.syntax.heuristics.other_languages import (
 from onnxtext.syntax.heuristics.section_errors import (
     header_among_nodes,
     metadata_colon,
+    missing_metadata_value,
     unclosed_before_section,
     unknown_section,
     unnamed_configuration,
@@ -131,7 +133,8 @@ COMMON_ERRORS = (
     trailing_header,
     # Sections
     header_among_nodes, unclosed_before_section, unknown_section, unnamed_configuration,
-    metadata_colon,
+    metadata_colon, missing_metadata_value,
+    # Keys
     header_number, header_string, opset_items, quoted_field_names,
     # Values
     string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
@@ -139,11 +142,11 @@ COMMON_ERRORS = (
     # Whole texts
     empty_text, fences, imports, control_flow,
     # Nodes
-    operator_separators, after_node, comma_after_node, block_among_nodes, function_among_nodes,
-    unopened_attributes, unclosed_attribute_list, unclosed_attributes, named_inputs,
-    tensor_types, keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
-    brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses, nested_expressions,
-    number_as_name, wrong_list_brackets, tensor_among_nodes,
+    made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
+    function_among_nodes, unopened_attributes, unclosed_attribute_list, unclosed_attributes,
+    named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
+    brackets_of_outputs, brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses,
+    nested_expressions, number_as_name, wrong_list_brackets, tensor_among_nodes,
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs

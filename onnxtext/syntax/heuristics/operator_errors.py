@@ -29,6 +29,13 @@ _OUTPUTS = re.compile(r"[-=]>[^\n#{}]*")
 _ATTRIBUTES = re.compile(
     r"\w+[ \t]*=[ \t]*(?:[^\s()<>{}#\"]|\"[^\"\n]*\"|[ \t](?=[^\n#]))+$", re.MULTILINE
 )
+_MAKE_NODE = re.compile(
+    r"""([ \t]*)((?:\w+[ \t]*=[ \t]*)?(?:onnx\.)?(?:helper\.|oh\.)?make_node[ \t]*\([ \t]*)"""
+    r"""["'](?P<operator>\w+)["'][ \t]*,[ \t]*(?:inputs[ \t]*=[ \t]*)?\[(?P<inputs>[^\]\n]*)\]"""
+    r"""[ \t]*,[ \t]*(?:outputs[ \t]*=[ \t]*)?\[(?P<outputs>[^\]\n]*)\]"""
+    r"""(?P<attributes>[^()\n]*)\),?"""
+)
+_QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
 _CALL = re.compile(r"\.[^\n#{}]*")
 _HEAD = re.compile(
     r"[ \t]*(?:\w+|\"[^\"\n]*\")[ \t]*\([^()\n]*\)[ \t]*[-=]>[ \t]*\([^()\n]*\)[ \t]*[{<]"
@@ -96,6 +103,22 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, least=1)
+
+
+def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a call of onnx.helper: `u = helper.make_node("Abs", ["x"], ["u"], axis=1)`."""
+    match = _MAKE_NODE.match(context.text, context.line_start, context.line_limit)
+    if match is None or "node" not in context.rules or context.at > match.end():
+        return
+    inputs, outputs = (", ".join(_QUOTED.findall(match[name])) for name in ("inputs", "outputs"))
+    attributes = match["attributes"].strip(", \t").replace("'", '"')
+    written = (
+        f"{outputs} = {match['operator']}{f' <{attributes}>' if attributes else ''} ({inputs})"
+    )
+    span = Span(match.start(2), match.end())
+    message = "a node is not made by a call"
+    edits, title = (Edit(span, written),), f"write `{written}`"[:80]
+    yield Diagnosis("not-a-name", message, span, edits, title, "unsafe", least=1)
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:

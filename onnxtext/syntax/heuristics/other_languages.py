@@ -38,6 +38,8 @@ _OTHER_FORMATS = (
         re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[^\S\n]*\n\s*[a-z_]+ *[:{]"),
         "protobuf text",
     ),
+    (re.compile(r"\s*graph\s+[^\s({]+\s*\(\s*%"), "the output of onnx.helper.printable_graph"),
+    (re.compile(r"\s*(?:<\s*ir_version=|graph\(\s*name=)"), "the output of onnx_ir"),
 )
 TENSOR_TYPE = re.compile(
     r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
@@ -66,7 +68,7 @@ _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
 
 
 def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a text in another format: JSON, MLIR or protobuf text."""
+    """Diagnose a text in another format, such as JSON, MLIR or protobuf text."""
     for pattern, name in _OTHER_FORMATS:
         match = pattern.match(context.text)
         if match is not None and context.at <= match.end():

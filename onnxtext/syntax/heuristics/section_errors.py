@@ -91,11 +91,28 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     done = context.done
     if "metadata_item" not in context.rules or len(done) != 2 or context.token == "{":
         return
+    if "\n" in context.text[done[0].end : done[1].at]:
+        return
     begins = begins_line(context.text, done[0].at)
     if begins and context.name(done[0]) == "WORD" and context.name(done[1]) in _STRINGS:
         edits = (insert(done[0].end, ":"),)
         message = f"expected `:` after the key `{done[0]}`"
         yield Diagnosis("syntax-error", message, done[1].span, edits, "add `:`", least=0)
+
+
+def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `key:` without a value: the key on the next line is read as its value."""
+    if context.token != ":" or context.done or "metadata_item" not in context.rules:
+        return
+    tokens = context.lexer.tokens(context.text, context.line_start, context.at)
+    before = context.text[: context.line_start].rstrip()
+    if len(tokens) == 1 and before.endswith(":"):
+        span = Span(len(before) - 1, tokens[0].end)
+        edits = (insert(context.at, tokens[0]),)
+        message, help = "incomplete statement: expected a string after `:`", "complete or remove it"
+        yield Diagnosis(
+            "incomplete-statement", message, span, edits, help=help, least=1, instead=True
+        )
 
 
 def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:

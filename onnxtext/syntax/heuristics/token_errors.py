@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import (
@@ -246,9 +247,6 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
-
-
 def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose conflict markers of git, such as `<<<<<<< HEAD`."""
     text = context.text
@@ -264,7 +262,7 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     end = line_end(text, line)
     places = [Edit(Span(line, end), "")]
     span, message = places[0].span, "an unresolved merge conflict"
-    help = "choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>"
+    help = CONFLICT_HELP
     middle = text.find("\n=======", line)
     last = text.find("\n>>>>>>>", line)
     if text.startswith("<<<<<<<", line) and 0 <= middle < last:

@@ -16,6 +16,7 @@ from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.corrections import Budget
@@ -35,7 +36,6 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
-from onnxtext.syntax.heuristics.token_errors import CONFLICT_MARKERS
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
