@@ -74,6 +74,7 @@ def test_large_outputs_have_statistics(files: Path) -> None:
     assert b"..." in done.out
 
 
+@pytest.mark.thorough
 def test_compare_shows_which_values_differ(files: Path) -> None:
     words = ("--input", "x=@x.npy", "--input", "n=3")
     same = run("run", "m.onnx", "--compare", "m.onnxtxt", *words, cwd=files)
@@ -211,6 +212,7 @@ def _runs(group: int) -> bool:
     return True
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups of this kind")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_the_engine(files: Path, number: signal.Signals) -> None:

@@ -48,6 +48,7 @@ def sweep(wanted: int) -> None:
             raise AssertionError(f"ONNXTEXT_SEED={seed - 1}, the text is {shown}") from error
 
 
+@pytest.mark.thorough
 def test_edited_texts_and_sentences_keep_the_laws() -> None:
     sweep(400)
 

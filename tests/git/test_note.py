@@ -167,6 +167,7 @@ def resolve(repository: Repository, operator: bytes) -> None:
     repository.write("m.onnx", b"".join(lines))
 
 
+@pytest.mark.thorough
 def test_a_conflict_has_no_weights_and_its_resolution_has_them(conflict: Repository) -> None:
     text = conflict.read("m.onnx")
     assert text.startswith(NOTE)

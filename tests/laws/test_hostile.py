@@ -54,6 +54,7 @@ def test_a_long_string_in_deep_graphs_is_converted_fast(tmp_path: Path) -> None:
     convert(nested(30, node), tmp_path / "m.onnx", memory=1200 * MEGABYTE)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "field",
     [
@@ -105,6 +106,7 @@ def test_many_nodes_in_a_decorated_graph_are_converted_fast(tmp_path: Path) -> N
     convert(data, tmp_path / "m.onnx", memory=1200 * MEGABYTE)
 
 
+@pytest.mark.thorough
 def test_metadata_of_many_nodes_is_converted_fast(tmp_path: Path) -> None:
     nodes = [
         onnx.helper.make_node("Relu", [f"v{index}"], [f"v{index + 1}"]) for index in range(20_000)

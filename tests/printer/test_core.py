@@ -293,6 +293,7 @@ def test_many_float64_print_the_same() -> None:
 CHARACTERS = ("a", " ", "\n", "\n", '"', '"', "\\", "\t", "\r", "\0", "\x7f", "é", "\u200b", "€")
 
 
+@pytest.mark.thorough
 def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext._core.printing_metadata import metadata_blocks
 

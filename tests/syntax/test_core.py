@@ -235,6 +235,7 @@ TEXTS = (
 )
 
 
+@pytest.mark.thorough
 def test_conversions_leak_no_memory() -> None:
     def convert() -> None:
         for text in TEXTS:

@@ -50,6 +50,7 @@ def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) ->
         assert counted < 200, error
 
 
+@pytest.mark.thorough
 def test_the_tree_after_an_error_equals_that_of_python() -> None:
     """Results that are cached by their text are not used for corrected parts."""
     rng = seeded()

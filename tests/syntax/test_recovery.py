@@ -163,6 +163,7 @@ def check_truncations(step: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert share(results, "truncation", capsys) >= GOAL
 
 
+@pytest.mark.thorough
 def test_truncated_texts_have_few_errors(capsys: pytest.CaptureFixture[str]) -> None:
     check_truncations(41, capsys)
 

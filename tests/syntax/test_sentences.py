@@ -66,6 +66,7 @@ def sweep(seed: int, count: int) -> int:
     return right
 
 
+@pytest.mark.thorough
 def test_sentences_parse_or_have_located_errors() -> None:
     assert sweep(FRESH, 600) > 60
 

@@ -55,6 +55,7 @@ def test_short_texts_are_whole(path: Path) -> None:
     assert not result.cuts
 
 
+@pytest.mark.thorough
 @settings(max_examples=30)
 @given(pieces.map("".join))
 def test_offsets_map_to_the_shown_characters(text: str) -> None:
