@@ -8,13 +8,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Model, Node
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
-from onnxtext.checker.rules import single_assignment, undefined_values_and_order
+from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.rules import (
+    attributes,
+    function_calls,
+    single_assignment,
+    training,
+    undefined_values_and_order,
+)
 
 _CALLS = "function-deleted"
+_SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")
+_BINDING = "training-binding-value"
 _HELP = "keep the definition that one side has deleted, or remove its uses"
 
 
@@ -52,9 +62,11 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 
 
 def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Yield undefined, duplicate and misordered values, and uses of deleted functions and domains.
+    """Yield the errors that edits of two sides can cause together.
 
-    A function or opset import counts as deleted if a side has it, but the model does not.
+    These are undefined, duplicate and misordered values, uses of deleted functions and domains,
+    calls that do not fit their function, and nodes that do not fit a converted opset import. A
+    function or opset import counts as deleted if a side has it, but the model does not.
 
     Args:
         subject: the model to check, such as the merge.
@@ -65,6 +77,12 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
     yield from _references(subject)
     model = subject.model
     assert model is not None
+    if model.functions:
+        for check in (function_calls.check, attributes.check):
+            yield from (item for item in check(subject) if item.code in _SIGNATURES)
+    if model.training:
+        yield from (item for item in training.check(subject) if item.code == _BINDING)
+    yield from _outdated_nodes(subject, sides)
     functions = set().union(*map(_functions, sides)) - _functions(model)
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for _, node in subject.nodes() if functions or domains else ():
@@ -95,10 +113,10 @@ def _references(subject: CheckedModel) -> Iterator[Finding]:
             if name not in scope.position and name not in outputs:
                 yield _reference(name, item)
     names = subject.main.position if subject.main is not None else {}
-    for training in model.training:
-        for name, _ in (*training.initialization_binding, *training.update_binding):
+    for item in model.training:
+        for name, _ in (*item.initialization_binding, *item.update_binding):
             if name not in names:
-                yield _reference(name, training)
+                yield _reference(name, item)
 
 
 def _reference(name: str, item: Any) -> Finding:
@@ -107,6 +125,61 @@ def _reference(name: str, item: Any) -> Finding:
         f"{quote(name)}, which is not defined"
     )
     return Finding("reference-undefined", message, (Place(item),), _HELP)
+
+
+def _outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
+    """Find nodes that one side has added for a version of an operator set that the other changed.
+
+    Only nodes that do not fit the operator of the new version are found.
+    """
+    model = subject.model
+    assert model is not None
+    versions = _versions(model)
+    for side, other in zip(sides, reversed(sides), strict=True):
+        before = _versions(side)
+        changed = {
+            domain
+            for domain, version in versions.items()
+            if before.get(domain, version) != version == _versions(other).get(domain)
+        }
+        known = set(map(_identity, _main_nodes(other))) if changed else set()
+        for node in _main_nodes(model) if changed else ():
+            domain = plain_domain(node.domain)
+            if domain not in changed or _identity(node) in known:
+                continue
+            old = subject.schemas.find(domain, node.op_type, before[domain])
+            new = subject.schemas.find(domain, node.op_type, versions[domain])
+            if old is not None and _fits(node, old) and not (new and _fits(node, new)):
+                message = (
+                    f"`{node.op_type}` is written for version {before[domain]} of "
+                    f"{quote(domain or 'ai.onnx')}, and does not fit version {versions[domain]}"
+                )
+                place = Place(node)
+                yield Finding("operator-version", message, (place,), "convert the node by hand")
+
+
+def _main_nodes(model: Model) -> Iterator[Node]:
+    """Yield the nodes of the main graph and of the graphs in it."""
+    for owner in walk_graphs(model.graph):
+        yield from owner.nodes
+
+
+def _identity(node: Node) -> tuple[str, tuple[str, ...]]:
+    return node.op_type, node.outputs
+
+
+def _fits(node: Node, signature: Signature) -> bool:
+    """Whether the numbers of inputs and outputs and the attributes of a node are valid."""
+    count = len(node.inputs)
+    return (
+        signature.least_inputs <= count <= signature.most_inputs
+        and signature.least_outputs <= len(node.outputs) <= signature.most_outputs
+        and (signature.is_open or {a.name for a in node.attributes} <= signature.attributes.keys())
+    )
+
+
+def _versions(model: Model) -> dict[str, int]:
+    return {plain_domain(item.domain): item.version for item in model.opset_imports}
 
 
 def _functions(model: Model) -> set[tuple[str, str, str]]:

@@ -23,20 +23,21 @@ RENAMED = (("l.F", "l.G"), ("F <", "G <"))
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
+    ("ours", "theirs", "count"),
     [
-        ((("F <k>", "F <k = 2.0>"),), (("F <k>", "F <m>"), ("@k", "@m"), ("<k =", "<m ="))),
-        ((("F <k>", "F <k, m>"),), (("F <k>", "F <k, m = 1.0>"),)),
-        ((("F <k>", "F <k = 2.0>"),), (("F <k>", "F <k = 3.0>"),)),
+        # The call must fit the parameter that is chosen.
+        ((("F <k>", "F <k = 2.0>"),), (("F <k>", "F <m>"), ("@k", "@m"), ("<k =", "<m =")), 2),
+        ((("F <k>", "F <k, m>"),), (("F <k>", "F <k, m = 1.0>"),), 1),
+        ((("F <k>", "F <k = 2.0>"),), (("F <k>", "F <k = 3.0>"),), 1),
     ],
     ids=["default and renamed", "added with and without default", "two defaults"],
 )
 def test_a_parameter_that_both_sides_change_is_a_conflict(
-    ours: tuple[tuple[str, str], ...], theirs: tuple[tuple[str, str], ...]
+    ours: tuple[tuple[str, str], ...], theirs: tuple[tuple[str, str], ...], count: int
 ) -> None:
     for sides in ((ours, theirs), (theirs, ours)):
         found = str(merged(BASE, edited(BASE, *sides[0]), edited(BASE, *sides[1])))
-        assert found.count("<<<<<<<") == 1
+        assert found.count("<<<<<<<") == count
         assert found.endswith("\n  r = Abs (p)\n  q = Mul (r, c)\n}\n")
 
 

@@ -19,7 +19,9 @@ from onnxtext.merger.models.message_rules import (
     RepeatedField,
     by_position,
     join_message,
+    node_inputs,
     split_message,
+    without_outputs,
 )
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.item_order import ItemOrders
@@ -196,6 +198,8 @@ class ModelMerger:
             key,
             tuple(map(_memoize, repeated.rename_keys)),
             repeated.replacement_key,
+            without_outputs if repeated.is_node else None,
+            node_inputs if repeated.is_node else None,
         )
         triples = match(items[0], items[1], items[2], rules)
         merged_items = {id(triple): self._item(repeated, triple, items) for triple in triples}

@@ -61,6 +61,7 @@ class RepeatedField:
         replacement_key: returns the property that an item shares with its replacement at the same
             position.
         ordered: whether the order of items has a meaning.
+        is_node: whether the items are nodes.
     """
 
     kind: MessageKind | None
@@ -68,6 +69,7 @@ class RepeatedField:
     rename_keys: tuple[Key, ...] = ()
     replacement_key: Key | None = None
     ordered: bool = False
+    is_node: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,10 @@ def _without(*numbers: int) -> Key:
     )
 
 
+without_outputs = _without(2)
+"""Returns the content of a node without its outputs."""
+
+
 def _only(*numbers: int) -> Key:
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number in numbers]
@@ -127,6 +133,11 @@ def _outputs(data: bytes) -> Hashable:
         elif number > 2:
             break
     return tuple(outputs) or None
+
+
+def node_inputs(data: bytes) -> list[Hashable]:
+    """Return the inputs of a node."""
+    return [data[f.value : f.end] for f in read_fields(data, 0, len(data)) if f.number == 1]
 
 
 def _nonempty(number: int) -> Key:
@@ -159,6 +170,12 @@ def _domain(data: bytes, number: int = 1) -> Hashable:
 def _sparse_name(data: bytes) -> Hashable:
     values = first_payload(data, 1)
     return None if values is None else first_payload(values, 8)
+
+
+def _sparse_content(data: bytes) -> Hashable:
+    """Return a sparse initializer without its name, which is that of its values."""
+    values = first_payload(data, 1)
+    return None if values is None else (_without(8)(values), _without(1)(data))
 
 
 def _node_meaning(fields: Fields) -> NodeMeaning:
@@ -199,6 +216,7 @@ _NODES = RepeatedField(
     _outputs,
     (_nonempty(2), _nonempty(3), _without(2, 3), _only(1, 4, 5, 7, 8)),
     _only(4, 7, 8),
+    is_node=True,
 )
 GRAPH = MessageKind(
     {
@@ -212,7 +230,7 @@ GRAPH = MessageKind(
         14: RepeatedField(
             MessageKind({2: _ENTRIES}), _field_key(1), (_without(1),)
         ),  # quantization
-        15: RepeatedField(None, _sparse_name),  # sparse_initializer
+        15: RepeatedField(None, _sparse_name, (_sparse_content,)),  # sparse_initializer
         16: _ENTRIES,  # metadata_props
     },
     merge_if_both_add=True,

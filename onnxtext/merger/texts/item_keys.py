@@ -89,7 +89,7 @@ def content_of(part: TextPart) -> Hashable:
         if attributes is None:
             return fixed, ()
         return fixed, _without_last_commas([token.text for token in attributes.tokens()])
-    if tree.origin == "value_info" and tree.alias == "initializer":
+    if tree.origin == "value_info" and tree.alias == "initializer":  # dense or sparse
         parts = [p for p in tree.trees() if p.origin in ("type", "data")]
         return tuple([_without_last_commas([token.text for token in p.tokens()]) for p in parts])
     if tree.origin == "metadata_item":
@@ -148,6 +148,14 @@ def _plain_node(part: TextPart) -> Node | None:
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
         return None
     return node if node.domain is None and node.overload is None else None
+
+
+def inputs_of(part: TextPart) -> tuple[str, ...]:
+    """Return the input names of a node; () for other items."""
+    if isinstance(part.item, Node):
+        return part.item.inputs
+    names = part.tree.child("names") if isinstance(part.tree, Tree) else None
+    return () if names is None else tuple(_token_values(names))
 
 
 def outputs_of(part: TextPart) -> tuple[str, ...] | None:

@@ -19,7 +19,10 @@ _BYTE_ESCAPE = re.compile(
 
 CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
 """The beginnings of the lines that git adds at a merge conflict."""
-CONFLICT_HELP = "choose one side, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>"
+CONFLICT_HELP = (
+    "choose one side; remove the others and the lines that begin with <<<<<<<, |||||||, =======, "
+    ">>>>>>>"
+)
 
 
 def to_bytes(text: str) -> bytes:

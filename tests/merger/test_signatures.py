@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edits of two sides that fit together only in their own versions are conflicts."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+
+H = '<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>\n'
+CALL = (
+    H
+    + """g (float[4] x) => (float[4] y) {
+  a = my.F <k = 2.0> (x)
+  y = Relu (a)
+}
+
+<domain: "my", opset_import: [21]>
+F <k: float = 1.0> (x) => (y) {
+  c = Constant <value_float: float = @k> ()
+  y = Mul (x, c)
+}
+"""
+)
+TWO = CALL.replace("(x) => (y)", "(x, w) => (y)").replace("(x, c)", "(w, c)")
+TWO = TWO.replace("<k = 2.0> (x)", "<k = 2.0> (x, x)")
+RENAMED = CALL.replace("<k", "<kk").replace("@k", "@kk")
+OLD = """<onnxtext: 1, ir_version: 10, opset_import: [12]>
+g (float[1, 4] x) => (float[4] y) {
+  a = Neg (x)
+  y = Squeeze <axes = [0]> (a)
+}
+"""
+CONVERTED = """<onnxtext: 1, ir_version: 10, opset_import: [13]>
+g (float[1, 4] x) => (float[4] y) <
+  int64[1] axes = {0},
+> {
+  a = Neg (x)
+  y = Squeeze (a, axes)
+}
+"""
+SPARSE = "sparse_tensor(float[4]) {} = sparse(float[1] [7], int64[1] [2])"
+WEIGHTS = (
+    H + f"g (float[4] x) => (float[4] y) <\n  {SPARSE.format('w')},\n> {{\n  y = Add (x, w)\n}}\n"
+)
+TRAINING = (
+    H
+    + """g (float x) => (float y) <
+  float w = {0},
+> {
+  y = Mul (x, w)
+}
+
+training {
+  algorithm: step () => (float t, float u) {
+    t = Neg (w)
+    u = Abs (w)
+  }
+  update_binding: ["w": "t"]
+}
+"""
+)
+
+CONFLICTS = {
+    "a parameter renamed, and a new call": (
+        CALL, RENAMED, CALL.replace("y = Relu (a)", "y = my.F <k = 3.0> (a)"),
+        "the function `F` has no attribute `k`",
+    ),
+    "a parameter renamed, and a new use": (
+        CALL, RENAMED,
+        CALL.replace("y = Mul (x, c)", "d = Elu <alpha = @k> (c)\n  y = Mul (x, d)"),
+        "the function `F` has no attribute parameter `k`",
+    ),
+    "an input removed, and a new call": (
+        TWO,
+        TWO.replace("(x, w) =>", "(x) =>").replace("(w, c)", "(x, c)").replace("(x, x)", "(x)"),
+        TWO.replace("y = Relu (a)", "y = my.F <k = 3.0> (a, x)"),
+        "the call has 2 inputs, but the function `F` has 1",
+    ),
+    "a new opset version, and a node for the old one": (
+        OLD, CONVERTED,
+        OLD.replace("y) {", "y, z) {").replace("(a)\n", "(a)\n  z = Unsqueeze <axes = [0]> (y)\n"),
+        "`Unsqueeze` is written for version 12 of `ai.onnx`, and does not fit version 13",
+    ),
+    "a training output renamed, and a new binding": (
+        TRAINING,
+        TRAINING.replace("float t", "float s").replace("t =", "s =").replace('"t"', '"s"'),
+        TRAINING.replace('"w": "t"', '"w": "t", "v": "t"').replace(
+            "float w = {0}", "float w = {0}, float v = {1}"
+        ),
+        "the `update_binding` uses `t`, which is not an output of",
+    ),
+}  # fmt: skip
+"""For each case: the base, ours, theirs, and the beginning of the note."""
+
+
+@pytest.mark.parametrize("name", CONFLICTS)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_edits_that_do_not_fit_together_are_a_conflict(name: str, *, binary: bool) -> None:
+    *versions, note = CONFLICTS[name]
+    base, *sides = [onnxtext.to_binary(text) if binary else text for text in versions]
+    for ours, theirs in (sides, reversed(sides)):
+        found = onnxtext.merge(base, ours, theirs)
+        assert found.conflicts
+        assert any(text.startswith(note) for text in found.notes), found.notes
+
+
+def test_a_new_node_that_fits_both_versions_merges() -> None:
+    added = OLD.replace("y) {", "y, z) {").replace("(a)\n", "(a)\n  z = Relu (y)\n")
+    found = onnxtext.merge(OLD, CONVERTED, added)
+    assert not found.conflicts
+    assert "  z = Relu (y)\n" in str(found)
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_sparse_initializer_renamed_and_deleted_is_a_conflict(*, binary: bool) -> None:
+    renamed = WEIGHTS.replace(") w =", ") mask =").replace("(x, w)", "(x, mask)")
+    deleted = WEIGHTS.replace(f"<\n  {SPARSE.format('w')},\n> ", "").replace(
+        "Add (x, w)", "Abs (x)"
+    )
+    versions = [onnxtext.to_binary(t) if binary else t for t in (WEIGHTS, renamed, deleted)]
+    assert onnxtext.merge(*versions).conflicts
+
+
+APPENDED = """g (float[4] x) => (float[4] y) {
+  a = Neg (x)
+  [act] y = Elu <alpha = 0.5> (a)
+}
+"""
+MOVED = {
+    "an attribute, before the same operator": (
+        "  [two] y = Elu <alpha = 0.5> (h)\n", ("alpha = 0.5", "alpha = 0.25"),
+    ),
+    "the operator": ("  y = Abs (h)\n", ("Elu <alpha = 0.5>", "Relu")),
+    "a doc string, before two nodes": (
+        "  m = Exp (h)\n  y = Abs (m)\n", ("  [act]", '  @doc("d")\n  [act]'),
+    ),
+}  # fmt: skip
+"""For each edit of theirs: the nodes that ours adds after `[act]`, old and new text of the edit."""
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_edit_stays_at_its_node_if_a_new_node_takes_the_output(
+    name: str, *, binary: bool
+) -> None:
+    new, (before, after) = MOVED[name]
+    moved = APPENDED.replace("] y =", "] h =").replace("(a)\n", f"(a)\n{new}")
+    wanted = moved.replace(before, after, 1)
+    versions = [H + text for text in (APPENDED, moved, APPENDED.replace(before, after))]
+    found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
+    assert not found.conflicts
+    if binary:
+        assert found.content == onnxtext.to_binary(H + wanted)
+    else:
+        assert str(found) == H + wanted
