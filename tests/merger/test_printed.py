@@ -101,3 +101,14 @@ def test_metadata_of_a_renamed_value_keeps_the_layout() -> None:
     assert not found.conflicts
     assert str(found).startswith(theirs.split("q = Neg")[0])
     assert '@meta("k": "v")' in str(found)
+
+
+@pytest.mark.parametrize("end", ["\n  ", " "], ids=["own lines", "one line"])
+def test_decorators_that_both_sides_add_are_separated(end: str) -> None:
+    head = "<ir_version: 10, opset_import: [21]>\ng (float x) => (float y) {\n  "
+    base, ours, theirs = (
+        f"{head}{decorators}y = Neg (x)\n}}\n"
+        for decorators in ("", f'@doc("a"){end}', f'@meta("k": "v"){end}')
+    )
+    found = str(onnxtext.merge(base, ours, theirs))
+    assert found == f'{head}@doc("a"){end}@meta("k": "v"){end}y = Neg (x)\n}}\n'

@@ -134,16 +134,25 @@ class MergedTreeWriter:
             case str():
                 self._tokens(body)
             case MergedConstruct():
-                for glue, part in body.parts:
+                glues = [glue for glue, _ in body.parts]
+                for (glue, part), after in zip(body.parts, [*glues[1:], ""], strict=True):
                     self._blanks(glue)
-                    self.body(part)
+                    if isinstance(part, MergedList) and not part.opening and not part.commas:
+                        self.listed(part, own_lines="\n" in after)  # decorators
+                    else:
+                        self.body(part)
             case ConflictPart():
                 self._choice(body)
             case MergedList():
                 self.listed(body)
 
-    def listed(self, listed: MergedList) -> None:
-        """Write a merged list with its brackets."""
+    def listed(self, listed: MergedList, *, own_lines: bool = False) -> None:
+        """Write a merged list with its brackets.
+
+        Args:
+            listed: the list.
+            own_lines: whether to write items that both sides add on separate lines.
+        """
         self.body(listed.head)
         self._tokens(listed.opening)
         self._blanks(listed.behind)
@@ -154,6 +163,8 @@ class MergedTreeWriter:
             comma = listed.commas and (index + 1 < len(shown) or listed.trailing)
             own_line = listed.opening and broken and "\n" not in chunk.lead
             lead = f"{chunk.lead.rstrip(' ')}\n{indent}  " if own_line else chunk.lead
+            if index and not lead and not listed.opening and not listed.commas:
+                lead = f"\n{self._indent}" if own_lines else " "
             self._chunk(chunk, lead, listed, "," if comma else "")
         flat = listed.closing and broken and "\n" not in listed.suffix
         self._blanks(f"{listed.suffix.rstrip(' ')}\n{indent}" if flat else listed.suffix)

@@ -176,6 +176,9 @@ def _is_same(chunk: MergedItem) -> bool:
     return len({None if item is None else item.part.body for item in chunk.versions}) == 1
 
 
+_BROKEN = "the edits of a statement do not fit together: their merge has a syntax error"
+
+
 def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) -> None:
     """Mark the statements with syntax errors as conflicts."""
     marked = False
@@ -187,7 +190,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
                 _check_split(span, offset, places)
                 if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
                     chunk.conflict = marked = True
-                    notes.append(f"{diagnostic.message} (only in the merge, not in ours or theirs)")
+                    notes.append(_BROKEN)
                     break
     if not marked:
         raise Unmergeable
