@@ -21,6 +21,7 @@ from onnxtext.git.modes import (
     Mode,
     command_line,
     command_program,
+    diff_and_merge_lines,
     is_command,
     is_ours,
     mode_settings,
@@ -113,7 +114,7 @@ def install(
     _check_foreign(scope, mode, before, settings)
     target = before.file if file is None else _absolute(file)
     _check_inside(scope, target)
-    edits = _attribute_edits(before, target, lines)
+    edits = _attribute_edits(scope, before, target, lines)
     changes = _write_settings(scope, before, settings)
     changes += _record_installation(scope, modes, target)
     changes += _write_attributes(edits)
@@ -141,9 +142,9 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     modes = before.modes - {mode} if mode is not None else frozenset()
     command = _command_of(before) if modes else ""
     settings, lines = _requirements(modes, command, structural=_is_structural(before))
-    edits = _attribute_edits(before, before.file, lines)
+    edits = _attribute_edits(scope, before, before.file, lines)
     if file is not None and _absolute(file) != before.file:
-        edits |= _attribute_edits(before, _absolute(file), [])
+        edits |= _attribute_edits(scope, before, _absolute(file), [])
     changes = _write_settings(scope, before, settings) if before.modes else []
     changes += _record_installation(scope, modes, before.file)
     changes += _write_attributes(edits)
@@ -277,16 +278,24 @@ def _by_section(verb: str, names: list[str]) -> list[str]:
 
 
 def _attribute_edits(
-    before: InstalledSettings, target: Path, lines: list[str]
+    scope: Scope, before: InstalledSettings, target: Path, lines: list[str]
 ) -> dict[Path, bytes | None]:
     """Return the new content of each attributes file that changes; None for files to remove.
 
+    If the working tree has the lines in its `.gitattributes`, `.git/info/attributes` has only the
+    attributes for diffs and merges. They then also apply to commits without `.gitattributes`, whose
+    models a filter must not convert.
+
     Args:
+        scope: the scope of the installation.
         before: the state before; if `target` is not its attributes file, that file loses its lines.
         target: the attributes file.
         lines: the lines for `target`.
     """
     lines_of = {target: lines}
+    default = _default_file(scope)
+    if scope == "local" and (target != default or _has_lines(top_level(), lines)):
+        lines_of[default] = diff_and_merge_lines(lines)
     if before.modes:
         lines_of.setdefault(before.file, [])
     edits: dict[Path, bytes | None] = {}
@@ -299,6 +308,16 @@ def _attribute_edits(
         if new != old.content:
             edits[path] = new
     return edits
+
+
+def _has_lines(top: Path | None, lines: list[str]) -> bool:
+    """Whether the `.gitattributes` of a working tree has all these lines in onnxtext's block."""
+    if top is None or not lines:
+        return False
+    try:
+        return set(lines) <= set(read_attributes(top / ".gitattributes").lines())
+    except (DamagedBlock, OSError):
+        return False
 
 
 def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from onnxtext.git.repository import git_error
@@ -108,6 +109,17 @@ def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict
         # If true, git would remove files from the working tree if the filter cannot run.
         "filter.onnxtext.required": "false",
     }
+
+
+def diff_and_merge_lines(lines: Sequence[str]) -> list[str]:
+    """Return lines of attributes with the attributes `diff` and `merge` only."""
+    result = []
+    for line in lines:
+        pattern, *words = line.split()
+        kept = [word for word in words if word.startswith(("diff=", "merge="))]
+        if kept:
+            result.append(" ".join([pattern, *kept]))
+    return result
 
 
 def is_command(name: str) -> bool:

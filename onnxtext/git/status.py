@@ -18,7 +18,14 @@ from onnxtext.git.modes import (
     is_ours,
     mode_settings,
 )
-from onnxtext.git.repository import Scope, git_attribute, in_repository, read_config, run_git
+from onnxtext.git.repository import (
+    Scope,
+    git_attribute,
+    in_repository,
+    read_config,
+    run_git,
+    top_level,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +158,11 @@ def _attribute_requirement(mode: Mode, scope: Scope | None) -> Requirement:
     if scope is None:
         return _effective_attributes(mode)
     file = find_installed(scope).file
+    top = top_level() if scope == "local" else None
     try:
         lines = read_attributes(file).lines()
+        if top is not None:  # if it has the lines, `file` needs only a part of them
+            lines += read_attributes(top / ".gitattributes").lines()
     except DamagedBlock as error:
         return Requirement(False, "attributes", f"{file}: {error}")
     is_complete = set(ATTRIBUTES[mode]) <= set(lines)

@@ -124,7 +124,8 @@ def test_shared_attributes_are_written_and_moved(repository: Repository) -> None
     repository.write(".gitattributes", b"*.py text")
     repository.onnxtext("git", "install", "--mode", "filter", "--attributes", ".gitattributes")
     assert b"*.py text\n# onnxtext" in repository.read(".gitattributes")
-    assert not info(repository).exists()
+    assert b"filter=" not in info(repository).read_bytes()
+    assert b"merge=onnxtext" in info(repository).read_bytes()
     assert repository.onnxtext("git", "status").status == 0
     # Subdirectories use the same attributes file; choosing another file moves the lines there.
     below = Repository(repository.path / "sub", repository.home)
