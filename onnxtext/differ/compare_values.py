@@ -166,7 +166,8 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors.
 
-        Return no change if `others`, the changes found so far, are about the elements already.
+        If the elements differ, return no change when `others`, the changes found so far, already
+        include one of the elements.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)

@@ -61,7 +61,7 @@ def place_infos(
         The decorator that keeps the order of the list, or None if no decorator is needed; and the
         entries to print in `<…>`.
     """
-    if not any(map(is_plain, infos)):  # no entry can move or repeat a declaration
+    if not any(map(is_plain, infos)):  # no entry can be written as the type of an output
         return None, infos
     data = with_data(graph)
     result = _in_usual_order(graph, infos, data)

@@ -100,7 +100,7 @@ MODULES = (
     "declared_types",
     "operators",
     "node_attributes",
-    "attribute_values",
+    "listed_attribute_values",
     "attributes",
     "control_flow_bodies",
     "functions",

@@ -45,7 +45,8 @@ class NodeInference:
         self._one: dict[int, Type] = {}
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
-        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
+        # The objects whose ids are in keys of the caches: while they live, no id is used again.
+        self._kept: list[object] = []
         self._lifted_types: dict[bytes, Type | None] = {}
 
     @classmethod

@@ -101,7 +101,8 @@ class KindPropagation:
         self._made: dict[tuple[object, ...], tuple[Facts, SmallTensors]] = {}
         self._reads: dict[int, InputUse] = {}
         self._fitting: set[tuple[int, int]] = set()
-        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
+        # The objects whose ids are in keys of the caches: while they live, no id is used again.
+        self._kept: list[object] = []
         self._seen = 0
         nodes = subject.node_count
         self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND

@@ -294,7 +294,7 @@ FAMILY = Family(
         Rule(
             "device-config-count",
             "error",
-            "a configuration has `num_devices`, and as many device names or no names",
+            "a configuration has `num_devices`, and that many device names or none",
             "IR Multi-device",
         ),
         Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),

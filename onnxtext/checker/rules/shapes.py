@@ -11,8 +11,9 @@ The check takes these steps, and stops as soon as the model is known to be valid
    attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.
 2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
    visits all nodes, and the rules of `dimension_conflicts`, which know more shapes than onnx, cover
-   all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) A
-   model of more than `_MAX_NODES` nodes may also have other operators, such as `Loop`.
+   all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) In
+   a model of more than `_MAX_NODES` nodes, for which step 3 would be slow, operators that only onnx
+   knows, such as `Loop`, are accepted, too.
 3. Infer each node separately, which finds all errors and the nodes that cause them.
 """
 

@@ -194,7 +194,7 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
 
 
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
-    """Report uses of a value in or before the node that defines it.
+    """Report nodes that use a value before its definition, or that use their own output.
 
     Args:
         scope: the graph that defines the values.

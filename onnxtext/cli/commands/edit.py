@@ -201,7 +201,7 @@ def set_attribute(node: str, attribute: str) -> Edit:
 @click.option(
     "--instead-of",
     metavar="VALUE",
-    help="Replace all other uses of VALUE by the first output of the last new node.",
+    help="Let the other nodes use the first output of the last new node instead of VALUE.",
 )
 def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
     """Insert NODES, written as in a text, after the nodes whose outputs they use."""

@@ -133,12 +133,12 @@ def _note_missing_weights(
     """Report a note if the merged text cannot find its weights.
 
     A text finds its weights in its own directory, and the versions may be in other directories. The
-    directory of ours is searched if the text is written to standard output.
+    directory of our version is searched if the text is written to standard output.
 
     Args:
         result: the merge.
         paths: the paths of the merged files.
-        name: the name of the output, or of ours.
+        name: the path of the output, or of our version.
         reporter: where to report.
     """
     from onnxtext.text_to_binary import encode_text

@@ -167,7 +167,7 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
 
 
 def _remove(store: Store, path: Path) -> bool:
-    """Remove a file unless it has become younger than `_YOUNG`; return whether it was removed."""
+    """Remove a file unless it was written again in the last `_YOUNG` seconds; return whether."""
     try:
         return store.remove(path.name, _YOUNG)
     except OSError as error:

@@ -91,3 +91,8 @@ def _mark_missing_comma(error: SemanticError, token: Token) -> None:
     if "\n" in token[end : error.at - token.at]:
         error.message = "expected `,` between two elements"
         error.at, error.length = edit.span.start - 1, 1
+
+
+def token_of(value: object) -> str | None:
+    """Return a value as the token of an error; None if it is not a string."""
+    return value if isinstance(value, str) else None

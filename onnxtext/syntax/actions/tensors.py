@@ -8,8 +8,9 @@ from functools import partial
 from math import prod
 
 from onnxtext import ast
-from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, SplatData, is_external_number
+from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.syntax.actions.comma_fixes import comma_edits, move_edits
+from onnxtext.syntax.actions.external_data import external_data
 from onnxtext.syntax.actions.literals import (
     DataCall,
     FieldCalls,
@@ -22,8 +23,7 @@ from onnxtext.syntax.actions.literals import (
     nested_items,
 )
 from onnxtext.syntax.actions.registry import ACTIONS
-from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
-from onnxtext.syntax.actions.strings import to_text
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal, token_of
 from onnxtext.syntax.actions.types import scalar_type
 from onnxtext.tensor.elements import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
@@ -79,7 +79,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
     )
     if calls:
         if calls[0].name == "external":
-            return _external(calls)
+            return external_data(calls)
         return ast.FieldData(tuple([(str(call.name), _field(call)) for call in calls]))
     if data is None:
         return ast.NoData()
@@ -99,7 +99,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
                 if dims:
                     raise SemanticError(
                         "an element without brackets is only valid in a tensor of rank 0",
-                        token=_token(data.value),
+                        token=token_of(data.value),
                         help="write [1, 2, 3], or [0, ...] for equal elements",
                     )
                 return _scalar(element, data)
@@ -111,14 +111,9 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
                 parsed = read_raw(element, text, dims)
                 return SplatData(parsed) if isinstance(parsed, Repetition) else ast.RawData(parsed)
     except LiteralError as error:
-        token = _token(getattr(data, "text", None))
+        token = token_of(getattr(data, "text", None))
         raise _semantic_error(error, token, lambda text: read_raw(element, text, dims)) from None
     raise AssertionError(data)
-
-
-def _token(value: object) -> str | None:
-    """Return a value as the token of an error; None if it is not a string."""
-    return value if isinstance(value, str) else None
 
 
 def _semantic_error(
@@ -198,43 +193,6 @@ def _typed_literals(
 def _braces(items: list[str | bytes]) -> str:
     """Return the text of a list of numbers in braces."""
     return nested_items([item for item in items if isinstance(item, str)], "{}")
-
-
-def _external(calls: list[DataCall]) -> ast.ExternalData:
-    """Return the external data for `external("w.bin", 0, 16)`."""
-    call = calls[0]
-    if len(calls) > 1:
-        raise SemanticError(
-            "a tensor with external data cannot have other data",
-            token=calls[1].name,
-            help=f"remove {calls[1].name}",
-        )
-    location, *numbers = call.arguments
-    if not isinstance(location, bytes):
-        raise SemanticError(
-            "the first argument of external data must be the name of its file",
-            token=_token(location) or call.name,
-            help='write external("weights.bin", offset, length)',
-        )
-    if len(numbers) >= len(EXTERNAL_KEYS):
-        raise SemanticError(
-            "external data takes at most a location, an offset and a length",
-            token=_token(numbers[2]) or call.name,
-            help=_AS_PAIRS,
-        )
-    values = [to_text(location)]
-    for key, number in zip(EXTERNAL_KEYS[1:], numbers, strict=False):
-        if not isinstance(number, str) or not is_external_number(number):
-            raise SemanticError(
-                f"the {key} of external data must be an integer without sign or leading zeros",
-                token=_token(number) or call.name,
-                help=_AS_PAIRS,
-            )
-        values.append(str(number))
-    return ast.ExternalData(tuple(zip(EXTERNAL_KEYS, values, strict=False)))
-
-
-_AS_PAIRS = 'other entries are pairs: ["location": "weights.bin", "offset": "0", …]'
 
 
 def _field(call: DataCall) -> bytes | tuple[bytes, ...]:

@@ -115,7 +115,7 @@ def scalar_type(element: str) -> ast.TensorType:
 
 
 def fine_type(element: str, shape: tuple[ast.Dim, ...] | None) -> ast.TensorType:
-    """Return the tensor type for an element type and dimensions that were parsed one by one."""
+    """Return the tensor type for an element type and dimensions that are separate tokens."""
     return ast.TensorType(str(element), shape)
 
 

@@ -224,7 +224,7 @@ class Recovery:
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
             self._report(diagnosis or unexplained_error(context, resync.early))
-        # If parsing continues before this error, later errors from there on are reported, too.
+        # If parsing continues at `resync.early`, before this error, report errors after that place.
         self._reported = at if resync.early is None else resync.early - 1
         if diagnosis is not None and self._skipped < (skip_to or 0) <= at:
             self._reported = self._skipped = (skip_to or 0) - 1

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 import onnxtext
-from onnxtext.checker.rules import attribute_values
+from onnxtext.checker.rules import listed_attribute_values
 from tests.checker.models import codes, text
 
 INPUTS = (
@@ -93,7 +93,7 @@ def test_the_mode_of_an_older_version_is_listed() -> None:
 
 def test_onnx_documents_the_listed_values() -> None:
     schemas = onnx.defs.get_all_schemas_with_history()
-    for entry in attribute_values._TABLE:
+    for entry in listed_attribute_values._TABLE:
         for operator in entry.operators.split():
             described = [
                 f"{schema.doc} {schema.attributes[entry.attribute].description}"
