@@ -9,6 +9,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Graph, Model
+from onnxtext.ast.types import (
+    DecoratedDim,
+    MapType,
+    OptionalType,
+    SequenceType,
+    SparseTensorType,
+    TensorType,
+)
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import FunctionKey, function_key
 
@@ -98,6 +106,43 @@ def are_contradictory(base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning)
     return (base.operator != ours.operator and base[1:] != theirs[1:]) or (
         base.operator != theirs.operator and base[1:] != ours[1:]
     )
+
+
+def dimension_notes(models: Sequence[Model], labels: Sequence[str]) -> list[str]:
+    """Return a note for each dimension that one side renamed and the other uses in new types.
+
+    The merge is valid, but the two names may stand for the same size.
+
+    Args:
+        models: the base, ours and theirs.
+        labels: the names of the three versions in messages.
+    """
+    base, *sides = [_dimensions(model) for model in models]
+    notes = []
+    for side, other, name, by in zip(sides, sides[::-1], labels[1:], labels[:0:-1], strict=True):
+        gone, new = base.keys() - side.keys(), side.keys() - base.keys()
+        notes += [
+            f"{name} no longer has the dimension `{symbol}`, which {by} uses in new types"
+            for symbol in sorted(gone)
+            if new and other[symbol] > base[symbol]
+        ]
+    return notes
+
+
+def _dimensions(model: Model) -> Counter[str]:
+    """Count the symbolic dimensions in the types of values."""
+    result: Counter[str] = Counter()
+    for scope in walk_graphs(model):
+        types = [value.type for value in (*scope.inputs, *scope.outputs, *scope.values)]
+        types += [type for node in scope.nodes for type in node.output_types or ()]
+        for declared in types:
+            type = declared
+            while isinstance(type, (SequenceType, OptionalType, MapType)):
+                type = type.value if isinstance(type, MapType) else type.element
+            if isinstance(type, (TensorType, SparseTensorType)) and type.shape:
+                values = [d.value if isinstance(d, DecoratedDim) else d for d in type.shape]
+                result.update([value for value in values if isinstance(value, str)])
+    return result
 
 
 def _defined_names(model: Model) -> Counter[str]:

@@ -154,3 +154,15 @@ def test_an_edit_stays_at_its_node_if_a_new_node_takes_the_output(
         assert found.content == onnxtext.to_binary(H + wanted)
     else:
         assert str(found) == H + wanted
+
+
+def test_a_note_names_a_renamed_dimension_that_the_other_side_uses() -> None:
+    base = H + "g (float[N] x) => (float[N] y) {\n  y = Neg (x)\n}\n"
+    renamed = base.replace("[N]", "[B]")
+    added = base.replace("y) {", "y, float[N] z) {").replace("(x)\n", "(x)\n  z = Abs (y)\n")
+    for ours, theirs in ((renamed, added), (added, renamed)):
+        found = onnxtext.merge(base, ours, theirs)
+        assert not found.conflicts
+        (note,) = found.notes
+        assert "no longer has the dimension `N`" in note
+    assert not onnxtext.merge(base, renamed, base.replace("Neg", "Abs")).notes

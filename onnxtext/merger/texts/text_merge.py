@@ -18,7 +18,7 @@ from onnxtext.merger.line_merge import merge_lines
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
 from onnxtext.merger.models.model_review import Models, both_defined, review_models
-from onnxtext.merger.renames import find_renames
+from onnxtext.merger.renames import dimension_notes, find_renames
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import add_comments
@@ -105,6 +105,8 @@ def _merge_statements(
         proposal = propose_merge(texts, models, markers, notes, ItemOrders())
         notes.append(f"the merged text was not verified against the merged model: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
+    if before:
+        notes += dimension_notes(models, markers.labels)
     # Swap the sides if necessary, so that the result does not depend on their order.
     if (versions[2], texts[2]) < (versions[1], texts[1]):
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
