@@ -128,13 +128,16 @@ def _set(
         finding_or_node: the node that uses the shape, or a finding about this node.
 
     Returns:
-        The change; None if the shape is not stored as a list of int64 elements.
+        The change; None if the shape is not stored as a list of int64 elements, or if anything else
+        uses it.
     """
     original = inferred.original(item)
     user = (
         finding_or_node.places[0].item if isinstance(finding_or_node, Finding) else finding_or_node
     )
     name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")
+    if _has_other_users(inferred, name, user):
+        return None
     title = f"element {index} of `{name}`, the shape of `{user.op_type}`, is {number} now"
     if isinstance(original, ValueInfo):
         before = original.data
@@ -153,6 +156,17 @@ def _set(
     if item is not original:
         item.attributes = original.attributes
     return ShapeElementChange(title, lambda: setattr(original, "attributes", attributes))
+
+
+def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
+    """Whether a value is an output, an input of another node, or two inputs of this node."""
+    for scope in inferred.subject.scopes:
+        if any(value.name == name for value in scope.outputs):
+            return True
+        for node in scope.nodes:
+            if node.inputs.count(name) > (node is user):
+                return True
+    return False
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:

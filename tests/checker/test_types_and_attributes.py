@@ -108,3 +108,29 @@ def test_onnxruntime_agrees(case: Case) -> None:
     # It runs `TfIdfVectorizer` with any type, and gets zeros to divide integers by.
     if verdict.state != "other" and "Tf" not in case[0] and "int32" not in case[1]:
         assert (verdict.state == "fine") == (case in RIGHT), verdict.message
+
+
+LOOP = """<ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] y) <int64 n = 2> {
+  y = Loop (n, "", x) <body = b (int64 i, bool k, float[2] a) => (TYPE k2, float[2] a2) {
+    k2 = NODE
+    a2 = Neg (a)
+  }>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "node", "wrong"),
+    [
+        ("bool", "Identity (k)", False),
+        ("int64", "Identity (i)", True),
+        ("float[2]", "Abs (a)", True),
+    ],
+)
+def test_the_condition_of_a_loop_is_bool(type: str, node: str, *, wrong: bool) -> None:
+    source = LOOP.replace("TYPE", type).replace("NODE", node)
+    for content in (source, onnxtext.to_binary(source)):
+        found = [item for item in onnxtext.check(content) if item.severity == "error"]
+        assert [item.code for item in found] == ["type-mismatch"] * wrong
+        assert not wrong or "the condition of a `Loop` is `bool`" in found[0].message

@@ -123,11 +123,23 @@ def test_fixes_remove_obstacles(nodes: str, values: str, right: str) -> None:
     assert binary == onnxtext.to_binary(result)
 
 
-def test_a_shape_that_another_node_needs_is_not_changed() -> None:
-    text = model(
-        "a = Reshape (x, s) e = Expand (one, s) y = Mul (a, e)",
-        "int64[2] s = {2, 3}, float[1] one = [1]",
-    )
+@pytest.mark.parametrize(
+    ("nodes", "outputs"),
+    [
+        ("a = Reshape (x, s) e = Expand (one, s) y = Mul (a, e)", ""),
+        ("y = Reshape (x, s) n = Neg (s)", ", int64[2] n"),
+        ("y = Reshape (x, s)", ", int64[2] s"),
+        (
+            "y = Reshape (x, s) n = If (c) <then_branch = t () => (int64[2] p) { p = Neg (s) }, "
+            "else_branch = e () => (int64[2] q) { q = Abs (s) }>",
+            ", int64[2] n",
+        ),
+    ],
+    ids=["a second shape", "another node", "an output", "a nested graph"],
+)
+def test_a_shape_that_something_else_uses_is_not_changed(nodes: str, outputs: str) -> None:
+    text = model(nodes, "int64[2] s = {2, 3}, float[1] one = [1], bool c = {1}")
+    text = text.replace("(float[?, ?] y)", f"(float[?, ?] y{outputs})")
     result, _, against = symbolic(text, fix=True)
     assert "s = {2, 3}" in result
     assert against

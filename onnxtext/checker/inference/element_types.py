@@ -112,7 +112,27 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                     # Either type may be wrong, so later nodes see an unknown type.
                     inferred = typed_text if inferred in (None, typed_text) else None
                 types.setdefault(name, inferred)
+        self._condition(scope, types)
         return environment
+
+    def _condition(self, scope: Scope, types: dict[str, str | None]) -> None:
+        """Report the first output of the body of a `Loop` if it is not a `bool`."""
+        holder = scope.holder
+        if holder is None or holder.op_type != "Loop" or holder.domain or not scope.outputs:
+            return
+        value = scope.outputs[0]
+        found = types.get(value.name)
+        if found is not None and found != "tensor(bool)":
+            self._report(
+                value,
+                f"the output {quote(value.name)} of {scope.describe()} is `{text_spelling(found)}`"
+                ", but the condition of a `Loop` is `bool`",
+                (
+                    Place(value, ("name",)),
+                    Place(holder, ("op_type",), "the node that reads the condition"),
+                ),
+                "return the condition first, then the other values",
+            )
 
     def _set_input_type(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
