@@ -69,17 +69,14 @@ def unclosed_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         value, mark = tokens[index - 1], tokens[index]
         if mark != "(" or tokens[index - 2] != "=" or context.name(value) not in _VALUES:
             continue
-        if context.name(value) == "WORD" and begins_line(context.text, tokens[index - 3].at):
+        is_word = context.name(value) == "WORD"
+        if is_word and begins_line(context.text, tokens[index - 3].at):
             continue  # probably a node after attributes without `>`
-        edits = [insert(value.end, ">")]
-        if context.name(value) == "WORD":
-            edits.insert(0, replace(value, f'"{value}">'))
-            edits.pop()
-        if context.is_certain(edits):
+        edit = replace(value, f'"{value}">') if is_word else insert(value.end, ">")
+        if context.is_certain([edit]):
             message = "expected `>` after the attributes"
-            span = Span(mark.at, mark.at + 1)
             yield Diagnosis(
-                "unclosed-bracket", message, span, tuple(edits), "add `>`", "unsafe", least=1
+                "unclosed-bracket", message, mark.span, (edit,), "add `>`", "unsafe", least=1
             )
             return
 

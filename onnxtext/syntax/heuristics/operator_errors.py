@@ -13,6 +13,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
+    indentation,
     innermost_bracket,
     insert,
     replace,
@@ -112,9 +113,8 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     inputs, outputs = (", ".join(_QUOTED.findall(match[name])) for name in ("inputs", "outputs"))
     attributes = match["attributes"].strip(", \t").replace("'", '"')
-    written = (
-        f"{outputs} = {match['operator']}{f' <{attributes}>' if attributes else ''} ({inputs})"
-    )
+    operator = f"{match['operator']} <{attributes}>" if attributes else match["operator"]
+    written = f"{outputs} = {operator} ({inputs})"
     span = Span(match.start(2), match.end())
     message = "a node is not made by a call"
     edits, title = (Edit(span, written),), f"write `{written}`"[:80]
@@ -154,11 +154,7 @@ def function_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         context.text, context.line_start, context.line_limit
     ):
         return
-    start = (
-        context.line_start
-        + len(context.text[context.line_start :])
-        - len(context.text[context.line_start :].lstrip(" \t"))
-    )
+    start = context.line_start + indentation(context.text, context.line_end)
     if context.done and context.done[0].at != start:
         return
     name = context.done[0] if context.done else context.token
