@@ -29,6 +29,8 @@ def inline(conversion: NodeConversion) -> int:
     Raises:
         NotConvertible: the operator has no usable function body.
     """
+    if (conversion.old.domain, conversion.old.name) == ("", "Range"):
+        _check_range(conversion)
     body, version = _body(conversion)
     if any(plain_domain(item.domain) != conversion.old.domain for item in body.opset_imports):
         raise NotConvertible(_absent(conversion))
@@ -47,6 +49,17 @@ def inline(conversion: NodeConversion) -> int:
         f"{conversion.old.since}"
     )
     return version
+
+
+def _check_range(conversion: NodeConversion) -> None:
+    """Raise NotConvertible for a `Range` of doubles: the body computes the size in `float`."""
+    type = conversion.facts.element_type(conversion.graph.scope, conversion.input(0))
+    if type == "tensor(double)":
+        raise NotConvertible(
+            "its function body computes the number of elements in `float`, which may differ"
+        )
+    if type in ("tensor(int32)", "tensor(int64)"):
+        conversion.say("the number of elements is exact only up to 2**24, as it is a `float` now")
 
 
 def _absent(conversion: NodeConversion) -> str:
