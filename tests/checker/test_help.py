@@ -24,6 +24,10 @@ FIXABLE = {
     "imported by a function": text(
         "y = my.f (x)", opsets='21, "my": 1', rest='<domain: "my"> f (a) => (b) { b = Relu (a) }\n'
     ),
+    "the domain of a function": text(
+        "y = my.f (x)",
+        rest='<domain: "my", opset_import: ["": 21]> f (a) => (b) { b = Relu (a) }\n',
+    ),
     "renamed": text("hidden = Neg (x)\nz = Abs (hiden)\ny = Add (hiden, z)"),
     "renamed in a nested graph": text(
         "hidden = Neg (x)\ny = If (c) <then_branch = p () => (float[4] q) { q = Neg (hiden) },"

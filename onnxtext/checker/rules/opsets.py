@@ -96,6 +96,7 @@ def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
 def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
     """Find domains of nodes that the model or function does not import."""
     missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
+    defined = {key[0] for key in subject.functions}  # domains of the model's own functions
     for scope in subject.scopes:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
@@ -122,7 +123,7 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
             (places[0]._replace(label=f"used by {count_noun(len(places), 'node')}"), *places[1:]),
             help=f"add {entry} to `opset_import`",
             repair=Repair("import", subject.resolved.original(target), (domain, version))
-            if newest is not None and target is not None
+            if (newest is not None or domain in defined) and target is not None
             else None,
         )
 
