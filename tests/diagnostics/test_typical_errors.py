@@ -62,6 +62,14 @@ FIXED = {
         section('metadata {\n  node y {\n    k: "v"\n  }\n}\n\nquantisation {\n  y: []\n}\n'),
         (12, 1), "misspelt-keyword", "quantization {",
     ),
+    "a misspelt kind of metadata": (
+        section('metadata {\n  nodes y {\n    k: "v"\n  }\n}\n'),
+        (7, 3), "syntax-error", "  node y {",
+    ),
+    "an unknown encoding of a resource": (
+        section('resources {\n  "0123456789abcdef": Base64 "AAAA"\n}\n'),
+        (7, 23), "syntax-error", '  "0123456789abcdef": base64 "AAAA"',
+    ),
     "a metadata entry without a colon": (
         section('metadata {\n  node y {\n    k "v"\n  }\n}\n'),
         (8, 7), "syntax-error", '    k: "v"',

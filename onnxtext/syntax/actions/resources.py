@@ -43,13 +43,14 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
             "the name of a resource must be the first 16 to 64 hexadecimal digits of its SHA-256"
         )
     if encoding != "base64":
-        raise SemanticError(
-            f"`{encoding}` is not an encoding of resources", token=encoding, help="write base64"
-        )
+        error = SemanticError(f"`{encoding}` is not an encoding of resources", token=encoding)
+        error.instead = "base64"
+        raise error
     try:
         return digest, binascii.a2b_base64(text)
-    except (binascii.Error, ValueError) as error:
-        raise SemanticError(f"the resource {digest} is damaged: {error}", token=encoding) from None
+    except (binascii.Error, ValueError) as damage:
+        message = f"the resource {digest} is damaged: {str(damage)[:1].lower()}{str(damage)[1:]}"
+        raise SemanticError(message, token=encoding) from None
 
 
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:

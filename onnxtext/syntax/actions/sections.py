@@ -132,7 +132,7 @@ def metadata_block(
         raise SemanticError(
             f"`{kind}` is not a kind of metadata",
             token=kind,
-            help=f"write one of {', '.join(BLOCKS)}",
+            help=f"one of {', '.join(BLOCKS)}",
         )
     if path is None and kind != "graph":
         raise SemanticError(
