@@ -195,6 +195,13 @@ def test_nodes_in_any_order_are_sorted(order: list[int], data: st.DataObject) ->
         assert line.endswith(f"# {index}")
 
 
+def test_nodes_with_comments_that_turn_formatting_off_or_on_are_not_moved() -> None:
+    nodes = "# {0}: off\ny = Neg(a)\n# {0}: on\na = Abs(x)"
+    directive, comment = (text(nodes.format(word)) for word in ("fmt", "note"))
+    assert fixed(directive) == (directive, ())
+    assert fixed(comment)[0] != comment
+
+
 def test_sorting_moves_as_few_nodes_as_possible() -> None:
     nodes = onnxtext.parse(text("a = Neg (x)\nb = Neg (d)\nc = Neg (a)\nd = Neg (c)")).graph.nodes
     assert sorted_order(nodes) == [0, 2, 3, 1]

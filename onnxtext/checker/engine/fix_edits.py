@@ -8,6 +8,7 @@ parsed: its syntax tree must equal the expected one; otherwise the edits are dro
 from __future__ import annotations
 
 import copy
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -284,6 +285,8 @@ def _remove(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
+_REGION = re.compile(r"#\s*fmt:\s*(?:off|on)\b")
+
 
 def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
     graph = repair.item
@@ -295,11 +298,10 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
     if blocks is None:
         return None
     texts = [source.text[start:end] for start, end in blocks]
-    edits = [
-        Edit(Span(*blocks[place]), texts[index])
-        for place, index in enumerate(order)
-        if place != index
-    ]
+    moved = [(place, texts[index]) for place, index in enumerate(order) if place != index]
+    if any(_REGION.search(text) for _, text in moved):
+        return None  # such a comment marks the end of a region, and cannot move with a node
+    edits = [Edit(Span(*blocks[place]), text) for place, text in moved]
     return PlannedRepair("sort the nodes", edits, repair, graph, order)
 
 
