@@ -166,3 +166,23 @@ def test_a_note_names_a_renamed_dimension_that_the_other_side_uses() -> None:
         (note,) = found.notes
         assert "no longer has the dimension `N`" in note
     assert not onnxtext.merge(base, renamed, base.replace("Neg", "Abs")).notes
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_node_whose_inputs_the_other_side_renamed_can_be_deleted(*, binary: bool) -> None:
+    base = (
+        "g (float[4] x) => (float[4] y, float[4] z) {\n  t = Neg (x)\n  y = Relu (t)\n"
+        "  z = Elu <alpha = 0.5> (t)\n}\n"
+    )
+    renamed = base.replace("t = Neg", "u = Neg").replace("(t)", "(u)")
+    deleted = base.replace(", float[4] z", "").replace("  z = Elu <alpha = 0.5> (t)\n", "")
+    wanted = renamed.replace(", float[4] z", "").replace("  z = Elu <alpha = 0.5> (u)\n", "")
+    for sides in ((renamed, deleted), (deleted, renamed)):
+        versions = [H + text for text in (base, *sides)]
+        found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
+        assert not found.conflicts
+        assert found.content == (
+            onnxtext.to_binary(H + wanted) if binary else (H + wanted).encode()
+        )
+    changed = renamed.replace("0.5", "0.25")
+    assert onnxtext.merge(*[H + text for text in (base, changed, deleted)]).conflicts

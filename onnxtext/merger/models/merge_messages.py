@@ -21,6 +21,7 @@ from onnxtext.merger.models.message_rules import (
     join_message,
     node_inputs,
     split_message,
+    without_inputs,
     without_outputs,
 )
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
@@ -217,10 +218,24 @@ class ModelMerger:
         if triple.replaced and base not in (ours, theirs):
             # Matched by position only: if a side renamed the item, a merge would lose changes.
             return self._conflict(base, ours, theirs)
+        if repeated.is_node and base is not None:
+            for side, other, renames in ((ours, theirs, 0), (theirs, ours, 1)):
+                if other is None and side is not None and self._only_inputs(base, side, renames):
+                    return None, None, None  # deleted: the other side only renamed its inputs
         if repeated.kind is None or None in (base, ours, theirs):
             simple = _three_way(base, ours, theirs)
             return (ours, theirs, base) if simple is None else simple
         return self._message(repeated.kind, base, ours, theirs)
+
+    def _only_inputs(self, base: bytes, side: bytes, number: int) -> bool:
+        """Whether a node differs from its base only in inputs that side `number` has renamed."""
+        before, after = (
+            [data.decode("utf-8", "surrogateescape") for data in node_inputs(node)]
+            for node in (base, side)
+        )
+        return without_inputs(base) == without_inputs(side) and (
+            self.renames[number].explain_inputs(before, after)
+        )
 
     def _conflict(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Resolved:
         self.ambiguous |= ours == theirs

@@ -110,6 +110,8 @@ def _without(*numbers: int) -> Key:
     )
 
 
+without_inputs = _without(1)
+"""Returns the content of a node without its inputs."""
 without_outputs = _without(2)
 """Returns the content of a node without its outputs."""
 
@@ -135,7 +137,7 @@ def _outputs(data: bytes) -> Hashable:
     return tuple(outputs) or None
 
 
-def node_inputs(data: bytes) -> list[Hashable]:
+def node_inputs(data: bytes) -> list[bytes]:
     """Return the inputs of a node."""
     return [data[f.value : f.end] for f in read_fields(data, 0, len(data)) if f.number == 1]
 

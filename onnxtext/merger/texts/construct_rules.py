@@ -208,6 +208,20 @@ def _nodes_agree(
     return not are_contradictory(before, mine, others)
 
 
+def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: Renames) -> bool:
+    """Whether a node differs from its base only in the names of inputs that a side has renamed."""
+    if base is None or side is None or base.origin != "node":
+        return False
+    try:
+        before, after = [parse_fragment(Source(part.body), "node").item for part in (base, side)]
+    except OnnxTextError:  # some statements are valid only in their context
+        return False
+    assert isinstance(before, Node)
+    assert isinstance(after, Node)
+    same = replace(before, inputs=()) == replace(after, inputs=())
+    return same and renames.explain_inputs(before.inputs, after.inputs)
+
+
 def _meaning(node: object) -> NodeMeaning:
     assert isinstance(node, Node)
     operator = (plain_domain(node.domain), node.op_type, node.overload or "")

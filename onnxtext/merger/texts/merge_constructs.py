@@ -223,6 +223,9 @@ class Merger:
         versions = [part for part in (base, ours, theirs) if part is not None]
         if len(versions) == 2 and construct_rules.are_equivalent(versions[0], versions[1]):
             return None if base is not None else versions[0].body
+        for side, other, renames in zip((ours, theirs), (theirs, ours), self.renames, strict=True):
+            if other is None and construct_rules.only_inputs_renamed(base, side, renames):
+                return None
         raise MergeConflict
 
     def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
