@@ -187,6 +187,10 @@ FIXED = {
         f'{H}g (\n  float[N] x,\n  @doc "the z"\n  float[N] z,\n) => (float[N] y) {{\n{END}',
         (4, 3), "syntax-error", '  @doc("the z")',
     ),
+    "a header with an equals sign": (
+        f'<ir_version= 10, opset_import: ["": 21]>\n{G}{END}',
+        (1, 12), "equals-for-colon", '<ir_version: 10, opset_import: ["": 21]>',
+    ),
     "a field name in quotes": (
         key('  explicit: ["node.domain"],'), (3, 14), "wrong-mark", "  explicit: [node.domain],",
     ),
@@ -240,6 +244,10 @@ EXPLAINED = {
     "a merge conflict in a string": (
         f'{H}@doc("""\n  a\n<<<<<<< HEAD\n  b\n=======\n  c\n>>>>>>> x\n  """)\n{G}{END}',
         (4, 1), "an unresolved merge conflict",
+    ),
+    "the output of onnx_ir": (
+        "<\n    ir_version=10,\n    opset_imports={'': 21},\n>\ngraph(\n    name=main,\n)\n",
+        (1, 1), "this is the output of onnx_ir",
     ),
     "the output of printable_graph": (
         "graph main_graph (\n  %x[FLOAT, Nx3]\n) {\n  %a = Conv[k=[1, 1]](%x)\n  return %a\n}\n",

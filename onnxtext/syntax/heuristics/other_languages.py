@@ -39,7 +39,10 @@ _OTHER_FORMATS = (
         "protobuf text",
     ),
     (re.compile(r"\s*graph\s+[^\s({]+\s*\(\s*%"), "the output of onnx.helper.printable_graph"),
-    (re.compile(r"\s*(?:<\s*ir_version=|graph\(\s*name=)"), "the output of onnx_ir"),
+    (
+        re.compile(r"\s*(?:<\s*ir_version=\d+,\s*opset_imports=|graph\(\s*name=)"),
+        "the output of onnx_ir",
+    ),
 )
 TENSOR_TYPE = re.compile(
     r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
