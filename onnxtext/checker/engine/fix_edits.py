@@ -8,7 +8,6 @@ parsed: its syntax tree must equal the expected one; otherwise the edits are dro
 from __future__ import annotations
 
 import copy
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -285,10 +284,10 @@ def _remove(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
 
 # ---- Sorting ------------------------------------------------------------------------------------
 
-_REGION = re.compile(r"#\s*fmt:\s*(?:off|on)\b")
-
 
 def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
+    from onnxtext.format.fmt_off import OFF, ON
+
     graph = repair.item
     nodes: list[Node] = graph.nodes
     order = safe_order(subject, graph)
@@ -299,7 +298,7 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
         return None
     texts = [source.text[start:end] for start, end in blocks]
     moved = [(place, texts[index]) for place, index in enumerate(order) if place != index]
-    if any(_REGION.search(text) for _, text in moved):
+    if any(OFF in text or ON in text for _, text in moved):
         return None  # such a comment marks the end of a region, and cannot move with a node
     edits = [Edit(Span(*blocks[place]), text) for place, text in moved]
     return PlannedRepair("sort the nodes", edits, repair, graph, order)

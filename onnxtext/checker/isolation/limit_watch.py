@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limit a child process on macOS and Windows, where it cannot limit its own memory.
+"""Kill a child process at its limits on macOS and Windows, where it cannot set them itself.
 
 On Linux, `worker_main` limits the memory of its own process.
 """

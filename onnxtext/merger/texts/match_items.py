@@ -200,23 +200,31 @@ def _pair_moved(
         taker = by_outputs.get(rules.key(base[at]))
         if moved is None or taker is None or len(found) != 1 or counts[moved] != 1:
             continue
-        if found[0] != taker and _depends(taker, found[0], side, makers, rules.reads):
+        if found[0] != taker and _reads_from(taker, found[0], side, makers, rules.reads):
             partners[found[0]] = at
             used[at] = True
 
 
 _MAX_CHAIN = 100
-"""Maximum number of new nodes to follow from a node to one that it depends on."""
+"""Maximum number of new nodes to visit when searching for a dependency."""
 
 
-def _depends(
+def _reads_from(
     index: int,
     other: int,
     side: Sequence[Any],
     makers: Mapping[Hashable, int],
     reads: Callable[[Any], Collection[Hashable]],
 ) -> bool:
-    """Whether a node depends on another through new nodes; `makers` has the new node of a name."""
+    """Whether a new node reads the outputs of another, directly or through new nodes between them.
+
+    Args:
+        index: the index of the node in `side`.
+        other: the index of the other node.
+        side: the nodes of the side.
+        makers: maps the name of each output of a new node to the index of this node.
+        reads: returns the names of the inputs of a node.
+    """
     waiting, seen = [index], {index}
     while waiting and len(seen) < _MAX_CHAIN:
         for name in reads(side[waiting.pop()]):

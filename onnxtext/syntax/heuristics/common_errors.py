@@ -24,16 +24,16 @@ from onnxtext.syntax.heuristics.graph_errors import (
 from onnxtext.syntax.heuristics.header_errors import (
     bare_header,
     entries,
-    header_number,
-    header_string,
+    explicit_fields,
     headers,
     hyphenated_key,
     opset_items,
     point_for_comma,
-    quoted_field_names,
+    point_in_integer,
     trailing_header,
     unclosed_header,
     unclosed_list,
+    unquoted_header_value,
 )
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import (
@@ -120,7 +120,6 @@ from onnxtext.syntax.heuristics.value_errors import (
     quoted_parameter,
     spaced_decorator,
     string_elements,
-    type_after_name,
     type_variable,
     untyped_initializer,
     untyped_sparse,
@@ -135,10 +134,10 @@ COMMON_ERRORS = (
     header_among_nodes, unclosed_before_section, unknown_section, unnamed_configuration,
     metadata_colon, missing_metadata_value,
     # Keys
-    header_number, header_string, opset_items, quoted_field_names,
+    point_in_integer, unquoted_header_value, opset_items, explicit_fields,
     # Values
     string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
-    foreign_numbers, spaced_decorator, type_variable, quoted_parameter, type_after_name,
+    foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Whole texts
     empty_text, fences, imports, control_flow,
     # Nodes

@@ -31,7 +31,7 @@ from onnxtext.syntax.heuristics.node_errors import closing_index
 _LONGEST_HEADER = 4000
 """Maximum number of characters of a header to inspect: a text may have many errors."""
 _LONGEST_KEY = 40
-"""Number of characters before a list in which to look for its key."""
+"""Maximum number of characters from the beginning of a key to its list."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
 """The mark after a key, and the marks that take its place by mistake."""
@@ -236,7 +236,7 @@ _PAIR = re.compile(
 )
 
 
-def header_number(context: ErrorContext) -> Iterator[Diagnosis]:
+def point_in_integer(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a number with a point where a key needs an integer: `model_version: 3.0`."""
     done, token = context.done, context.token
     if token is None or done[1:] != [":"] or done[0] not in INTEGER_KEYS:
@@ -248,7 +248,7 @@ def header_number(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
 
 
-def header_string(context: ErrorContext) -> Iterator[Diagnosis]:
+def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the string of a key without quotes: `producer_name: pytorch`."""
     done, token = context.done, context.token
     if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
@@ -284,7 +284,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, tuple(edits), title, least=1)
 
 
-def quoted_field_names(context: ErrorContext) -> Iterator[Diagnosis]:
+def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`: a list without quotes."""
     done, token = context.done, context.token
     names = None if token is None else _FIELDS.match(context.text, token.at)

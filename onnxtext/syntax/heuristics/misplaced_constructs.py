@@ -68,7 +68,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types in a wrong position: `x: float[N]`, `float x[3]`, `<int axis = 1>`."""
+    """Diagnose misplaced types: `x: float[N]`, `x float[N]`, `float x[3]`, `<int axis = 1>`."""
     rest = context.rest
     yield from _dimensions_first(context)
     if context.token is None or not context.done:
@@ -102,6 +102,10 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(name.at, type[0])
         written = f"{type[1]} {name} ="
         message = "the type of a value belongs before its name"
+    elif before is None and _is_value_type(context) and context.name(name) in NAMES:
+        span = Span(name.at, context.token.end)
+        written = f"{context.token} {name}"
+        message = "the type of a value belongs before its name"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
@@ -111,6 +115,14 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     title = f"write `{written}`"[:60]
     yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=least)
+
+
+def _is_value_type(context: ErrorContext) -> bool:
+    """Whether the unexpected token is the type of a value, at the end of its declaration."""
+    token = context.token
+    if context.name(token) not in {"TYPE", "PRIM"} or "value_info" not in context.rules:
+        return False
+    return not context.ahead or context.ahead[0] in {",", ")", ">", "="}
 
 
 def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:

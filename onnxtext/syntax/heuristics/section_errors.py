@@ -25,8 +25,8 @@ _TERMINALS = frozenset(word.upper() for word in SECTIONS)
 _STRINGS = frozenset(("STRING", "ESCAPED_STRING"))
 _MAX_OPEN = 3
 """Maximum number of missing braces to add."""
-_LONGEST_KEY = 100
-"""Number of characters in which to look for the first key of a header."""
+_KEY_END = 100
+"""Maximum number of characters from the `<` of a header to the end of its first key."""
 
 
 def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -150,7 +150,7 @@ def _is_header(context: ErrorContext, offset: int) -> bool:
     """Whether the `<` at an offset begins a line, and the key of a header follows."""
     if not begins_line(context.text, offset):
         return False
-    tokens = context.lexer.tokens(context.text, offset, offset + _LONGEST_KEY)
+    tokens = context.lexer.tokens(context.text, offset, offset + _KEY_END)
     return tokens[1:2] != [] and tokens[1] in FUNCTION_KEYS and tokens[2:3] == [":"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for values: initializers, the data of tensors, decorators before them."""
+"""Error heuristics for initializers, tensor data, decorators, and the signatures of functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     innermost_bracket,
     insert,
-    line_end,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
 
@@ -189,19 +188,3 @@ def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
             message = "a parameter of a function has no `@`: only its uses have it"
             edits = (Edit(Span(context.at, name.at), ""),)
             yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", least=1)
-
-
-def type_after_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a value whose type follows its name: `x float[N]`."""
-    done, token = context.done, context.token
-    if token is None or len(done) != 1 or "value_info" not in context.rules:
-        return
-    alone = context.ahead[:1] in ([","], [")"], [">"], ["="]) or token.end == line_end(
-        context.text, token.end
-    )
-    if context.name(token) in {"TYPE", "PRIM"} and context.name(done[0]) in NAMES and alone:
-        span = Span(done[0].at, token.end)
-        written = f"{token} {done[0]}"
-        message = "the type of a value belongs before its name"
-        edits = (Edit(span, written),)
-        yield Diagnosis("misplaced-type", message, span, edits, f"write `{written}`"[:60], least=1)
