@@ -358,7 +358,10 @@ def _scan(graph: Drawn) -> None:
 def _branch(graph: Drawn) -> None:
     at = f"i{graph.count}_"
     truth = graph.some(lambda v: v.dtype == np.bool_ and v.size == 1)
-    one, other = graph.floats(), graph.floats()
+    # Only one branch runs, and `Concat` of scalars is invalid in the other too.
+    one, other = (
+        graph.some(lambda v: v.dtype == np.float32 and v.ndim > 0) or "x" for _ in range(2)
+    )
     branches = [
         helper.make_graph(
             [_body(graph.choose, name, [at + part])], part, [], _infos({at + part: 1})
