@@ -21,6 +21,7 @@ from onnxtext.checker.rules import (
     training,
     undefined_values_and_order,
 )
+from onnxtext.merger.rebound_uses import find_rebound_uses
 
 _CALLS = "function-deleted"
 _SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")
@@ -65,8 +66,9 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
     """Yield the errors that edits of two sides can cause together.
 
     These are undefined, duplicate and misordered values, uses of deleted functions and domains,
-    calls that do not fit their function, and nodes that do not fit a converted opset import. A
-    function or opset import counts as deleted if a side has it, but the model does not.
+    calls that do not fit their function, nodes that do not fit a converted opset import, and uses
+    of names that one side has given to other values or parameters. A function or opset import
+    counts as deleted if a side has it, but the model does not.
 
     Args:
         subject: the model to check, such as the merge.
@@ -83,6 +85,7 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
     if model.training:
         yield from (item for item in training.check(subject) if item.code == _BINDING)
     yield from _outdated_nodes(subject, sides)
+    yield from find_rebound_uses(model, sides)
     functions = set().union(*map(_functions, sides)) - _functions(model)
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for _, node in subject.nodes() if functions or domains else ():
@@ -93,7 +96,8 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
         elif domain in domains:
-            message = f"{caller} uses {quote(domain)}, a domain that one side no longer imports"
+            name = quote(domain or "ai.onnx")
+            message = f"{caller} uses {name}, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
 
 

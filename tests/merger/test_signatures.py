@@ -60,8 +60,52 @@ training {
 }
 """
 )
+NUMBERED = (
+    H
+    + """g (float[4] x) => (float[4] y, float[4] z) {
+  "1" = Neg (x)
+  "2" = Relu ("1")
+  y = Sigmoid ("2")
+  z = Exp ("1")
+}
+"""
+)
+RENUMBERED = NUMBERED.replace(
+    """"2" = Relu ("1")
+  y = Sigmoid ("2")
+""",
+    """"2" = Abs ("1")
+  "3" = Relu ("2")
+  y = Sigmoid ("3")
+""",
+)
+TWO_INPUTS = CALL.replace("(x) => (y)", "(x, w) => (y)").replace("(x, c)", "(w, c)")
+TWO_INPUTS = TWO_INPUTS.replace("<k = 2.0> (x)", "<k = 2.0> (x, a0)").replace(
+    "  a = my", "  a0 = Neg (x)\n  a = my"
+)
+ORDER = "a call passes its arguments in the order in which `F` had its parameters"
 
 CONFLICTS = {
+    "values renumbered, and a new use": (
+        NUMBERED, RENUMBERED, NUMBERED.replace("z = Exp (", 'z = Tanh ("2")\n  e = Exp ('),
+        "the node of `z` uses `2`, a value that is called `3` on the other side",
+    ),
+    "values renumbered, and a changed input": (
+        NUMBERED, RENUMBERED, NUMBERED.replace('z = Exp ("1")', 'z = Exp ("2")'),
+        "the node of `z` uses `2`, a value that is called `3` on the other side",
+    ),
+    "inputs swapped, and a new call": (
+        TWO_INPUTS,
+        TWO_INPUTS.replace("(x, w) =>", "(w, x) =>").replace("(x, a0)", "(a0, x)"),
+        TWO_INPUTS.replace("y = Relu (a)", "y = my.F <k = 3.0> (a, x)"),
+        ORDER,
+    ),
+    "an input inserted, and a new call": (
+        TWO_INPUTS,
+        TWO_INPUTS.replace("(x, w) =>", "(x, v, w) =>").replace("(x, a0)", "(x, x, a0)"),
+        TWO_INPUTS.replace("y = Relu (a)", "y = my.F <k = 3.0> (a, x)"),
+        ORDER,
+    ),
     "a parameter renamed, and a new call": (
         CALL, RENAMED, CALL.replace("y = Relu (a)", "y = my.F <k = 3.0> (a)"),
         "the function `F` has no attribute `k`",
@@ -103,6 +147,20 @@ def test_edits_that_do_not_fit_together_are_a_conflict(name: str, *, binary: boo
         found = onnxtext.merge(base, ours, theirs)
         assert found.conflicts
         assert any(text.startswith(note) for text in found.notes), found.notes
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_new_use_of_a_value_merges_if_its_computation_is_edited(*, binary: bool) -> None:
+    used = NUMBERED.replace("z = Exp (", 'z = Tanh ("2")\n  e = Exp (')
+    for edit in (
+        ('"2" = Relu', '"2" = Abs'),
+        ('"2" = Relu ("1")', '"3" = Relu ("1")\n  "2" = Abs ("3")'),
+        ('"1" = Neg (x)', '"3" = Relu (x)\n  "1" = Neg ("3")'),
+    ):
+        versions = [NUMBERED, NUMBERED.replace(*edit), used]
+        found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in versions])
+        wanted = used.replace(*edit)
+        assert found.content == (onnxtext.to_binary(wanted) if binary else wanted.encode())
 
 
 def test_a_new_node_that_fits_both_versions_merges() -> None:

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find uses that mean something else in a merge: the other side has given their names to others.
+
+A node that one side adds is valid in the merge, but reads another value, or passes its arguments to
+other parameters, than its author intended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
+from onnxtext.checker.context.finding import Finding, Place, quote
+
+_ARGUMENTS = "function-call-arguments"
+_VALUE = "value-renumbered"
+
+
+def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding]:
+    """Yield a finding for each node of one side whose meaning the names of the other side change.
+
+    Args:
+        merged: the syntax tree of the merge.
+        sides: the syntax trees of ours and theirs.
+    """
+    together = _scopes(merged)
+    before = [_scopes(side) for side in sides]
+    for key, scope in together.items():
+        if not all(key in scopes for scopes in before):
+            continue
+        for own, other in (before, before[::-1]):
+            lacking = other[key].identities
+            added = [n for n in own[key].nodes if _identity(n) not in lacking]
+            kept = {_identity(n) for n in added} & scope.identities if added else set()
+            if kept:
+                nodes = [node for node in scope.nodes if _identity(node) in kept]
+                yield from _moved_arguments(nodes, own, together)
+                yield from _renumbered_values(nodes, own[key], other[key], scope)
+
+
+class _Scope:
+    """The nodes of a graph and of the graphs in it, or of a function.
+
+    Attributes:
+        nodes: all these nodes.
+        function: the function; None for a graph.
+    """
+
+    def __init__(self, root: Graph | Function) -> None:
+        self.nodes = [node for owner in walk_graphs(root) for node in owner.nodes]
+        self.function = root if isinstance(root, Function) else None
+
+    @cached_property
+    def identities(self) -> set[tuple[object, ...]]:
+        return set(map(_identity, self.nodes))
+
+    @cached_property
+    def makers(self) -> dict[str, Node]:
+        """For each value, the node that computes it."""
+        return {name: node for node in self.nodes for name in node.outputs if name}
+
+    @cached_property
+    def uses(self) -> Mapping[str, Counter[tuple[str, int]]]:
+        """For each value, the operators and positions of the inputs that are this value."""
+        result: Mapping[str, Counter[tuple[str, int]]] = defaultdict(Counter)
+        for node in self.nodes:
+            for index, name in enumerate(node.inputs):
+                result[name][node.op_type, index] += 1
+        return result
+
+    def computation(self, name: str) -> tuple[str, ...] | None:
+        """Return how a value is computed: the operator, and the operators or names of its inputs.
+
+        None if no node computes it. The names of computed values do not count.
+        """
+        node = self.makers.get(name)
+        if node is None:
+            return None
+        inputs = [self.makers.get(name) for name in node.inputs]
+        origins = [
+            name if maker is None else f"{maker.op_type}()"
+            for name, maker in zip(node.inputs, inputs, strict=True)
+        ]
+        return (str(node.outputs.index(name)), node.domain or "", node.op_type, *origins)
+
+    @cached_property
+    def by_operator(self) -> Mapping[tuple[str, ...], list[str]]:
+        """For each number of an output, domain and operator, the values that are this output."""
+        result: Mapping[tuple[str, ...], list[str]] = defaultdict(list)
+        for node in self.nodes:
+            for index, name in enumerate(node.outputs):
+                result[str(index), node.domain or "", node.op_type].append(name)
+        return result
+
+
+def _scopes(model: Model) -> dict[FunctionKey | None, _Scope]:
+    """Return the scopes of the main graph (None) and of the functions."""
+    graphs: dict[FunctionKey | None, _Scope] = {None: _Scope(model.graph)}
+    return graphs | {function_key(function): _Scope(function) for function in model.functions}
+
+
+def _identity(node: Node) -> tuple[object, ...]:
+    return node.op_type, node.inputs, node.outputs
+
+
+def _moved_arguments(
+    nodes: Sequence[Node],
+    own: Mapping[FunctionKey | None, _Scope],
+    together: Mapping[FunctionKey | None, _Scope],
+) -> Iterator[Finding]:
+    """Find calls of functions whose parameters are in another order in the merge.
+
+    A parameter with a new name does not count, unless the name was another parameter's.
+    """
+    for node in nodes:
+        key = plain_domain(node.domain), node.op_type, node.overload or ""
+        if key not in own or key not in together:
+            continue
+        before, after = own[key].function, together[key].function
+        assert before is not None
+        assert after is not None
+        lists = (
+            (node.inputs, before.inputs, after.inputs),
+            (node.outputs, before.outputs, after.outputs),
+        )
+        if any(
+            _is_moved(len(arguments), [value.name for value in old], [value.name for value in new])
+            for arguments, old, new in lists
+        ):
+            message = (
+                f"a call passes its arguments in the order in which {quote(node.op_type)} had "
+                "its parameters before one side changed it"
+            )
+            yield Finding(_ARGUMENTS, message, (Place(node),), "change the order in the call")
+
+
+def _is_moved(count: int, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether one of the first parameters is at another position now."""
+    return any(
+        before != after and (before in new or after in old)
+        for before, after in zip(old[:count], new, strict=False)
+    )
+
+
+def _renumbered_values(
+    nodes: Sequence[Node], own: _Scope, other: _Scope, together: _Scope
+) -> Iterator[Finding]:
+    """Find uses of values that have another name on the other side, which reuses the old name.
+
+    Exporters number values, so that after a change many names mean other values.
+
+    Args:
+        nodes: the nodes of the merge that only one side has.
+        own: the scope in that side.
+        other: the scope in the other side.
+        together: the scope in the merge.
+    """
+    for node in nodes:
+        for name in dict.fromkeys(node.inputs):
+            computation = own.computation(name)
+            if computation is None or together.computation(name) in (None, computation):
+                continue
+            uses = own.uses[name] - Counter(_uses_of(name, nodes))
+            new_name = _renumbered(name, computation, uses, own, other)
+            if new_name is not None:
+                caller = f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
+                message = (
+                    f"{caller} uses {quote(name)}, a value that is called {quote(new_name)} on the "
+                    "other side, where another value has its name"
+                )
+                yield Finding(_VALUE, message, (Place(node),), f"use {quote(new_name)}")
+                break
+
+
+def _uses_of(name: str, nodes: Sequence[Node]) -> Iterator[tuple[str, int]]:
+    for node in nodes:
+        yield from ((node.op_type, i) for i, read in enumerate(node.inputs) if read == name)
+
+
+def _renumbered(
+    name: str,
+    computation: tuple[str, ...],
+    uses: Counter[tuple[str, int]],
+    own: _Scope,
+    other: _Scope,
+) -> str | None:
+    """Return the new name of a value on the other side.
+
+    None if the value still has the old name there: if it has the old uses, its computation was
+    edited.
+    """
+    if not uses or uses <= other.uses[name]:
+        return None
+    for found in other.by_operator[computation[:3]]:
+        is_new = own.computation(found) != other.computation(found)
+        if found != name and is_new and uses <= other.uses[found]:
+            return found
+    return None
