@@ -78,7 +78,7 @@ def format_text(text: str, *, name: str = "<string>") -> str:
         name: the name of the text in messages, such as its file name.
 
     Returns:
-        The text, with LF line ends and without a byte order mark.
+        The text, with LF line endings and without a byte order mark.
 
     Raises:
         OnnxTextError: the text has syntax errors.

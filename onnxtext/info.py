@@ -13,7 +13,7 @@ from onnxtext import ast
 from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer import print_type
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 LARGEST = 10
 """Maximum number of tensors in the list of the largest tensors."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _MAX_COMPARED = 2000
-_LONGEST = 120
+_MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
 """The similarity of two names with the same letters in another order, a single typing error."""
@@ -22,7 +22,7 @@ def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
         candidates: the valid names. At most `_MAX_COMPARED` names of about the same length are
             compared, to bound the time in large models.
     """
-    if not name or len(name) > _LONGEST:
+    if not name or len(name) > _MAX_NAME_LENGTH:
         return None
     from difflib import SequenceMatcher  # only for errors, because the import is slow
 

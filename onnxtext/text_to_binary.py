@@ -104,7 +104,7 @@ def lower_checked(model: Model, source: Source, blob_source: BlobSource | None) 
 
     Raises:
         LowerError: the model does not fit the schema, or its weights are missing.
-        OnnxTextError: the model is too large, or nested too deep.
+        OnnxTextError: the model is too large, or nested too deeply.
     """
     pieces, depth = lower_guarded(
         model, blob_source, guard=lambda: check_declared_size(model, source)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LAWS = ("L1", "L3")
 _SHOWN = 8
 """Maximum number of differing bytes that are shown."""
-_LONGEST = 80
+_MAX_TEXT_LENGTH = 80
 """Maximum number of characters of a differing value that are shown."""
 
 
@@ -210,7 +210,7 @@ def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, st
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_TEXT_LENGTH else f"{text[:_MAX_TEXT_LENGTH]}…"
 
 
 def _compare_printed(text: str, model: Model) -> list[LawViolation]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import onnx
 import pytest
 
-from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.element_types import ElementType
 
 
 def each_known(elements: Iterable[ElementType]) -> pytest.MarkDecorator:

@@ -54,7 +54,7 @@ def test_the_first_page_is_short() -> None:
     assert max(len(text.splitlines()) for text in (before, after)) <= 10
 
 
-def test_before_and_after_are_the_same_node() -> None:
+def test_the_textproto_and_the_text_are_the_same_node() -> None:
     model = onnxtext.loads(SNIPPETS[README]["whole"][1])
     onnx.checker.check_model(model, full_check=True)
     (before,) = blocks(README, "textproto")

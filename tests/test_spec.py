@@ -33,7 +33,7 @@ from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import GrammarRule
 from onnxtext.syntax.parse import parse_fragment, parse_model, parse_start
 from onnxtext.syntax.parser.lalr import Automaton, Machine, Reduction
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 SPEC = Path(__file__).resolve().parent.parent / "grammar" / "SPEC.md"
 NAME = "example.onnxtxt"

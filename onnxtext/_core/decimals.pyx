@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert numbers to decimal text, with the same results as `onnxtext.tensor.float_literals`.
 
-Each function writes to a buffer of LONGEST characters and returns the number of characters.
+Each function writes to a buffer of MAX_NUMBER_LENGTH characters and returns the number of characters.
 """
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
@@ -264,7 +264,7 @@ cdef int write_special(
 
 def texts(bytes data, int width, bint point):
     """Return the texts of little-endian floats of 4 or 8 bytes, for tests."""
-    cdef char[LONGEST] out
+    cdef char[MAX_NUMBER_LENGTH] out
     cdef uint32_t small
     cdef uint64_t large
     cdef const char* start = data

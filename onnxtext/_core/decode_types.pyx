@@ -11,7 +11,7 @@ from onnxtext._core.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAll
 from onnxtext._core.wire cimport Bytes, Field, read_field
 
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
-from onnxtext.tensor.elements import ELEMENT_NUMBERS
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are decoded in Python

@@ -26,7 +26,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 cdef enum:  # the keys of lists that are packed against the schema
     PACKED_FLOATS = 0x3A

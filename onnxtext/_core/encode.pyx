@@ -109,7 +109,7 @@ cdef class Encoder(ValueEncoder):
         self.deepest = max(self.deepest, self.level)
         for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
             self._node(GRAPH_NODE, node)
-            self.settle()
+            self.flush_if_large()
         out.text(GRAPH_NAME, graph_part(graph, OF_GRAPH.name, "name"))
         if is_ordered:
             data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
@@ -126,7 +126,7 @@ cdef class Encoder(ValueEncoder):
             self._value(GRAPH_INPUT, value)
         for value in graph_part(graph, OF_GRAPH.outputs, "outputs"):
             self._value(GRAPH_OUTPUT, value)
-        self.settle()
+        self.flush_if_large()
         if is_ordered and self._ordered(graph):
             pass
         elif self.values_in_python or is_ordered:
@@ -136,7 +136,7 @@ cdef class Encoder(ValueEncoder):
             for value in values:
                 if data_of(value) is None:
                     self._value(GRAPH_VALUE_INFO, value)
-                    self.settle()
+                    self.flush_if_large()
             self._typed_outputs(GRAPH_VALUE_INFO, graph)
         for item in graph_part(graph, OF_GRAPH.quantization, "quantization"):
             inside = out.open(GRAPH_QUANTIZATION_ANNOTATION)
@@ -323,7 +323,7 @@ cdef class Encoder(ValueEncoder):
                         entries = metadata.pop(name, ()) if metadata else ()
                         self._typed(key, name, types[index], entries, node.at, None)
                 if key == GRAPH_VALUE_INFO:
-                    self.settle()
+                    self.flush_if_large()
         if metadata:
             self.lowering.check_used(metadata, owner)
         return 0

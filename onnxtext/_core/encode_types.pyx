@@ -6,7 +6,7 @@ from onnxtext._core.field_keys cimport *
 from onnxtext._core.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 
 from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 cdef extern from "Python.h":
     int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1

@@ -36,7 +36,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int initializers(self, list values, bint is_input) except -1
     cdef object resolved(self, value, data)
     cdef int large(self, list pieces) except -1
-    cdef int settle(self) except -1
+    cdef int flush_if_large(self) except -1
     cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef bint sparse(self, sparse, name) except -1
     cdef TensorForm form(self, type_)

@@ -20,7 +20,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedBlob,
 )
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 cdef enum:
     LARGE = 1 << 16  # the size of pieces: the C library reuses their memory
@@ -241,7 +241,7 @@ cdef class ValueEncoder(TypeEncoder):
         cdef Decorations added
         for value in values:
             self.tick()
-            self.settle()
+            self.flush_if_large()
             before = out.size
             data = data_of(value)
             if type(data) is A_SPARSE:
@@ -291,7 +291,7 @@ cdef class ValueEncoder(TypeEncoder):
                 self.out.add_bytes(bytes(piece))
         return 0
 
-    cdef int settle(self) except -1:
+    cdef int flush_if_large(self) except -1:
         """Make a piece of the buffer if it is large; only between fields of the main graph."""
         if self.out.size >= LARGE and self.depth == 1:
             self.pieces.append(self.out.take(0))

@@ -3,7 +3,7 @@ cimport cython
 from libc.stdint cimport uint8_t
 
 cdef enum:
-    FEWEST = 1 << 5
+    MIN_PLACES = 1 << 5
     PLACES = 1 << 12  # the maximum number of cache slots
     SPARSE = 16  # characters of the text per slot
 

@@ -17,7 +17,7 @@ cdef extern from "Python.h":
 cdef class Memo:
     def __cinit__(self, str text):
         """Create the cache of a text, which must stay alive."""
-        cdef Py_ssize_t places = FEWEST
+        cdef Py_ssize_t places = MIN_PLACES
         while places < PLACES and places * SPARSE < len(text):
             places *= 2
         self.text = <const uint8_t*>PyUnicode_DATA(text)

@@ -7,7 +7,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.string cimport memcpy, memmove
 
 from onnxtext._core.decimals cimport (
-    LONGEST,
+    MAX_NUMBER_LENGTH,
     write_float32,
     write_float64,
     write_integer,
@@ -17,7 +17,7 @@ from onnxtext._core.text cimport Text
 
 from onnxtext.ast.types import TensorType
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.shortest_decimals import narrow_texts
 
 cdef enum:
@@ -120,7 +120,7 @@ cdef class Numbers:
         """End a number: add a comma and a space, and reserve space for the next."""
         self.ends[self.count] = self.items.size
         self.count += 1
-        self.items.need(LONGEST)
+        self.items.need(MAX_NUMBER_LENGTH)
         self.items.data[self.items.size] = c","
         self.items.data[self.items.size + 1] = c" "
         self.items.size += 2
@@ -146,7 +146,7 @@ cdef class Numbers:
         cdef char* out
         cdef uint64_t most = <uint64_t>1 << (8 * type.width) if kind == CODE else 0
         self._reserve(size // width)
-        self.items.need(LONGEST)
+        self.items.need(MAX_NUMBER_LENGTH)
         for index in range(size // width):
             if kind == COMPLEX:
                 self._complex(data + index * width, width // 2)
@@ -180,7 +180,7 @@ cdef class Numbers:
         cdef char* out
         for part in range(2):
             memcpy(&bits, data + part * width, width)
-            self.items.need(LONGEST + 2)
+            self.items.need(MAX_NUMBER_LENGTH + 2)
             out = self.items.data + self.items.size
             if width == 4:
                 size = write_float32(out, <uint32_t>bits, True)
@@ -280,7 +280,7 @@ cdef class Numbers:
             for index in range(some):
                 self._row(out, type, first + index, index * row, row, indent)
             first += some
-            out.settle()
+            out.flush_if_large()
             PyErr_CheckSignals()
         return 0
 
@@ -302,7 +302,7 @@ cdef class Numbers:
             self.elements(kind, width, data + offset, some, type)
             taken = self._fill(out, indent + INDENT, 0, some // width, taken)
             offset += some
-            out.settle()
+            out.flush_if_large()
         out.line(indent)
         return out.character(brackets[1])
 

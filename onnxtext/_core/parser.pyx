@@ -2,7 +2,7 @@
 """The compiled LALR(1) loop.
 
 A `LalrLoop` continues for a `Machine` (`onnxtext.syntax.parser.lalr`) up to the first syntax error:
-it takes over the machine's stacks and returns them before the wrong token, which Python diagnoses.
+it takes over the machine's stacks and hands them back at the unexpected token; Python diagnoses it.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals

@@ -165,9 +165,9 @@ cdef class Printer(NodePrinter):
             if is_plain(function):
                 self._function(function)
             else:
-                self.out.part(self.python().function_statement(function))
+                self.out.append_large(self.python().function_statement(function))
             self.out.character(c"\n")
-            self.out.settle()
+            self.out.flush_if_large()
         return 0
 
     # ---- Graphs ---------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ cdef class Printer(NodePrinter):
             out.line(indent + INDENT)
             self._node(node, indent + INDENT)
             if not self.depth:
-                out.settle()
+                out.flush_if_large()
         out.line(indent)
         return out.character(c"}")
 
@@ -209,7 +209,7 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         cdef Py_ssize_t start
         for opening, values in ((b" (", graph.inputs), (b" => (", graph.outputs)):
-            start = out.here()
+            start = out.position()
             if len(values) < 2:
                 self._list(values, 0, opening)
                 if not out.is_flat(start, LINE_WIDTH):
@@ -229,7 +229,7 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         cdef Py_ssize_t mark, before
         if self.depth == MAX_GRAPHS:
-            return out.part(self.python().graph_value(graph, " " * indent, out.column()))
+            return out.append_large(self.python().graph_value(graph, " " * indent, out.column()))
         mark = out.begin_trial()
         before = out.column()
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
@@ -310,7 +310,7 @@ cdef class Printer(NodePrinter):
             self._value(value, indent + INDENT)
             out.character(c",")
             if not self.depth:
-                out.settle()
+                out.flush_if_large()
         out.line(indent)
         return out.character(c">")
 

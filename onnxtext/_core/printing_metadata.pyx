@@ -34,7 +34,7 @@ def metadata_blocks(blocks):
             above = entries
             out.line(indent)
             out.character(c"}")
-        out.settle()
+        out.flush_if_large()
     return out.take()
 
 

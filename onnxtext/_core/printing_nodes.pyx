@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from onnxtext._core.decimals cimport LONGEST, write_float32
+from onnxtext._core.decimals cimport MAX_NUMBER_LENGTH, write_float32
 from onnxtext._core.numbers cimport POINT, Elements
 from onnxtext._core.printing_values cimport is_plain_tensor
 from onnxtext._core.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
@@ -69,7 +69,7 @@ cdef class NodePrinter(ValuePrinter):
         outputs = get(node, OF_NODE.outputs)
         types = get(node, OF_NODE.output_types)
         if not op_type or not outputs:
-            return out.part(self.python().node_text(node, " " * indent))
+            return out.append_large(self.python().node_text(node, " " * indent))
         if types and len(types) != len(outputs):
             raise ValueError("outputs and their types differ in number")
         inputs = get(node, OF_NODE.inputs)
@@ -164,19 +164,19 @@ cdef class NodePrinter(ValuePrinter):
         self.flat.add(out.data + flat.line, size)
         data = self.flat.data
         out.size = flat.line
-        width = span(flat, data, flat.operator, call)
+        width = width_between(flat, data, flat.operator, call)
         if not flat.behind and width and (
             width - 3 > SHORT
             or indent
-            + span(flat, data, head + 1 if flat.outputs else 0, call)
+            + width_between(flat, data, head + 1 if flat.outputs else 0, call)
             + (2 if flat.inputs else 3)
             > LINE_WIDTH
         ):
             flat.behind = True
         if flat.behind:
             call, end = flat.operator, 2
-        width = indent + span(flat, data, 0, call)
-        inputs = span(flat, data, flat.attributes, size)
+        width = indent + width_between(flat, data, 0, call)
+        inputs = width_between(flat, data, flat.attributes, size)
         flat.indent = indent
         # Room for all pieces, with a line break before and a comma behind each name.
         out.need(size + (flat.outputs + flat.inputs + 4) * (indent + 2 * INDENT + 4))
@@ -187,7 +187,7 @@ cdef class NodePrinter(ValuePrinter):
                 return False
             flat.indent = indent + INDENT
             cursor = put(put_line(cursor, flat.indent), data + head + 1, call - head - 1)
-            width = flat.indent + span(flat, data, head + 1, call)
+            width = flat.indent + width_between(flat, data, head + 1, call)
         else:
             cursor = put(cursor, data, call)
         if flat.inputs and width + inputs + end > LINE_WIDTH:
@@ -210,11 +210,11 @@ cdef class NodePrinter(ValuePrinter):
         cdef Py_ssize_t index, start = 0, width, column = indent
         cdef int after = flat.outputs > 1
         for index in range(flat.outputs):
-            width = column + span(flat, data, start, self.ends[index])
+            width = column + width_between(flat, data, start, self.ends[index])
             if width + after > LINE_WIDTH and not index and flat.label:
                 cursor = put_line(put(cursor, data, flat.label - 1), indent + INDENT)
                 start = flat.label
-                width = indent + INDENT + span(flat, data, start, self.ends[0])
+                width = indent + INDENT + width_between(flat, data, start, self.ends[0])
             if width + after > LINE_WIDTH and types and types[index] is not None:
                 return NULL
             cursor = put(cursor, data + start, self.ends[index] - start)
@@ -252,7 +252,7 @@ cdef class NodePrinter(ValuePrinter):
         cdef bint is_first = True
         start = out.begin_trial()
         out.add(b" <", 2)
-        mark = out.here()
+        mark = out.position()
         for attribute in attributes:
             if attribute.__class__ is not ATTRIBUTE:
                 raise TypeError("expected an Attribute")
@@ -274,14 +274,14 @@ cdef class NodePrinter(ValuePrinter):
 
     cdef int _attribute(self, attribute, int indent) except -1:
         cdef Text out = self.out
-        cdef Py_ssize_t mark = out.here(), budget
+        cdef Py_ssize_t mark = out.position(), budget
         if attribute.__class__ is not ATTRIBUTE:
             raise TypeError("expected an Attribute")
         value = get(attribute, OF_ATTRIBUTE.value)
         name = get(attribute, OF_ATTRIBUTE.name)
         cls = value.__class__
         if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
-            return out.part(attribute_text(attribute, " " * indent, self.python().graph_value))
+            return out.append_large(attribute_text(attribute, " " * indent, self.python().graph_value))
         out.word(name)
         if cls is Graph:
             out.add(b" = ", 3)
@@ -291,7 +291,7 @@ cdef class NodePrinter(ValuePrinter):
             out, mark, indent, LINE_WIDTH
         ):
             out.size = mark - out.before
-            return out.part(attribute_text(attribute, " " * indent, self.python().graph_value))
+            return out.append_large(attribute_text(attribute, " " * indent, self.python().graph_value))
         return 0
 
     cdef bint _attribute_value(
@@ -326,7 +326,7 @@ cdef class NodePrinter(ValuePrinter):
         elif cls is int:
             out.integer(value)
         elif cls is Float32:
-            out.need(LONGEST)
+            out.need(MAX_NUMBER_LENGTH)
             out.size += write_float32(out.data + out.size, value.bits, True)
         elif cls is bytes:
             out.bytes_string(value, indent)
@@ -382,7 +382,7 @@ cdef class NodePrinter(ValuePrinter):
         return True
 
 
-cdef inline Py_ssize_t span(Flat* flat, const char* data, Py_ssize_t start, Py_ssize_t end) noexcept:
+cdef inline Py_ssize_t width_between(Flat* flat, const char* data, Py_ssize_t start, Py_ssize_t end) noexcept:
     """Return the width of the text of a node between two byte offsets."""
     return end - start if flat.is_ascii else characters(data + start, end - start)
 

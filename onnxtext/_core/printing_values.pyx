@@ -53,7 +53,7 @@ cdef class ValuePrinter:
 
     cdef int _value(self, value, int indent) except -1:
         cdef Text out = self.out
-        cdef Py_ssize_t mark = out.here(), line, before, column
+        cdef Py_ssize_t mark = out.position(), line, before, column
         if value.__class__ is not VALUE_INFO:
             raise TypeError("expected a ValueInfo")
         kind, data = get(value, OF_VALUE.type), get(value, OF_VALUE.data)
@@ -64,7 +64,7 @@ cdef class ValuePrinter:
             text = inline_decorators(decorators, margin)
             out.text(text)
             if text.endswith("\n" + margin):
-                line = out.here()
+                line = out.position()
         if kind is None:
             out.name(value.name)
         else:
@@ -79,14 +79,14 @@ cdef class ValuePrinter:
             out.add(b" = ", 3)
             if isinstance(data, SparseTensor):
                 if not self._sparse(data, indent, LINE_WIDTH - column - 4):
-                    out.part(sparse_text(data, " " * indent, LINE_WIDTH - column - 4))
+                    out.append_large(sparse_text(data, " " * indent, LINE_WIDTH - column - 4))
             else:
                 self._data(self._type(kind), data, indent, LINE_WIDTH - column - 4)
             if not is_wide(out, line, indent, LINE_WIDTH):
                 return 0
         out.size = mark - out.before
         for part in value_parts(self.python(), value, " " * indent):
-            out.part(part)
+            out.append_large(part)
         return 0
 
     cdef bint _short_decorators(self, decorators, int indent) except -1:
@@ -168,7 +168,7 @@ cdef class ValuePrinter:
         parts = data_parts(elements.type, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
-            out.part(part)
+            out.append_large(part)
         return 0
 
     cdef bint _external(self, data, Py_ssize_t budget) except -1:
@@ -255,7 +255,7 @@ cdef class ValuePrinter:
         name = get(tensor, OF_TENSOR.name)
         cdef Elements type = self._type(kind)
         cdef bint is_number = type.is_scalar and data.__class__ is RAW_DATA
-        cdef Py_ssize_t mark = out.here()
+        cdef Py_ssize_t mark = out.position()
         out.text(get(kind, OF_TENSOR_TYPE.element) if is_number else type.text)
         if name is not None:
             out.character(c" ")
@@ -292,7 +292,7 @@ cdef class ValuePrinter:
         out.add(b"sparse(", 7)
         for part in (sparse.values, sparse.indices):
             out.line(indent + INDENT)
-            start = out.here()
+            start = out.position()
             self._sparse_part(part, indent)
             if is_wide(out, start, indent + INDENT, LINE_WIDTH):
                 return out.end_trial(mark, False)
@@ -336,7 +336,7 @@ cdef class ValuePrinter:
                 or not (long or several or indent + INDENT + taken + size >= LINE_WIDTH),
             ):
                 out.line(indent + INDENT)
-                taken = out.here()
+                taken = out.position()
                 out.bytes_string(value, indent + INDENT)
                 size, taken = out.width(taken), 0
             out.character(c",")

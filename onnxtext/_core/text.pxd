@@ -20,14 +20,14 @@ cdef class Text(Growing):
     cdef bint _quoted(self, text) except -1
     cdef bint _several_lines(self, text, int indent) except -1
     cdef int text(self, text) except -1
-    cdef int part(self, text) except -1
+    cdef int append_large(self, text) except -1
     cdef int integer(self, value) except -1
     cdef int word(self, text) except -1
     cdef int name(self, text) except -1
     cdef int string(self, text, int indent) except -1
     cdef int path(self, tuple steps) except -1
     cdef int bytes_string(self, bytes data, int indent) except -1
-    cdef Py_ssize_t here(self) noexcept
+    cdef Py_ssize_t position(self) noexcept
     cdef Py_ssize_t begin_trial(self) noexcept
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
@@ -35,7 +35,7 @@ cdef class Text(Growing):
     cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef list take(self)
-    cdef int settle(self) except -1
+    cdef int flush_if_large(self) except -1
     cdef int _flush(self) except -1
     cdef bint _plain(self, text, bint anywhere) except -1
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1

@@ -5,7 +5,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
-from onnxtext._core.decimals cimport LONGEST, write_integer
+from onnxtext._core.decimals cimport MAX_NUMBER_LENGTH, write_integer
 
 from onnxtext.printer.quoting import (
     SPECIAL_NUMBERS,
@@ -83,7 +83,7 @@ cdef class Text(Growing):
         cdef const char* data = PyUnicode_AsUTF8AndSize(text, &size)
         return self.add(data, size)
 
-    cdef int part(self, text) except -1:
+    cdef int append_large(self, text) except -1:
         """Add a text that may be large."""
         if PyUnicode_GET_LENGTH(<str?>text) < LARGE or self.trying:
             return self.text(text)
@@ -92,7 +92,7 @@ cdef class Text(Growing):
         self.before += PyUnicode_GET_LENGTH(text)
         return 0
 
-    cdef int settle(self) except -1:
+    cdef int flush_if_large(self) except -1:
         """Flush the buffer if it is large."""
         if self.size >= LARGE and not self.trying:
             self._flush()
@@ -110,7 +110,7 @@ cdef class Text(Growing):
         cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
         if overflow:
             return self.text(str(value))
-        self.need(LONGEST)
+        self.need(MAX_NUMBER_LENGTH)
         self.size += write_integer(self.data + self.size, number)
         return 0
 
@@ -312,8 +312,8 @@ cdef class Text(Growing):
             return False
         return self._quote(data, size)
 
-    cdef Py_ssize_t here(self) noexcept:
-        """Return a mark of the current position."""
+    cdef Py_ssize_t position(self) noexcept:
+        """Return the number of characters before the current position."""
         return self.before + self.size
 
     cdef Py_ssize_t begin_trial(self) noexcept:

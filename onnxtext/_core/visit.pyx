@@ -8,7 +8,7 @@ from onnxtext._core.slots cimport (
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, RawData, Reference
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 
 def attribute_lists(nodes):
@@ -28,7 +28,7 @@ def rich_lists(nodes):
     return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, True)]
 
 
-def odd_lists(nodes):
+def non_numeric_lists(nodes):
     """Return the distinct attribute tuples except those of named, typed numbers only."""
     return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, False)]
 

@@ -17,7 +17,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
 from onnxtext.tensor.varints import pack_entries, pack_integers, unpack_entries
 

@@ -11,7 +11,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, RawData
 from onnxtext.ast.types import TensorType
 from onnxtext.core import core, core_module
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 T = TypeVar("T")
 _NAME_AND_TYPE = attrgetter("name", "type")
@@ -37,13 +37,13 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     ]
 
 
-def odd_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
+def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return distinct attribute lists of nodes, except those with only simple attributes.
 
     A simple attribute has a name, a type, and a value that is a number or a list of numbers.
     """
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("visit").odd_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("visit").non_numeric_lists(nodes)
         return result
     return [
         attributes

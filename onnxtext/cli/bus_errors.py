@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""End the process with a message if a file that is mapped into memory becomes shorter."""
+"""End the process with a message if a file that is mapped into memory is truncated."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def install_handler() -> None:
 
 
 def _end(signal_number: int) -> None:
-    """Name the file that became shorter, and end the process."""
+    """Name the truncated file, and end the process."""
     try:
         files.remove_temporary_files()
         names = [name for name, size in files.mapped.items() if _is_shorter(name, size)]
         named = ", ".join(names) or "a file"
-        plain_error(f"cannot read {named}: it became shorter while it was read")
+        plain_error(f"cannot read {named}: it was truncated while it was being read")
     finally:
         os._exit(ERROR_STATUS)
 

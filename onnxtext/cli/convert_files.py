@@ -151,7 +151,7 @@ def _check_weights(job: ConversionJob, weights: Path) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise a CommandError if a derived output path is a device, or a link that leads out."""
+    """Raise a CommandError if a derived output path is a device, or a link to another directory."""
     why = unsafe_reason(target, target.parent)
     if why is not None:
         raise CommandError(

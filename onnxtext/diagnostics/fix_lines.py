@@ -10,10 +10,10 @@ from itertools import takewhile
 from onnxtext.diagnostics.model import Edit, Fix
 from onnxtext.source import Source
 
-MOST = 8
+MAX_FIX_LINES = 8
 """Maximum number of lines to show per fix."""
 
-LONGEST = 100_000
+MAX_CHANGED_LENGTH = 100_000
 """Maximum number of characters of neighboring changed lines and their edits."""
 
 
@@ -45,8 +45,9 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
 
     Returns:
         The lines in text order; where lines are replaced, the removed lines precede the added
-        ones. The list is cut to `MOST + 1` lines, so that the caller knows that there are more than
-        `MOST`. It is empty if neighboring changed lines and their edits exceed `LONGEST`.
+        ones. The list is cut to `MAX_FIX_LINES + 1` lines, so that the caller knows that there are
+        more than `MAX_FIX_LINES`. It is empty if neighboring changed lines and their edits exceed
+        `MAX_CHANGED_LENGTH`.
     """
     result: list[FixLine] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
@@ -55,13 +56,13 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
         starts = source.line_starts
         start = starts[first - 1]
         end = starts[last] - 1 if last < len(starts) else len(source.text)
-        if end - start + sum(len(edit.text) for edit in edits) > LONGEST:
+        if end - start + sum(len(edit.text) for edit in edits) > MAX_CHANGED_LENGTH:
             return []
         result += _lines(
             first, source.text[start:end], _apply_edits(source.text, start, end, edits)
         )
-        if len(result) > MOST:
-            return result[: MOST + 1]
+        if len(result) > MAX_FIX_LINES:
+            return result[: MAX_FIX_LINES + 1]
     return result
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from onnxtext.diagnostics.fix_lines import MOST, FixLine, changed_lines
+from onnxtext.diagnostics.fix_lines import MAX_FIX_LINES, FixLine, changed_lines
 from onnxtext.diagnostics.model import Diagnostic
 from onnxtext.diagnostics.safe import escape_controls, terminal_width, visible_char
 from onnxtext.source import Source
@@ -50,7 +50,10 @@ def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -
     snippets = list(_snippets(diagnostic))
     source, fix = diagnostic.source, diagnostic.fix
     changed = changed_lines(source, fix) if source is not None and fix is not None else []
-    numbers = [*(item.number for item in snippets), *(item.number for item in changed[:MOST])]
+    numbers = [
+        *(item.number for item in snippets),
+        *(item.number for item in changed[:MAX_FIX_LINES]),
+    ]
     digits = len(str(max(numbers, default=0)))
     rows = [_headline(diagnostic, paint)]
     location = _place(diagnostic)
@@ -204,11 +207,11 @@ def _snippet_rows(
 def _change_rows(changed: list[FixLine], paint: _Paint, digits: int, columns: int) -> Iterator[str]:
     """Yield the changed lines of a fix as a diff; long lines are cut around the difference."""
     room = max(columns - digits - 3, _NARROWEST)
-    for change in changed[:MOST]:
+    for change in changed[:MAX_FIX_LINES]:
         sign, role = ("+", "help") if change.added else ("-", "error")
         text = _window(change.line, change.column, room).text
         yield f"{paint(f'{change.number:>{digits}}', 'gutter')} {paint(f'{sign} {text}', role)}"
-    if len(changed) > MOST:
+    if len(changed) > MAX_FIX_LINES:
         yield paint("...", "gutter")
 
 

@@ -9,7 +9,7 @@ _TAB = "    "
 _REPLACEMENT = "\ufffd"
 _CONTROL_PICTURES = 0x2400
 _DANGEROUS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories of controls, invisible characters, surrogates and line ends.
+"""Unicode categories of controls, invisible characters, surrogates and line endings.
 
 Cf has the bidirectional controls, the zero-width characters and the byte order mark.
 """
@@ -30,7 +30,7 @@ def visible_char(character: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Apply `visible_char` to each character of a text, also to line ends."""
+    """Apply `visible_char` to each character of a text, also to line endings."""
     return text if text.isprintable() else "".join(map(visible_char, text))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Group similar differences of large diffs: optimizers and quantizers repeat the same changes.
 
-Removed and added nodes that are connected form one rewriting, such as `MatMul + Add became
+Connected removed and added nodes form one graph rewrite, such as `MatMul + Add became
 FusedMatMul`. Other items are grouped by their kind and the fields that differ. The time is linear
 in the size of the models.
 """
@@ -21,7 +21,7 @@ _MAX_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
 _MAX_NODES = 40
-"""Maximum number of nodes in a rewriting. A larger one, such as a model whose nodes were all
+"""Maximum number of nodes in a rewrite. A larger one, such as a model whose nodes were all
 replaced, is split: each part has the old and new nodes that compute the same output names."""
 
 
@@ -37,7 +37,7 @@ def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> t
     operators = _Operators(items)
     components: dict[ItemKey, list[ItemKey]] = {}
     for match in matches:
-        for component in operators.rewritings(match):
+        for component in operators.rewrites(match):
             for key in component:
                 components[key] = component
     groups: dict[Hashable, Group] = {}
@@ -50,7 +50,7 @@ def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> t
         signature, title = (
             operators.signature(component)
             if item.key in components
-            else _description(item, operators.name(item.key))
+            else _description(item, operators.operator_of(item.key))
         )
         if signature is None:
             continue
@@ -75,7 +75,7 @@ class _Operators:
                     self._new[item.new.path] = item.key
         self._names: dict[ItemKey, tuple[str | None, str | None]] = {}
 
-    def name(self, key: ItemKey) -> str:
+    def operator_of(self, key: ItemKey) -> str:
         """Return the new operator of a node; if the node was removed, its old operator.
 
         Return "" for items that are not nodes.
@@ -83,8 +83,8 @@ class _Operators:
         before, after = self._names.get(key, (None, None))
         return after or before or ""
 
-    def rewritings(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
-        """Yield each rewriting: connected nodes that were removed, added or replaced."""
+    def rewrites(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
+        """Yield each rewrite: connected nodes that were removed, added or replaced."""
         old, new = _differing(match.old, self._old), _differing(match.new, self._new)
         before = {key: operator_name(node) for key, node in old}
         after = {key: operator_name(node) for key, node in new}
@@ -107,7 +107,7 @@ class _Operators:
                     if name in makers:
                         replaced.append((makers[name], key))
             for key, node in chosen:
-                # A rewriting ends at values that both models compute.
+                # A rewrite ends at values that both models compute.
                 inner = [name for name in map(get, node.inputs) if name not in kept]
                 linked += [(keys[name], key) for name in inner if name in keys]
             makers = keys
@@ -121,14 +121,14 @@ class _Operators:
             )
 
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
-        """Return a key that is equal for similar rewritings, and the title of the rewriting."""
+        """Return a key that is equal for similar rewrites, and the title of the rewrite."""
         before: Counter[str] = Counter()
         after: Counter[str] = Counter()
         for key in component:
             old, new = self._names[key]
             before.update([old] if old is not None else ())
             after.update([new] if new is not None else ())
-        signature = "rewriting", frozenset(before.items()), frozenset(after.items())
+        signature = "rewrite", frozenset(before.items()), frozenset(after.items())
         if not after:
             return signature, f"{_join_items(before)} removed"
         if not before:

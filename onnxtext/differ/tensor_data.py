@@ -27,7 +27,7 @@ from onnxtext.differ.matching.derived_weights import (
 from onnxtext.differ.quantization import Quantization, find_quantizations
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError, Blobs
-from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.external_data import Embedder
 from onnxtext.weights.find_blobs import BlobReader

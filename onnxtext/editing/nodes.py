@@ -222,7 +222,9 @@ def remove(model: Model, node: str) -> None:
         renamed = any(value.name in target.outputs for value in scope.outputs)
         trained = _used_in_training(model).intersection([source] if renamed else target.outputs)
         if trained:
-            raise refused_edit_error(f"cannot remove this node: the training uses `{min(trained)}`")
+            raise refused_edit_error(
+                f"cannot remove this node: `training_info` uses `{min(trained)}`"
+            )
     if kept:
         if kept != [target.outputs[0]] or source is None:
             names = ", ".join([f"`{name}`" for name in kept])

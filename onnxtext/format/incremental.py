@@ -16,7 +16,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.statement_writers import (
-    LONGEST,
+    MAX_STATEMENT_LENGTH,
     FormattedStatement,
     NodeWriter,
     StatementFormatter,
@@ -26,11 +26,11 @@ from onnxtext.format.templates import interleaved_list
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
 
-FEWEST = 100
-"""A text with fewer statements and fewer than `SHORTEST` characters is formatted in full."""
+MIN_STATEMENTS = 100
+"""A text with fewer statements and fewer than `MIN_CHARACTERS` characters is formatted in full."""
 
-SHORTEST = 10_000
-"""See `FEWEST`: a text of this length is formatted incrementally even with few statements."""
+MIN_CHARACTERS = 10_000
+"""See `MIN_STATEMENTS`: a longer text is formatted incrementally even with few statements."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
@@ -48,7 +48,7 @@ def extract_lists(text: str, model: Model) -> IncrementalText | None:
     """
     owners: list[Graph | Function] = [model.graph, *model.functions]
     count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
-    if _KEPT in text or (count < FEWEST and len(text) < SHORTEST):
+    if _KEPT in text or (count < MIN_STATEMENTS and len(text) < MIN_CHARACTERS):
         return None
     cut = IncrementalText(text)
     for owner in owners:
@@ -128,7 +128,7 @@ class IncrementalText:
                             run.trivia = None
                         continue
             written = None
-            if len(parts) == 1 and len(text) <= LONGEST:
+            if len(parts) == 1 and len(text) <= MAX_STATEMENT_LENGTH:
                 printed = writer.printed(item)
                 if text == printed + line_end:
                     if run.same < 0:
@@ -148,7 +148,7 @@ class IncrementalText:
             written = written or writer.write(text, item)
             if written is None or not run.take(offset, written):
                 self._add(run, offset)
-                if isinstance(item, Node) and len(text) > LONGEST:
+                if isinstance(item, Node) and len(text) > MAX_STATEMENT_LENGTH:
                     self._enter(item, depth)
         if items:
             self._add(run, items[-1].at)

@@ -31,7 +31,7 @@ from onnxtext.printer.statement_layout import NO_LIMIT
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
-LONGEST = 10_000
+MAX_STATEMENT_LENGTH = 10_000
 """Maximum number of characters of a statement that is fully formatted on its own."""
 
 _MAX_REMEMBERED = 10_000
@@ -172,7 +172,7 @@ class StatementFormatter(ABC):
                     return statement
         formatted = self.print_same_tokens(item, code)
         if formatted is None:
-            if len(code) > LONGEST:
+            if len(code) > MAX_STATEMENT_LENGTH:
                 return None
             formatted = self.format_alone(code)
             if formatted is None:
@@ -242,7 +242,9 @@ class NodeWriter(StatementFormatter):
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
         """Print a node; None if the tokens differ from those of `code`."""
         assert isinstance(item, Node)
-        if len(code) > LONGEST and any(part.type in _NESTING for part in item.attributes):
+        if len(code) > MAX_STATEMENT_LENGTH and any(
+            part.type in _NESTING for part in item.attributes
+        ):
             return None
         printed = self._printer.node_text(item, self.indent)
         return printed if same_tokens(code, printed) else None

@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.printer.quoting import value_name
 
-LONGEST = 2000
+MAX_KEY_LENGTH = 2000
 """Maximum length of a cached statement in characters; the contents of strings do not count."""
 
-MOST = 1000
+MAX_TEMPLATES = 1000
 """Maximum number of templates per text."""
 
 MAX_KEYS = 5000
 """Maximum number of keys that wait for their second occurrence."""
 
 _QUOTED, _BARE = 0, 1
-"""Classes of names: quotes are required, or needless."""
+"""Classes of names: quotes are required, or unnecessary."""
 
 Parts = Sequence[str]
 Signature = tuple[str | int, ...]
@@ -120,7 +120,7 @@ class Templates:
             item: the syntax tree of the statement.
             formatted: the formatted statement.
         """
-        if len(key) > LONGEST or '""' in key or not len(parts) & 1 or "\n" in formatted:
+        if len(key) > MAX_KEY_LENGTH or '""' in key or not len(parts) & 1 or "\n" in formatted:
             return
         strings = parts[1::2]
         pattern = self.patterns.get(key)
@@ -129,7 +129,7 @@ class Templates:
                 return
             pattern = self.patterns[key] = StatementLayout(_constant_indices(strings, item))
         signature = pattern.signature(strings)
-        if self._made == MOST or signature in pattern.texts:
+        if self._made == MAX_TEMPLATES or signature in pattern.texts:
             return
         if pattern.fixed and not self._met_before(f"{key}{signature}"):
             return

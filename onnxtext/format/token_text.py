@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write names and strings: the spelling of tokens is kept, needless quotes are removed."""
+"""Write names and strings: the spelling of tokens is kept, unnecessary quotes are removed."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
 
 
 def same_tokens(left: str, right: str) -> bool:
-    """Whether a statement has the same tokens as its printed form, except for needless quotes.
+    """Whether a statement has the same tokens as its printed form, except for unnecessary quotes.
 
     Args:
         left: a statement without comments. If it has a blank line and the printed form has several

@@ -67,7 +67,7 @@ class AttributesFile:
         if block is None:
             if not lines:
                 return self.content
-            note = self._note()
+            note = self._begin_suffix()
             return content + self._line_end() * (note == _UNENDED) + self._block_bytes(lines, note)
         line_end, note = block["line_end"] or b"", block["note"] or b""
         before, after = content[: block.start()], content[block.end() :]
@@ -91,8 +91,11 @@ class AttributesFile:
             )
         return matches[0] if matches else None
 
-    def _note(self) -> bytes:
-        """Return the suffix of the begin comment for a new block."""
+    def _begin_suffix(self) -> bytes:
+        """Return the suffix of the begin comment: what `uninstall` needs to restore the file.
+
+        It says whether the file is new, or had no newline at its end.
+        """
         if self.content is None:
             return _NEW_FILE
         return _UNENDED if self.content and not self.content.endswith(b"\n") else b""

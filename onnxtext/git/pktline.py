@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import IO
 
-MOST = 65_516
+MAX_PACKET_BYTES = 65_516
 """Maximum number of bytes in a packet (LARGE_PACKET_DATA_MAX of git)."""
 
 _FLUSH = b"0000"
@@ -34,7 +34,7 @@ def read_packet(stream: IO[bytes]) -> bytes | None:
     if head == _FLUSH:
         return None
     size = int(head, 16) - 4 if _LENGTH.fullmatch(head) else -1
-    if not 0 <= size <= MOST:
+    if not 0 <= size <= MAX_PACKET_BYTES:
         raise PacketError(f"invalid packet length {head!r}")
     content = stream.read(size)
     if len(content) < size:
@@ -74,8 +74,8 @@ def write_lines(stream: IO[bytes], *lines: str) -> None:
 def write_content(stream: IO[bytes], content: bytes) -> None:
     """Write content of any length as packets, without the final flush packet."""
     view = memoryview(content)
-    for start in range(0, len(view), MOST):
-        part = view[start : start + MOST]
+    for start in range(0, len(view), MAX_PACKET_BYTES):
+        part = view[start : start + MAX_PACKET_BYTES]
         stream.write(b"%04x" % (len(part) + 4))
         stream.write(part)
 

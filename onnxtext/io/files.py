@@ -232,7 +232,7 @@ def reason_of(error: OSError) -> str:
     if lacks_current_directory(error):
         return "the current directory does not exist"
     if error.errno == errno.EFAULT:  # from a file that is mapped into memory
-        return "an input became shorter while it was read"
+        return "an input was truncated while it was being read"
     return error.strerror or str(error)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep commands within the files and directories that the user named: links must not lead out.
+"""Keep commands within the files and directories that the user named: links must not point outside.
 
 The texts and links of a cloned repository are not trusted. So these rules hold:
 

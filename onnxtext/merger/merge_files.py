@@ -11,7 +11,7 @@ from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import looks_binary
 from onnxtext.merger.conflict_markers import Markers
-from onnxtext.merger.line_ends import LineEnds, plain_text
+from onnxtext.merger.line_endings import LineEnds, plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Version:
         text: its text, or the text printed from a binary model; lines end with LF.
         binary: whether it is a binary model.
         resources: the blobs of a binary model, which are not in the text.
-        line_ends: its byte order mark and line ends.
+        line_ends: its byte order mark and line endings.
     """
 
     text: str
@@ -110,7 +110,7 @@ def merge(
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
     """Merge texts, or texts and binary models, to a text.
 
-    The byte order mark is ours; line ends are those of the side that changed them.
+    The byte order mark is ours; line endings are those of the side that changed them.
     """
     from onnxtext.merger.texts.text_merge import merge_texts
 

@@ -61,14 +61,14 @@ class Renames:
         after = set(map(function_key, self._side.functions))
         return before - after, after - before
 
-    def explain_inputs(self, before: Sequence[str], after: Sequence[str]) -> bool:
+    def inputs_differ_only_by_renames(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """Whether two lists of names differ only in renamed values."""
         return len(before) == len(after) and all(
             old_name == new_name or self._more[old_name] < 0 < self._more[new_name]
             for old_name, new_name in zip(before, after, strict=True)
         )
 
-    def explain_operator(self, before: FunctionKey, after: FunctionKey) -> bool:
+    def is_same_or_renamed_operator(self, before: FunctionKey, after: FunctionKey) -> bool:
         """Whether two operators are a function before and after its renaming."""
         gone, new = self._functions
         return before == after or (before in gone and after in new)
@@ -76,11 +76,11 @@ class Renames:
     def without_renames(self, base: NodeMeaning, side: NodeMeaning) -> NodeMeaning:
         """Return the side's version of a node without the renaming of inputs and of a function."""
         operator, inputs, attributes = side
-        if self.explain_operator(base.operator, operator):
+        if self.is_same_or_renamed_operator(base.operator, operator):
             operator = base.operator
         return NodeMeaning(
             operator,
-            base.inputs if self.explain_inputs(base.inputs, inputs) else inputs,
+            base.inputs if self.inputs_differ_only_by_renames(base.inputs, inputs) else inputs,
             attributes,
         )
 

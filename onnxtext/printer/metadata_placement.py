@@ -31,8 +31,8 @@ def place_metadata(
 
     The metadata of an item is printed in a decorator in two cases: it is a single entry that fits
     on one line and that no exporter seems to have written; or no path identifies the item. An
-    exporter seems to have written an entry if its key begins with `pkg.`, or more than `MANY` items
-    have the key.
+    exporter seems to have written an entry if its key begins with `pkg.`, or more than
+    `MAX_AUTHORED_USES` items have the key.
 
     Args:
         model: a model that was just decoded; changed in place.
@@ -139,18 +139,18 @@ def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
     return tuple([entry for entries in inline for entry in entries])
 
 
-MANY = 8
+MAX_AUTHORED_USES = 8
 """If more items than this have the same metadata key, an exporter probably wrote it."""
 
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
-    """Return the metadata keys that more than `MANY` items have."""
+    """Return the metadata keys that more than `MAX_AUTHORED_USES` items have."""
     counts: Counter[str] = Counter()
     for graph in graphs:
         for item in _items(graph):
             if item.metadata or item.decorators:
                 counts.update({key for key, _ in (*item.metadata, *_meta_entries(item))})
-    return frozenset([key for key, count in counts.items() if count > MANY])
+    return frozenset([key for key, count in counts.items() if count > MAX_AUTHORED_USES])
 
 
 def _fits_on_a_line(entries: Pairs) -> bool:

@@ -17,7 +17,7 @@ from onnxtext.ast.typed_blobs import (
     required_entries,
 )
 from onnxtext.tensor.blobs import PRINTED_DIGITS
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.print_elements import is_splat
 
 INLINE_ELEMENTS = 32

@@ -26,7 +26,7 @@ from onnxtext.printer.layout import bracket_list, fill_list, fill_list_text
 from onnxtext.printer.models import print_model
 from onnxtext.printer.quoting import quote_word, value_name
 from onnxtext.printer.statement_layout import Decorators, tensor_lines
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.print_elements import format_field
 
 
@@ -79,7 +79,7 @@ def _with_explicit_lists(graph: ast.Graph) -> ast.Graph:
 
 
 def _quote(text: str) -> str:
-    """Quote a string; line ends and tabs are not escaped."""
+    """Quote a string; line endings and tabs are not escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

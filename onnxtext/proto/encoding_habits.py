@@ -136,7 +136,9 @@ def _find_message(name: str) -> str:
 def _find_list(name: str) -> tuple[str, FieldSpec]:
     short, point, field_name = name.rpartition(".")
     if not point:
-        raise HabitError(f"`{name}` is no field: write MESSAGE.FIELD, like attribute.ints", name)
+        raise HabitError(
+            f"`{name}` is not a field: write MESSAGE.FIELD, such as attribute.ints", name
+        )
     message = _find_message(short)
     field = message_spec(message).by_name.get(field_name)
     if field is None or not field.repeated or field.wire_type == LENGTH:

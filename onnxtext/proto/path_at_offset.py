@@ -20,7 +20,7 @@ _NAMES = {
     "StringStringEntryProto": 1,
 }
 """The number of the name field, for each message type that paths identify by name."""
-_LONGEST = 60
+_MAX_NAME_LENGTH = 60
 """Maximum length of a name in a path; longer names are shortened."""
 
 
@@ -94,5 +94,5 @@ def _name(data: Data, start: int, end: int, number: int) -> str:
 
 
 def _quote(name: str) -> str:
-    short = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    short = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
     return json.dumps(short, ensure_ascii=False)

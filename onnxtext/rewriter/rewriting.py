@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from onnxtext.ast.model import Model
 from onnxtext.io.memory import paused_collector
-from onnxtext.merger.line_ends import plain_text
+from onnxtext.merger.line_endings import plain_text
 from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.text_proposal import edit_in_layout
 from onnxtext.merger.texts.verify_merged_text import parse_or_none

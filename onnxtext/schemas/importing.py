@@ -12,7 +12,7 @@ from onnxtext.schemas.child_main import GROUP, MISSING, NONE
 from onnxtext.schemas.reading import MAX_SCHEMA_BYTES, read_schemas
 from onnxtext.source import Source
 
-LONGEST = 300.0
+TIMEOUT_SECONDS = 300.0
 """Time limit of an import, in seconds."""
 _LONGEST_LINE = 300
 
@@ -39,10 +39,10 @@ def import_schemas(package: str) -> SchemaFile:
     """
     command = [sys.executable, "-m", "onnxtext.schemas.child_main", package]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         raise SchemaImportError(
-            f"importing {package!r} took more than {LONGEST:.0f} seconds",
+            f"importing {package!r} took more than {TIMEOUT_SECONDS:.0f} seconds",
             "import a submodule of the package instead",
         ) from None
     except (OSError, ValueError) as error:

@@ -14,7 +14,7 @@ from onnxtext.ast.types import (
     TensorType,
     Type,
 )
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 

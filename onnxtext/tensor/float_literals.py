@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.element_types import ElementType
 from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, values_of
 from onnxtext.tensor.lazy_numpy import np

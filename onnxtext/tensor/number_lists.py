@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.element_types import ElementType
 from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits

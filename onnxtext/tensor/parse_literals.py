@@ -13,7 +13,7 @@ from struct import unpack
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.tensor import number_lists
-from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.literal_brackets import (
@@ -26,7 +26,7 @@ from onnxtext.tensor.literal_brackets import (
 )
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.repeated_bytes import Repetition
-from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
+from onnxtext.tensor.small_arrays import MAX_SMALL_LENGTH, flatten, parse_small
 from onnxtext.tensor.varints import VARINT_FIELDS
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
@@ -69,7 +69,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     count = product(dims)
     if text == "[]" and not count:
         return b""
-    short = flatten(text, dims) if text.find("[", 1, LONGEST) > 0 else text
+    short = flatten(text, dims) if text.find("[", 1, MAX_SMALL_LENGTH) > 0 else text
     small = None if short is None else parse_small(element, short, count)
     if small is not None:
         return small

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from onnxtext.tensor.elements import ElementType, raw_size
+from onnxtext.tensor.element_types import ElementType, raw_size
 from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np

@@ -13,9 +13,9 @@ import struct
 from collections.abc import Sequence
 from struct import pack, unpack
 
-from onnxtext.tensor.elements import ElementType
+from onnxtext.tensor.element_types import ElementType
 
-LONGEST = 1000
+MAX_SMALL_LENGTH = 1000
 """Maximum length of a text, in characters; longer texts are read in bulk."""
 
 _BLANK = r"[ \t\n\v\f\r]*"
@@ -47,7 +47,7 @@ _INFINITE = 0x7FF0_0000_0000_0000
 def parse_small(
     element: ElementType, text: str, count: int | None, brackets: str = "[]"
 ) -> bytes | None:
-    """Read a flat literal of plain numbers that has at most `LONGEST` characters.
+    """Read a flat literal of plain numbers that has at most `MAX_SMALL_LENGTH` characters.
 
     Args:
         element: The element type.
@@ -59,7 +59,7 @@ def parse_small(
         The elements, little-endian. None if the literal is longer, is invalid, or has an element
         that is not a plain number.
     """
-    if len(text) > LONGEST or text[:1] + text[-1:] != brackets:
+    if len(text) > MAX_SMALL_LENGTH or text[:1] + text[-1:] != brackets:
         return None
     if element.kind in ("int", "uint"):
         return _integers(element, text, count)
@@ -92,16 +92,16 @@ def flatten(text: str, dims: Sequence[int]) -> str | None:
         dims: The dimensions; the literal may omit the brackets of all dimensions that are 1.
 
     Returns:
-        The flat literal; None if `text` has more than `LONGEST` characters, or its brackets do not
-        match `dims`.
+        The flat literal; None if `text` has more than `MAX_SMALL_LENGTH` characters, or its
+        brackets do not match `dims`.
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_SMALL_LENGTH:
         return None
     found = "".join(_ELEMENT.sub("0", text).split()).replace(",]", "]")
     for shape in ([size for size in dims if size != 1], dims):
         structure = "0"
         for size in reversed(shape):
-            if size > LONGEST or size * len(structure) > LONGEST:
+            if size > MAX_SMALL_LENGTH or size * len(structure) > MAX_SMALL_LENGTH:
                 return None
             structure = f"[{','.join([structure] * size)}]"
         if found == structure:

@@ -26,7 +26,7 @@ _LETTERS = {"<i4": "i", "<i8": "q", "<u8": "Q"}
 _SHORT = 256
 """The size in bytes below which entries or varints are converted faster without numpy."""
 
-_LONGEST = 10
+_MAX_VARINT_BYTES = 10
 _CUT_OFF = "the last varint is cut off"
 _TOO_LONG = "a varint is longer than ten bytes"
 _FEW = 1 << 10
@@ -131,7 +131,7 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
     places = np.concatenate(([0], ends[:-1] + 1))
     values = (octets[places] & 0x7F).astype(np.uint64)
     which = np.flatnonzero(ends > places)
-    for index in range(1, _LONGEST):
+    for index in range(1, _MAX_VARINT_BYTES):
         offset = places[which] + index
         values[which] |= (octets[offset] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * index)
         which = which[ends[which] > offset]
@@ -218,7 +218,7 @@ def _few_varints(data: bytes | memoryview) -> list[int]:
     values: list[int] = []
     value = shift = 0
     for octet in bytes(data):
-        if shift == 7 * _LONGEST:
+        if shift == 7 * _MAX_VARINT_BYTES:
             raise ValueError(_TOO_LONG)
         value |= (octet & 0x7F) << shift
         shift += 7
@@ -235,6 +235,6 @@ def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:
     ends = np.flatnonzero(octets < 0x80)
     if octets.size and (not ends.size or ends[-1] != octets.size - 1):
         raise ValueError(_CUT_OFF)
-    if ends.size and int(np.diff(ends, prepend=-1).max()) > _LONGEST:
+    if ends.size and int(np.diff(ends, prepend=-1).max()) > _MAX_VARINT_BYTES:
         raise ValueError(_TOO_LONG)
     return ends

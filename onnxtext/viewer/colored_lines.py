@@ -35,7 +35,7 @@ KINDS = {
 
 CLASSES = ("", *dict.fromkeys(KINDS.values()))
 
-LONGEST = 2_000
+MAX_COLORED_LENGTH = 2_000
 """Maximum number of characters of a list of elements or a string that is shown completely."""
 _HEAD, _TAIL = 300, 40
 """Maximum numbers of characters shown at the start and at the end of a shortened list or string."""
@@ -93,7 +93,7 @@ class ColoredText:
 
 def color_lines(text: str) -> ColoredText:
     """Return the lines of a text, with long parts cut, and the CSS classes of their tokens."""
-    pieces = list(classify(text, LONGEST))
+    pieces = list(classify(text, MAX_COLORED_LENGTH))
     result = ColoredText(cuts=list(find_cuts(pieces)))
     shift = 0
     result._shifts.append(0)
@@ -140,7 +140,7 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
         run.pop()
     first = next((n for n, piece in enumerate(run) if not piece[1].startswith(blank)), 0)
     text = "".join([piece for _, _, piece in run[first:]])
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_COLORED_LENGTH:
         return
     begin = run[first][0]
     separators = [match.end() for match in _SEPARATOR.finditer(text, 0, _HEAD)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.ast.visit import rich_lists
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
 """An integer has eight bytes in a blob, but as few as two (tag, varint) in an INTS attribute."""

@@ -11,7 +11,7 @@ from pathlib import Path, PureWindowsPath
 from onnxtext.io.files import map_file
 from onnxtext.io.path_safety import leads_out
 
-MAPPED = 1 << 16
+MIN_MAPPED_BYTES = 1 << 16
 """Files of at least this many bytes are mapped; smaller files are read."""
 
 
@@ -58,11 +58,11 @@ def view_file(path: Path) -> memoryview:
     descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if status.st_size >= MAPPED:
+        if status.st_size >= MIN_MAPPED_BYTES:
             try:
                 return memoryview(map_file(file, path))
             except OSError as error:
-                # Too many files are mapped: read this one.
+                # Too many files are open, or this one cannot be mapped: read it instead.
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
                     raise
         return memoryview(file.read())

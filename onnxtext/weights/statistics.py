@@ -10,7 +10,7 @@ from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite import Rewriter
 from onnxtext.ast.tensors_and_attributes import AttributeType, Blob, TypedBlob
 from onnxtext.ast.types import TensorType
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:

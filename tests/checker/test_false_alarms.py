@@ -108,7 +108,7 @@ def test_declared_initializers_are_not_removed_with_their_declarations() -> None
             assert item.fix is None
 
 
-def test_a_function_of_the_standard_domain_has_one() -> None:
+def test_an_empty_domain_of_a_function_is_not_missing() -> None:
     body = "(a) => (b) {\n  c = Exp (a)\n  b = Log (c)\n}"
     stored = f'<domain: "", opset_import: ["": 21]>\nSoftplus {body}'
     assert not codes(text("y = Softplus (x)", rest=stored))

@@ -19,7 +19,10 @@ from onnxtext.checker.inference import check_by_kind as kinds
 from onnxtext.checker.inference import propagate_by_kind
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.inferred_types import inferred_type_texts, inferred_types
-from onnxtext.checker.inference.kind_facts import FIRST_KEEPING, KEEPING_TYPE
+from onnxtext.checker.inference.kind_facts import (
+    FIRST_TYPE_PRESERVING_VERSION,
+    TYPE_PRESERVING_OPERATORS,
+)
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -203,8 +206,8 @@ def _versions() -> list[onnx.defs.OpSchema]:
     return [
         schema
         for schema in onnx.defs.get_all_schemas_with_history()
-        if schema.name in KEEPING_TYPE and not schema.domain and not schema.deprecated
-        if schema.since_version >= FIRST_KEEPING
+        if schema.name in TYPE_PRESERVING_OPERATORS and not schema.domain and not schema.deprecated
+        if schema.since_version >= FIRST_TYPE_PRESERVING_VERSION
     ]
 
 

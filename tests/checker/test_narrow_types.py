@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, checker, helper
 
 import onnxtext
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from tests.checker.models import codes, text
 
 ENTRIES: dict[str, tuple[str, int, int, int]] = {

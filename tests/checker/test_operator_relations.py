@@ -70,7 +70,7 @@ WRONG: dict[Case, str] = {
     ('y = Einsum <equation = "...i,...i->..."> (x, w)', "float[2, 3] x, float[4, 3] w", 12):
         "dimension -1 of `...` is 2 in `x` and 4 in `w`",
     ('y = Einsum <equation = "ij->ii"> (x)', "float[2, 2] x", 12):
-        "the output term `ii` has the letter `i` twice",
+        "the output term `ii` repeats the index `i`",
     ("y = GatherND <batch_dims = 1> (x, i)", "float[2, 3] x, int64[3, 1] i", 13):
         "dimension 0 of `x` is 2, but dimension 0 of `i` is 3",
     ("y = GridSample (x, g)", "float[1, 1, 4] x, float[1, 3, 1] g", 20): "the operator needs 4 or",

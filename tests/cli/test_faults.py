@@ -63,7 +63,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ["EIO,SIGTERM", pytest.param("SIGKILL,SIGINT,ENOSPC,EMFILE,ENOMEM", marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("verb", COMMANDS)
-def test_every_operation_fails_once(source: Path, verb: str, kinds: str) -> None:
+def test_files_are_old_or_new_if_any_operation_fails(source: Path, verb: str, kinds: str) -> None:
     command = [sys.executable, "-m", "tests.cli.faults", str(source), kinds, *COMMANDS[verb]]
     done = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True, timeout=120)
     first, *runs = json.loads(done.stdout)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.diagnostics.fix_lines import MOST, changed_lines
+from onnxtext.diagnostics.fix_lines import MAX_FIX_LINES, changed_lines
 from onnxtext.diagnostics.full import render
 from onnxtext.source import Source, Span
 
@@ -26,7 +26,7 @@ def test_shown_lines_equal_the_fixed_text(text: str, data: st.DataObject) -> Non
     edits = [(start, end, data.draw(st.text("ab\n", max_size=3))) for start, end in pairs]
     source, fix = fix_of(text, *edits)
     found = changed_lines(source, fix)
-    if len(found) > MOST:
+    if len(found) > MAX_FIX_LINES:
         return
     lines = text.split("\n")
     for change in found:
@@ -75,7 +75,7 @@ def test_long_lines_are_shown_in_part() -> None:
 def test_large_fixes_are_shown_in_part() -> None:
     text = "a\n" * 1000
     rows = shown(text, (0, len(text), "b\n" * 1000))
-    assert len(rows) == MOST + 1
+    assert len(rows) == MAX_FIX_LINES + 1
     assert rows[-1] == "..."
     start = time.process_time()
     huge = "a" * 1_000_000

@@ -268,7 +268,9 @@ EXPLAINED = {
     "a colon before attributes": (
         f"{H}{IF}  y = If (c): <\n{BRANCHES}", (3, 13), "unexpected `:` before the attributes",
     ),
-    "two lists of inputs": (node("  u = Abs (t) (x)"), (4, 15), "a node has one list of inputs"),
+    "two lists of inputs": (
+        node("  u = Abs (t) (x)"), (4, 15), "a node cannot have a second list of inputs",
+    ),
     "a subscript": (node("  u = Slice (t)[0:1]"), (4, 16), "an output cannot have a subscript"),
     "a chain of methods": (node("  u = t.Abs ().Neg ()"), (4, 15), "an output has no methods"),
     "outputs after a node": (

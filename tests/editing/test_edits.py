@@ -321,7 +321,9 @@ training {
 }
 """
     if refused or node == "y":
-        with pytest.raises(OnnxTextError, match="the training uses" if refused else "is an output"):
+        with pytest.raises(
+            OnnxTextError, match="`training_info` uses" if refused else "is an output"
+        ):
             edited(editing.remove, text, node=node)
         return
     result = edited(editing.remove, text, node=node)

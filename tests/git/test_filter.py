@@ -277,7 +277,7 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
     assert filtered.git("cat-file", "blob", ":m.onnx").out.startswith(NOTE + b"<\n")
 
 
-def test_large_weights_come_back(filtered: Repository) -> None:
+def test_large_weights_survive_commit_and_checkout(filtered: Repository) -> None:
     import numpy as np
     import onnx
     import onnx.numpy_helper as nh

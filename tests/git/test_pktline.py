@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from onnxtext.git.filter_process import serve
 from onnxtext.git.pktline import (
-    MOST,
+    MAX_PACKET_BYTES,
     PacketError,
     read_list,
     read_packet,
@@ -36,14 +36,17 @@ def test_content_round_trips(data: bytes, times: int) -> None:
     assert stream.read() == b""
 
 
-@pytest.mark.parametrize("size", [0, 1, MOST - 1, MOST, MOST + 1, 3 * MOST + 7])
+@pytest.mark.parametrize(
+    "size",
+    [0, 1, MAX_PACKET_BYTES - 1, MAX_PACKET_BYTES, MAX_PACKET_BYTES + 1, 3 * MAX_PACKET_BYTES + 7],
+)
 def test_packets_have_the_maximum_size_of_git(size: int) -> None:
     stream = io.BytesIO()
     write_content(stream, b"x" * size)
     write_flush(stream)
     stream.seek(0)
     packets = list(read_list(stream))
-    assert [len(packet) for packet in packets[:-1]] == [MOST] * (len(packets) - 1)
+    assert [len(packet) for packet in packets[:-1]] == [MAX_PACKET_BYTES] * (len(packets) - 1)
     assert sum(map(len, packets)) == size
 
 
@@ -186,7 +189,7 @@ def test_a_lack_of_memory_leaves_the_stream_in_step(monkeypatch: pytest.MonkeyPa
     write_lines(request, "capability=clean")
     for name in ("a.onnx", "b.onnx"):
         write_lines(request, "command=clean", f"pathname={name}")
-        write_content(request, bytes(MOST + 1))
+        write_content(request, bytes(MAX_PACKET_BYTES + 1))
         write_flush(request)
     request.seek(0)
     monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda size: Full())

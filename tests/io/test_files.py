@@ -106,7 +106,7 @@ def test_devices_are_written_to_and_stay(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_holds_compares_the_whole_content(tmp_path: Path) -> None:
+def test_has_content_compares_all_bytes(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     large = bytes(range(256)) * 8193
     assert not has_content(path, b"")
@@ -119,7 +119,7 @@ def test_holds_compares_the_whole_content(tmp_path: Path) -> None:
     assert has_content(path, b"")
 
 
-def test_holds_reads_nothing_if_the_size_differs(
+def test_has_content_reads_nothing_if_the_size_differs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.onnx"
@@ -196,14 +196,14 @@ main.main()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="mapped files do not shrink here")
-def test_an_input_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
+def test_an_input_that_is_truncated_is_an_error(tmp_path: Path) -> None:
     weights = np.zeros(1 << 20, np.float32)
     tensor = onnx.numpy_helper.from_array(weights, "w")
     model = onnx.ModelProto(graph=onnx.GraphProto(initializer=[tensor]))
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     command = [sys.executable, "-c", TRUNCATED, "from-binary", "m.onnx"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stderr == "error: cannot read m.onnx: it became shorter while it was read\n"
+    assert done.stderr == "error: cannot read m.onnx: it was truncated while it was being read\n"
     assert done.returncode == 2
     assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
 

@@ -21,7 +21,7 @@ from onnxtext.differ.model_side import ModelSide
 from onnxtext.printer import print_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.text_to_binary import encode
 from onnxtext.weights.external_data import ExternalFile
 

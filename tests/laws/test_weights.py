@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.binary_to_text import print_binary
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.wire.writer import delimited, varint
 from tests.corpus import shared_model, shared_models
 from tests.strategies import models

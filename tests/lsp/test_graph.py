@@ -19,7 +19,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.graph.compare_drawings import changes_of, diff_of
 from onnxtext.lsp.graph.details import details
 from onnxtext.lsp.graph.drawing import MANY_NODES, MAX_USERS, Drawing
-from onnxtext.lsp.graph.module_groups import LEAST, MAX_MEMBERS, ModuleGroup, scope_paths
+from onnxtext.lsp.graph.module_groups import MAX_MEMBERS, MIN_GROUP_SIZE, ModuleGroup, scope_paths
 from onnxtext.lsp.index.document import Document
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain
@@ -192,8 +192,8 @@ def test_scopes_follow_exporter_names() -> None:
 
 
 def test_small_groups_are_dissolved_and_long_lists_divided() -> None:
-    lines = [f'  ["/a/n{n}"] a{n} = Relu (x)' for n in range(LEAST)]
-    lines += [f'  ["/b/n{n}"] b{n} = Relu (x)' for n in range(LEAST - 1)]
+    lines = [f'  ["/a/n{n}"] a{n} = Relu (x)' for n in range(MIN_GROUP_SIZE)]
+    lines += [f'  ["/b/n{n}"] b{n} = Relu (x)' for n in range(MIN_GROUP_SIZE - 1)]
     tree = drawing_of(model("\n".join(lines))).trees[0]
     assert [group.id for group in tree.groups()] == ["g0", "g0/a"]
     flat = "\n".join(f"  v{n} = Relu ({f'v{n - 1}' if n else 'x'})" for n in range(1000))

@@ -31,8 +31,8 @@ from onnxtext.printer import print_model, sections
 from onnxtext.printer.compiled import CorePrinter
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.proto.decode.lift import LiftError
-from onnxtext.recursion_limit import room_for_nesting
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.python_recursion import room_for_nesting
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.print_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import in_two_threads, interrupt

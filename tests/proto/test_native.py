@@ -22,7 +22,7 @@ from onnxtext.ast import (
 from onnxtext.ast.compact_form import output_types
 from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
-from onnxtext.checker.inference.kind_facts import LONGEST, ValueFact, kind_key
+from onnxtext.checker.inference.kind_facts import MAX_COMPARED_INTEGERS, ValueFact, kind_key
 from onnxtext.core import core, core_module
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
@@ -226,7 +226,7 @@ def test_types_of_outputs_give_the_same_tree(
 
 
 @pytest.mark.parametrize("name", shared_models()[::7])
-def test_both_cores_find_the_same_odd_lists(name: str) -> None:
+def test_both_cores_find_the_same_non_numeric_lists(name: str) -> None:
     model = lift.lift_model(shared_model(name))
     nodes = list(visit.walk_nodes(model))
     odd = [
@@ -235,11 +235,11 @@ def test_both_cores_find_the_same_odd_lists(name: str) -> None:
         for kind in (None, AttributeType.INT)
         for value in (1, b"s", (1, 2), (b"s",), Float32(0), Reference("r"), None)
     ]
-    for listed in (visit.rich_lists, visit.odd_lists):
+    for listed in (visit.rich_lists, visit.non_numeric_lists):
         found = list(listed([*nodes, *odd]))
         with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
-    assert len(visit.odd_lists(odd)) == 25
+    assert len(visit.non_numeric_lists(odd)) == 25
 
 
 @pytest.mark.parametrize("name", shared_models()[::7])
@@ -253,7 +253,7 @@ def test_both_cores_make_the_same_keys_of_nodes(name: str) -> None:
     names = {name for node in nodes for name in (*node.inputs, *node.outputs)}
     types = {name: ValueFact(TensorType("float"), None, is_small=False) for name in names}
     for node in nodes:
-        given = node, None, types, (), parameters, LONGEST
+        given = node, None, types, (), parameters, MAX_COMPARED_INTEGERS
         assert core_module("visit").kind_key(*given) == kind_key(*given)
     known = {form for _, _, form in visit.attribute_forms(nodes[::2], nodes[::2], set())}
     found = list(visit.attribute_forms(nodes, nodes, known))
@@ -264,4 +264,4 @@ def test_both_cores_make_the_same_keys_of_nodes(name: str) -> None:
 def test_the_key_of_a_node_needs_all_types() -> None:
     for make in (kind_key, core_module("visit").kind_key):
         with pytest.raises(KeyError):
-            make(Node("A", inputs=("x",)), None, {}, (), {}, LONGEST)
+            make(Node("A", inputs=("x",)), None, {}, (), {}, MAX_COMPARED_INTEGERS)

@@ -14,7 +14,7 @@ from onnxtext.core import core
 from onnxtext.printer import print_model
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import delimited, varint
 from tests.proto.test_native import assert_same_tree, outcome

@@ -21,7 +21,7 @@ from onnxtext.highlight import classify
 from onnxtext.printer.schemas import print_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from tests.seeds import fresh_seed, seeded
 
 GIVEN = """\

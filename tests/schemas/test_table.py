@@ -152,7 +152,7 @@ def test_all_optimized_models_have_no_alarm(tmp_path: Path) -> None:
 
 
 @pytest.mark.data
-def test_quantized_exports_have_no_alarm(tmp_path: Path) -> None:
+def test_quantized_exports_have_no_false_alarms(tmp_path: Path) -> None:
     installed()
     assert SHARED is not None
     from onnxruntime.quantization import quantize_dynamic

@@ -24,7 +24,7 @@ from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.parse import parse_model
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_typed
 from tests.running import in_two_threads, interrupt

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onnxtext.core import core
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from tests.syntax.cores import assert_same_in_both
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")

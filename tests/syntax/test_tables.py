@@ -16,7 +16,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables, load_tables
 from onnxtext.syntax.grammar.tables import STARTS, build_tables, grammar_path
 from onnxtext.syntax.parser.lalr import load_automaton
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 GRAMMAR = grammar_path().read_text(encoding="utf-8")
 

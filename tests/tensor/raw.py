@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.parse_literals import read_raw
 from onnxtext.tensor.repeated_bytes import Repetition
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from onnxtext.tensor import number_lists as readers
 from onnxtext.tensor import parse_literals as parse
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_typed
 from tests.tensor.raw import parse_raw

@@ -15,7 +15,7 @@ from onnx import helper
 
 from onnxtext.checker.rules import ir_versions
 from onnxtext.syntax.grammar.tables import grammar_path
-from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.packing import pack, unpack
 from onnxtext.weights.statistics import dtype_of
@@ -107,6 +107,6 @@ def test_imports_neither_onnx_nor_ml_dtypes() -> None:
 
 
 def test_elements_alone_do_not_import_numpy() -> None:
-    code = "import sys, onnxtext.tensor.elements; print('numpy' in sys.modules)"
+    code = "import sys, onnxtext.tensor.element_types; print('numpy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == "False"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits, float32_text, float64_bits, float64_text
 from onnxtext.tensor.print_elements import format_rows

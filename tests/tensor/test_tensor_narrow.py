@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_formats import FORMATS, round_double, round_doubles, values_of
 from onnxtext.tensor.float_literals import narrow_bits

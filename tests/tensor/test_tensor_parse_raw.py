@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from onnxtext.tensor import number_lists
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_scalar, read_raw
 from onnxtext.tensor.print_elements import format_rows

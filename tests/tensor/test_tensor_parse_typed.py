@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
 from tests.elements import each_known

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed

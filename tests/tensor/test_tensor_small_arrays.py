@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.tensor import parse_literals as parse
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.float_literals import float32_bits, float64_bits
-from onnxtext.tensor.small_arrays import LONGEST, flatten, parse_small
+from onnxtext.tensor.small_arrays import MAX_SMALL_LENGTH, flatten, parse_small
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -72,7 +72,7 @@ def test_short_integer_lists_give_the_same_bytes(name: str, number: int) -> None
     "text",
     ["[1 2]", "[1 ,2]", "[1_0, 2]", "[+1, 2]", "[.5, 2]", "[5., 2]", "[nan, 2]", "[0x1, 2]", "[]",
      "[1, 2,,]", "[,1, 2]", "[1, 2}", "{1, 2}", "[1, ...]", "[[1, 2]]", "[1, 2, 3]", "1, 2",
-     "[1e9999, 2]", "[" + "1, " * LONGEST + "1]", "[\u0661, 2]"],
+     "[1e9999, 2]", "[" + "1, " * MAX_SMALL_LENGTH + "1]", "[\u0661, 2]"],
 )  # fmt: skip
 def test_other_literals_are_left_to_the_slow_path(text: str) -> None:
     assert parse_small(ELEMENTS["float"], text, 2) is None

@@ -18,7 +18,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.core import core
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.tensor import varints
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.varints import (
     VARINT_FIELDS,
     float_fields,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.viewer.colored_lines import CLASSES, LONGEST, ColoredText, color_lines
+from onnxtext.viewer.colored_lines import CLASSES, MAX_COLORED_LENGTH, ColoredText, color_lines
 from tests.corpus import EXAMPLES
 
 PARTS = [
@@ -86,7 +86,7 @@ def test_long_data_is_cut(long: str) -> None:
     text = f"g () => () <\n  float[900] w = {long}, # kept\n> {{ y = A (w) }}\n"
     result = color_lines(text)
     assert len(result.cuts) == 1
-    assert len("\n".join(result.lines)) < LONGEST
+    assert len("\n".join(result.lines)) < MAX_COLORED_LENGTH
     start, end, mark = result.cuts[0]
     assert f"{end - start:,} characters" in mark
     for kept in ("float[900] w = ", "# kept", "y = A (w)"):

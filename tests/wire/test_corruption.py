@@ -196,7 +196,7 @@ def test_a_length_beyond_the_end_is_located() -> None:
     [
         (b"keepdims", 8, 0x0E, 'graph.node[1].attribute["keepdims"]', "wire type 6"),
         (b"keepdims", 8, 0x07, 'graph.node[1].attribute["keepdims"]', "number 0"),
-        (b"scale", 5, 0x1C, 'graph.node[1].attribute["scale"]', "that never began"),
+        (b"scale", 5, 0x1C, 'graph.node[1].attribute["scale"]', "a group that was never started"),
         (b"\x42\x01W", 1, 0x2F, "graph.initializer[0].name", "beyond the end"),
     ],
 )

@@ -67,7 +67,7 @@ ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ADVERSARIES)
-def test_a_megabyte_is_fast(kind: str) -> None:
+def test_a_patch_of_a_random_megabyte_is_fast(kind: str) -> None:
     canonical, wanted = ADVERSARIES[kind](random.Random(1).randbytes(1 << 20))
     start = time.perf_counter()
     patch = make_patch(canonical, wanted)

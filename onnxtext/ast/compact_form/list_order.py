@@ -26,7 +26,7 @@ INITIALIZERS = "initializers"
 ORDERS = frozenset((DECORATOR, INITIALIZERS))
 """The names of both decorators; the decorators are not stored in the `GraphProto`."""
 
-LONGEST = 72
+MAX_NAMES_LENGTH = 72
 """A decorator whose names take more characters than this moves to the section `order`."""
 
 PARTS = {
@@ -159,7 +159,7 @@ def place_order(model: Model) -> None:
             for field in decorator.arguments:
                 names += field.value if isinstance(field.value, tuple) else [field.value]
             length = sum([len(name) + 4 for name in names if isinstance(name, bytes)])
-            model.has_order = model.has_order or length > LONGEST
+            model.has_order = model.has_order or length > MAX_NAMES_LENGTH
     if model.has_order:
         model.graph.decorators = order_first(model.graph.decorators)
 

@@ -91,11 +91,11 @@ def with_schema_origin(
 
 
 def quote(name: str) -> str:
-    """Return a name in backticks, truncated to `_LONGEST` characters."""
-    return f"`{name}`" if len(name) <= _LONGEST else f"`{name[:_LONGEST]}…`"
+    """Return a name in backticks, truncated to `_MAX_NAME_LENGTH` characters."""
+    return f"`{name}`" if len(name) <= _MAX_NAME_LENGTH else f"`{name[:_MAX_NAME_LENGTH]}…`"
 
 
-_LONGEST = 80
+_MAX_NAME_LENGTH = 80
 
 
 def chain_of(names: list[str]) -> str:

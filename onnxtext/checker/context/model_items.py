@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext import ast
-from onnxtext.ast.visit import odd_lists
+from onnxtext.ast.visit import non_numeric_lists
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
@@ -96,7 +96,7 @@ _SIMPLE = NUMERIC | {_A.STRING, _A.STRINGS}
 
 
 @cache_in_memo
-def odd_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
+def attributes_of_unusual_nodes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
     """Return all attributes of each node that has at least one odd attribute.
 
     An attribute is odd if it lacks a name or a type, or if its value is neither a number nor a list
@@ -110,7 +110,7 @@ def odd_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attri
     result: list[tuple[ast.Node, int, ast.Attribute]] = []
     seen: set[int] = set()
     for scope in subject.scopes:
-        odd = {id(attributes) for attributes in odd_lists(scope.nodes)}
+        odd = {id(attributes) for attributes in non_numeric_lists(scope.nodes)}
         for node in scope.nodes if odd else ():
             if id(node.attributes) in odd:
                 for index, attribute in enumerate(node.attributes):
@@ -121,14 +121,14 @@ def odd_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attri
 
 
 @cache_in_memo
-def rich_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the `odd_attributes`, except for numbers, strings, and lists of numbers or strings."""
-    return [item for item in odd_attributes(subject) if item[2].type not in _SIMPLE]
+def structured_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
+    """Return the `attributes_of_unusual_nodes`, except for numbers, strings, and lists of them."""
+    return [item for item in attributes_of_unusual_nodes(subject) if item[2].type not in _SIMPLE]
 
 
 def _attribute_items(subject: CheckedModel) -> Iterator[tuple[object, str, Place]]:
-    """Yield each value in `rich_attributes`, with the name and the place of its attribute."""
-    for node, index, attribute in rich_attributes(subject):
+    """Yield each value in `structured_attributes`, with the name and the place of its attribute."""
+    for node, index, attribute in structured_attributes(subject):
         place = Place(node, ("attributes", index, "value"))
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in items:

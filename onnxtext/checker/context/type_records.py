@@ -15,7 +15,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.model_items import (
     TYPES,
     inner_types,
-    rich_attributes,
+    structured_attributes,
     type_uses,
 )
 from onnxtext.checker.context.resolved_fields import field_of
@@ -75,7 +75,7 @@ def _value_type_records(subject: CheckedModel) -> Iterator[TypeRecord]:
 
 
 def _attribute_type_records(subject: CheckedModel) -> Iterator[TypeRecord]:
-    for node, index, attribute in rich_attributes(subject):
+    for node, index, attribute in structured_attributes(subject):
         yield from _records_of_attribute(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
         if isinstance(scope.owner, Function):

@@ -158,7 +158,7 @@ class Suppressions:
             code = suppression.code
             if suppression.used or (code in all_rules and code not in active):
                 continue
-            message = f"the rule `{code}` has nothing to suppress here"
+            message = f"this comment suppresses nothing: `{code}` finds nothing here"
             if not code:
                 message = "this comment suppresses nothing"
             elif code not in all_rules:

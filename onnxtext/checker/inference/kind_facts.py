@@ -47,7 +47,7 @@ from onnxtext.quick_dataclass import dataclass
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
 """Maximum number of elements read of an integer constant (indices, sizes), and of any other."""
-LONGEST = 16
+MAX_COMPARED_INTEGERS = 16
 """Maximum length of an integer list attribute compared by value; others compare by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
 """Stands for any constant whose elements are not read because it is too large."""
@@ -138,16 +138,16 @@ def data_dependence(target: Target) -> InputUse:
     return InputUse(values=True, all_values=name in SHAPES_ALONE)
 
 
-_KEEPING_TYPE = """
+_TYPE_PRESERVING_OPERATORS = """
     Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu
     HardSigmoid HardSwish Hardmax Identity LeakyRelu Log LogSoftmax LpNormalization Mish Neg Not
     Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish
     Tan Tanh ThresholdedRelu
 """
-KEEPING_TYPE = frozenset(_KEEPING_TYPE.split())
+TYPE_PRESERVING_OPERATORS = frozenset(_TYPE_PRESERVING_OPERATORS.split())
 """Operators with one input: in every node that onnx accepts, the output has the input's type."""
-FIRST_KEEPING = 6
-"""The first schema version for which onnx can infer all operators of `KEEPING_TYPE`."""
+FIRST_TYPE_PRESERVING_VERSION = 6
+"""The first version for which onnx can infer all of `TYPE_PRESERVING_OPERATORS`."""
 
 
 def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
@@ -158,7 +158,10 @@ def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
         node: the node.
         input_types: the types of its inputs.
     """
-    if signature.name not in KEEPING_TYPE or signature.since < FIRST_KEEPING:
+    if (
+        signature.name not in TYPE_PRESERVING_OPERATORS
+        or signature.since < FIRST_TYPE_PRESERVING_VERSION
+    ):
         return False
     type = input_types[0] if len(input_types) == 1 and len(node.outputs) == 1 else None
     if not isinstance(type, TensorType) or type.decorators or type.element == "undefined":

@@ -93,12 +93,12 @@ class NodeInference:
                 for name, data in zip(names, input_constants, strict=False)
                 if name and data is not None
             }
-            cached = self._answers[key] = self.whole(
+            cached = self._answers[key] = self.infer_with_subgraphs(
                 signature, sample, dict(zip(names, types, strict=True)), tensors, opsets
             )
         return cached
 
-    def whole(
+    def infer_with_subgraphs(
         self,
         signature: Signature,
         node: Node,

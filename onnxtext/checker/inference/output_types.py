@@ -11,7 +11,7 @@ from onnxtext.ast.tensors_and_attributes import (
     attribute_value,
 )
 from onnxtext.schemas.type_strings import element_of, type_text
-from onnxtext.tensor.elements import ELEMENT_NUMBERS
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]
 """Types as strings of schemas, such as `tensor(float)`; None where unknown."""

@@ -18,7 +18,7 @@ from onnxtext.checker.inference.control_flow_types import live_branch
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
-    LONGEST,
+    MAX_COMPARED_INTEGERS,
     NOTHING,
     TENSOR,
     Facts,
@@ -221,7 +221,9 @@ class KindPropagation:
         if reads is TENSOR:
             return self._constant(node, target, typed)
         try:
-            key = self._key(node, target, self._types, typed, self._parameters, LONGEST)
+            key = self._key(
+                node, target, self._types, typed, self._parameters, MAX_COMPARED_INTEGERS
+            )
         except KeyError:
             raise Inconclusive from None
         passed: SmallTensors = ()
@@ -255,7 +257,9 @@ class KindPropagation:
             key = id(target), typed, fact
             constant = self._table.constant(fact, tensor.data)
         else:
-            key = self._key(node, target, {"": None}, typed, self._parameters, LONGEST)
+            key = self._key(
+                node, target, {"": None}, typed, self._parameters, MAX_COMPARED_INTEGERS
+            )
         result = self._made.get(key)
         if result is None:
             self._check_count(self._seen)

@@ -53,7 +53,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
-_UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deep
+_UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deeply
 _MAX_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 
@@ -302,7 +302,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return self._inference.plain(signature, node, inputs, constants, scope.opsets)
         names = {name: environment.find(name) for name in _names_in(bodies)}
         names |= dict(zip(node.inputs, inputs, strict=True))
-        return self._inference.whole(signature, node, names, constants, scope.opsets)
+        return self._inference.infer_with_subgraphs(signature, node, names, constants, scope.opsets)
 
     def _accept_answer(
         self, node: Node, answer: Answer, inputs: _Inputs, environment: ShapeEnvironment

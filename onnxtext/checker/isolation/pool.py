@@ -241,7 +241,7 @@ def _answer(
 ) -> list[bytes]:
     """Send a request to a child process and return its answer.
 
-    If the child dies for another reason than the request, send the request once more.
+    If the child dies for a reason unrelated to the request, send the request once more.
 
     Raises:
         WorkerDied: the child has died of the request, or twice; or no process can be started.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited, tag
 

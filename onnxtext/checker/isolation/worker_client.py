@@ -213,8 +213,8 @@ class Worker:
             data = os.read(fd, 1 << 16)
         lines = data.decode("utf-8", "replace").strip().splitlines()
         # Keep the end of a long line: a failed assertion ends with its condition.
-        return lines[-1].strip()[-_LONGEST:] if lines else ""
+        return lines[-1].strip()[-_MAX_LINE_LENGTH:] if lines else ""
 
 
-_LONGEST = 160
+_MAX_LINE_LENGTH = 160
 """The maximum number of characters of an error message."""

@@ -16,7 +16,7 @@ from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
-from onnxtext.checker.context.model_items import NUMERIC, odd_attributes
+from onnxtext.checker.context.model_items import NUMERIC, attributes_of_unusual_nodes
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import field_of
@@ -38,7 +38,7 @@ An absent message has no default value, unlike an absent number or string.
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the attributes of nodes and functions against the rules that hold for all operators."""
-    for node, index, attribute in odd_attributes(subject):
+    for node, index, attribute in attributes_of_unusual_nodes(subject):
         if attribute.type in NUMERIC and attribute.name and attribute.value is not None:
             continue
         yield from _check_attribute(subject, attribute, Place(node, ("attributes", index)))
@@ -62,7 +62,7 @@ def _check_attribute(
     if is_parameter and isinstance(value, Reference):
         yield Finding(
             "attribute-ref-outside-function",
-            f"the default of {quote(attribute.name)} is a reference to `@{value.name}`",
+            f"the default of {quote(attribute.name)} is the reference `@{value.name}`",
             (place,),
             help="write a value, or remove the default",
         )
@@ -202,7 +202,9 @@ def _record(subject: CheckedModel, name: str, record: Record, place: Place) -> I
 
 
 def _references(subject: CheckedModel) -> Iterator[Finding]:
-    if not any(type(item.value) is Reference for _, _, item in odd_attributes(subject)):
+    if not any(
+        type(item.value) is Reference for _, _, item in attributes_of_unusual_nodes(subject)
+    ):
         return
     by_function: dict[int, Parameters] = {}
     for scope in subject.scopes:

@@ -81,7 +81,7 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
         if forced is not None and id(forced.place.item) not in declared_ids:
             yield _forced_size(value, name, forced, trace)
         if shapes.sizes.number(symbol_plus(name)) is None:
-            groups.setdefault(shapes.sizes.joined(name)[0], []).append(name)
+            groups.setdefault(shapes.sizes.representative(name)[0], []).append(name)
     for names in groups.values():
         if len(names) > 1:
             finding = _forced_equality(names, declared, trace)
@@ -158,8 +158,8 @@ def _forced_equality(
     """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
     sizes = trace.shapes.sizes
     left, right, *rest = names
-    _, one_offset, first = sizes.joined(left)
-    _, other_offset, second = sizes.joined(right)
+    _, one_offset, first = sizes.representative(left)
+    _, other_offset, second = sizes.representative(right)
     places = list({(id(p.item), p.part): p for p in (*second, *first)}.values())
     item = places[0].item
     equal_size = text(symbol_plus(left, other_offset - one_offset))

@@ -22,7 +22,7 @@ from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.plurals import count_noun
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
 _ALIGNMENT = 4096

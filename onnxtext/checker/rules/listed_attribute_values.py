@@ -20,7 +20,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING
 from onnxtext.suggestions import nearest_name
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 _NEWEST = 1 << 30
 _MAX_SHOWN = 5

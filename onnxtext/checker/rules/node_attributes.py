@@ -28,7 +28,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest_name
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -302,8 +302,10 @@ FAMILY = Family(
         ),
         Rule("op-unknown-domain", "info", "the operators of the domain are known"),
         Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
-        Rule("input-count", "error", "a node has as many inputs as its operator takes", "schema"),
-        Rule("output-count", "error", "a node has as many outputs as its operator gives", "schema"),
+        Rule("input-count", "error", "a node has as many inputs as its operator allows", "schema"),
+        Rule(
+            "output-count", "error", "a node has as many outputs as its operator allows", "schema"
+        ),
         Rule("optional-input-missing", "error", "required inputs are present", "IR Optional"),
         Rule("output-empty-required", "error", "required outputs have names", "IR Optional"),
     ),

@@ -16,7 +16,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
-from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
 from onnxtext.checker.rules.external_data import external_entries
 from onnxtext.plurals import count_noun
-from onnxtext.tensor.elements import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext edit`: common edits in one line."""
+"""`onnxtext edit`: edit a model in place with one command."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Edit = Callable[["Model"], "list[str] | None"]
 @click.argument("file", metavar="FILE", type=MODEL)
 @click.pass_context
 def command(context: click.Context, file: str) -> None:
-    """Edit a model in one line, in place.
+    """Edit a model in place with one command.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - filters standard input to standard
     output. In a text, comments and the layout of unchanged parts are kept. The file is replaced

@@ -68,7 +68,7 @@ def conversion(
             name=job.name,
         )
         if not data:
-            # An empty file decodes as a protobuf message without fields, so it is no error.
+            # An empty file decodes as a protobuf message without fields, so this is not an error.
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)

@@ -154,5 +154,5 @@ def _note_missing_weights(
     except OnnxTextError as error:
         first = error.diagnostics[0]
         if first.code.startswith("weights-"):
-            why = f"the merged text does not find its weights: {first.message}"
+            why = f"the weights of the merged text cannot be read: {first.message}"
             reporter.found(Diagnostic("merge-note", why, "info"), name)

@@ -272,7 +272,7 @@ def _destinations(
             help = f"the outputs are: {', '.join(names)}"
             raise CommandError("no-input", f"the model has no output `{name}`", help=help)
         if file in ("", "-"):
-            raise CommandError("cannot-write", f"an output needs the name of a file: {text}")
+            raise CommandError("cannot-write", f"`{text}` does not name a file for the output")
         if os.path.realpath(file) in inputs:
             raise CommandError("output-is-input", f"{file} would be overwritten by an output")
         if (other := names_by_file.setdefault(file, name)) != name:

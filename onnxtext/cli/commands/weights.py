@@ -43,7 +43,7 @@ _STORES = click.argument(
     type=click.Path(exists=True, file_okay=False),
 )
 
-_YOUNG = 3600.0
+_MIN_AGE_SECONDS = 3600.0
 """The age, in seconds, up to which a file may belong to a conversion that is still running."""
 
 
@@ -167,23 +167,23 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
 
 
 def _remove(store: Store, path: Path) -> bool:
-    """Remove a file unless it was written again in the last `_YOUNG` seconds; return whether."""
+    """Remove a file unless it was written in the last `_MIN_AGE_SECONDS`; return whether."""
     try:
-        return store.remove(path.name, _YOUNG)
+        return store.remove(path.name, _MIN_AGE_SECONDS)
     except OSError as error:
         why = error.strerror or error
         raise CommandError("cannot-write", f"cannot remove {path}: {why}") from None
 
 
 def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
-    """Yield the files that are older than `_YOUNG`, with their sizes."""
+    """Yield the files that are older than `_MIN_AGE_SECONDS`, with their sizes."""
     now = time.time()
     for path in paths:
         try:
             status = path.lstat()
         except FileNotFoundError:
             continue  # another process has renamed or removed the file
-        if now - status.st_mtime > _YOUNG:
+        if now - status.st_mtime > _MIN_AGE_SECONDS:
             yield path, status.st_size
 
 

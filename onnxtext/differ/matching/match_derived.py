@@ -14,7 +14,7 @@ from onnxtext.differ.matching.derived_weights import element_count, read_element
 from onnxtext.differ.matching.match_lists import Pairs, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.quantization import QUANTIZED
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of
 

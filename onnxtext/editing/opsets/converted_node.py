@@ -43,11 +43,11 @@ class ConvertedGraph:
     constants: dict[Tensor, str] = field(default_factory=dict)
     new_tensors: dict[str, Tensor] = field(default_factory=dict)
 
-    def mark(self) -> int:
-        """Return the number of new constants so far, to be passed to `back_to`."""
+    def checkpoint(self) -> int:
+        """Return the number of new constants so far, to be passed to `roll_back_to`."""
         return len(self.constants)
 
-    def back_to(self, checkpoint: int) -> None:
+    def roll_back_to(self, checkpoint: int) -> None:
         """Remove the constants of a failed conversion; `checkpoint` constants existed before it."""
         for tensor in list(self.constants)[checkpoint:]:
             self.new_tensors.pop(self.constants.pop(tensor))
@@ -68,7 +68,7 @@ class NodeConversion:
         before: new nodes to insert before the rewritten node.
         after: new nodes to insert after the rewritten node.
         removed: whether the node is removed, so that only `before` and `after` replace it.
-        done: sentences on the changes, for the user.
+        notes: sentences on the changes, for the user.
         dropped: the names of attributes that the step removed.
     """
 
@@ -88,7 +88,7 @@ class NodeConversion:
         self.before: list[Node] = []
         self.after: list[Node] = []
         self.removed = False
-        self.done: list[str] = []
+        self.notes: list[str] = []
         self.dropped: set[str] = set()
         self._moved: dict[str, Type | None] = {}
 
@@ -359,6 +359,6 @@ class NodeConversion:
             self.node.output_types = (None, *types[1:]) if any(types[1:]) else ()
         return old
 
-    def say(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         """Add a sentence for the user about a change in this step."""
-        self.done.append(text)
+        self.notes.append(text)

@@ -44,7 +44,7 @@ def inline(conversion: NodeConversion) -> int:
         _substitute(copy, attributes, conversion.old)
         conversion.before.append(copy)
     _keep_statement(conversion)
-    conversion.say(
+    conversion.add_note(
         "its function body replaces it, because the operator exists only since version "
         f"{conversion.old.since}"
     )
@@ -59,7 +59,9 @@ def _check_range(conversion: NodeConversion) -> None:
             "its function body computes the number of elements in `float`, which may differ"
         )
     if type in ("tensor(int32)", "tensor(int64)"):
-        conversion.say("the number of elements is exact only up to 2**24, as it is a `float` now")
+        conversion.add_note(
+            "the number of elements is exact only up to 2**24, as it is a `float` now"
+        )
 
 
 def _absent(conversion: NodeConversion) -> str:

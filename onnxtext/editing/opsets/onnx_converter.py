@@ -142,7 +142,7 @@ def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
             names[name] = conversion.facts.fresh("converted") if name else ""
             renamed.append(names[name])
         conversion.before.append(Node(node.op_type, inputs, tuple(renamed), node.attributes))
-    conversion.say("onnx's version converter rewrites this node")
+    conversion.add_note("onnx's version converter rewrites this node")
 
 
 def _numbers(value: ValueInfo) -> tuple[int | float, ...]:

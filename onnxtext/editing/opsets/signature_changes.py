@@ -57,7 +57,7 @@ MEANT_BEFORE: dict[Step, dict[str, object]] = {
 
 SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Clip", 6): ("max", "min"),  # no limit
-    ("", "GRU", 3): ("direction",),  # the old default is misspelt
+    ("", "GRU", 3): ("direction",),  # the old default is misspelled
     ("", "Split", 2): ("axis",),
 }
 """Attributes whose new default means the same as the old default."""
@@ -144,7 +144,7 @@ def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
         raise NotConvertible(f"its attribute `{name}` exists only since version {step[2]}")
     conversion.drop(name)
     conversion.dropped.add(name)
-    conversion.say(
+    conversion.add_note(
         f"the attribute `{name}` is dropped, because {_versions(conversion, step)} does not have it"
     )
 
@@ -201,7 +201,7 @@ def _make_explicit(conversion: NodeConversion, step: Step, name: str) -> None:
     conversion.set(make_attribute(name, meant))
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
-    conversion.say(f"`{name} = {shown}` is written, because the default value changes")
+    conversion.add_note(f"`{name} = {shown}` is written, because the default value changes")
 
 
 def _versions(conversion: NodeConversion, step: Step) -> str:

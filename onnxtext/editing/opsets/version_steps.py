@@ -70,15 +70,15 @@ class GraphConverter:
             NotConvertible: the node cannot be converted.
         """
         self._sentences, self._made = [], 0
-        checkpoint = self._graph.mark()
+        checkpoint = self._graph.checkpoint()
         try:
             converted = self._advance(replace(original, attributes=node.attributes), current, 0)
             self._check_operators(original, converted)
         except (ArithmeticError, LookupError, ValueError, struct.error):
-            self._graph.back_to(checkpoint)
+            self._graph.roll_back_to(checkpoint)
             raise NotConvertible("its attributes or inputs are not valid") from None
         except NotConvertible:
-            self._graph.back_to(checkpoint)
+            self._graph.roll_back_to(checkpoint)
             raise
         graph_attributes = {
             id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
@@ -124,7 +124,7 @@ class GraphConverter:
             work, reached = self._up(node, old, since, version)
         else:
             work, reached = self._down(node, old, version)
-        self._sentences += work.done
+        self._sentences += work.notes
         result: list[Node] = []
         if work.removed:
             # The graphs of the replaced node are written for its version.

@@ -95,7 +95,7 @@ def text_of_binary(data: bytes, path: Path) -> str:
     except OnnxTextError as error:
         raise RequestError("\n".join(map(str, error.diagnostics))) from None
     except RecursionError:
-        raise RequestError(f"{path}: its graphs are nested too deep") from None
+        raise RequestError(f"{path}: its graphs are nested too deeply") from None
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.printer.quoting import quote_string, quote_word, value_name
 from onnxtext.syntax.section_spans import SECTIONS
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server

@@ -41,7 +41,7 @@ def register(server: Server) -> None:
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
     """Return the outline as JSON: graphs and functions, with their statements, and sections."""
     builder = _Outline(document.version)
-    column, _ = document.columns.take("symbols", builder.index)
+    column, _ = document.columns.column_for("symbols", builder.index)
     await document.columns.fill("symbols", builder.index, column, builder.row)
     builder.place(column)
     return orjson.Fragment(f"[{','.join(builder.roots())}]".encode())

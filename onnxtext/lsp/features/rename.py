@@ -101,7 +101,7 @@ def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, Cursor
 
 
 def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
-    sections = {name.span: name for name in document.version.index.sections}
+    sections = {name.span: name for name in document.version.index.section_names}
     edits = {}
     for role, span in occurrences(document, symbol):
         spelled = _spelling(document.version.index, symbol, role, span, sections.get(span))

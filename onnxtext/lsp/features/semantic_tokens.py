@@ -45,7 +45,7 @@ StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
 def register(server: Server) -> None:
     """Register the handlers of the requests."""
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, full, LEGEND)
-    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, part, LEGEND)
+    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, tokens_in_range, LEGEND)
     server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, delta)
 
 
@@ -54,7 +54,9 @@ async def full(document: Document, params: t.SemanticTokensParams) -> orjson.Fra
     return _whole(*await _remember(document))
 
 
-def part(document: Document, params: t.SemanticTokensRangeParams) -> t.SemanticTokens | None:
+def tokens_in_range(
+    document: Document, params: t.SemanticTokensRangeParams
+) -> t.SemanticTokens | None:
     """Return the tokens that begin in a range."""
     version = document.version
     span = version.lines.span(params.range)
@@ -91,7 +93,7 @@ async def all_tokens(document: Document) -> list[int]:
     """Return the tokens of the whole text, encoded as by `encode`."""
     version = document.version
     writer = TokenEncoder(version)
-    column, before = document.columns.take("tokens", version.index)
+    column, before = document.columns.column_for("tokens", version.index)
     writer.forget(column, before)
     await document.columns.fill("tokens", version.index, column, writer.statement, writer.context)
     return _join(

@@ -24,7 +24,7 @@ Key = tuple[int, str]
 NEW = "<new version>"
 """The name of the new version in messages about errors in it."""
 _MAX_NOTES = 8
-_LONGEST = 120
+_MAX_TEXT_LENGTH = 120
 _BEFORE = " (before)"
 """The suffix of the names of removed nodes' outputs, since new values may have these names."""
 
@@ -177,7 +177,7 @@ def _notes(item: ItemChange) -> list[str]:
         text = f"{change.path}: {change.old or '—'} → {change.new or '—'}"
         if change.weights is not None and change.weights.max_abs is not None:
             text = f"{change.path}: max |Δ| {change.weights.max_abs:.3g}"
-        notes.append(shorten(text, _LONGEST))
+        notes.append(shorten(text, _MAX_TEXT_LENGTH))
     left = len(notes) - _MAX_NOTES
     return [*notes[:_MAX_NOTES], f"and {left} more"] if left > 0 else notes
 

@@ -27,7 +27,7 @@ _MAX_ROWS = 64
 _MAX_BYTES = 64 << 20
 """Maximum size in bytes of a binary model whose weights are read for the panel."""
 _MAX_FOUND = 500
-_LONGEST = 400
+_MAX_TEXT_LENGTH = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
 """A link of Markdown; the panel shows plain text."""
 
@@ -117,7 +117,10 @@ def _node(drawing: Drawing, identity: str, scope: Scope, index: int) -> dict[str
         _section("Outputs", _values(drawing, scope, index, node.outputs, output=True)),
         _section(
             "Metadata",
-            [{"name": key, "value": shorten(text, _LONGEST)} for key, text in node.metadata],
+            [
+                {"name": key, "value": shorten(text, _MAX_TEXT_LENGTH)}
+                for key, text in node.metadata
+            ],
         ),
     ]
     return {
@@ -143,7 +146,7 @@ def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
     elif isinstance(value, Tensor | SparseTensor):
         row["note"] = _statistics(document, None, value)
     else:
-        row["value"] = shorten(value_text(value), _LONGEST)
+        row["value"] = shorten(value_text(value), _MAX_TEXT_LENGTH)
     return row
 
 
@@ -183,7 +186,7 @@ def _constant(document: Document, node: Node) -> str:
     for attribute in node.attributes:
         if isinstance(attribute.value, Tensor | SparseTensor):
             return _statistics(document, None, attribute.value)
-        return shorten(value_text(attribute.value), _LONGEST)
+        return shorten(value_text(attribute.value), _MAX_TEXT_LENGTH)
     return ""
 
 

@@ -21,7 +21,7 @@ from onnxtext.checker.context.scopes import Scope
 
 Path = tuple[str, ...]
 
-LEAST = 3
+MIN_GROUP_SIZE = 3
 """Minimum number of nodes of a group; smaller groups are dissolved: they would hide little."""
 MAX_MEMBERS = 150
 """Maximum number of members of a group; larger groups are divided into parts."""
@@ -242,7 +242,7 @@ def _simplify(group: ModuleGroup) -> int:
             continue
         count = _simplify(member)
         total += count
-        if count < LEAST:
+        if count < MIN_GROUP_SIZE:
             members += member.members
             continue
         inner = member.members[0]

@@ -18,7 +18,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import value_text
 
-_LONGEST = 24
+_MAX_TEXT_LENGTH = 24
 _CONSTANT = re.compile(r"Constant\s*<\s*\w+(?:\s*:\s*\w+)?\s*=\s*(.*?)>\s*\(", re.DOTALL)
 _TYPE = re.compile(r"^\w+(?:\[[^\]]*\])?\s+(?=[\[{\w.\-\"])")
 """The type of a tensor, before its elements."""
@@ -101,7 +101,7 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
     else:
         text = text.partition("\n")[0].rstrip().partition(" = ")[2].removesuffix(",")
     text = _SCALAR.sub(r"\1", " ".join(text.split()))
-    return "" if len(text) > _LONGEST or not _WHOLE.fullmatch(text) else text
+    return "" if len(text) > _MAX_TEXT_LENGTH or not _WHOLE.fullmatch(text) else text
 
 
 def attribute_summary(node: Node) -> str:

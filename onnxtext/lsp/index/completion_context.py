@@ -17,7 +17,7 @@ from onnxtext.lsp.index.section_context import SectionContext, section_context
 from onnxtext.lsp.index.section_names import name_of, split_overload
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 Kind = Literal[
     "operator", "inputs", "attribute", "attribute-value", "body", "declaration", "header",

@@ -174,7 +174,7 @@ def _attribute(
 
 def _in_sections(index: Index, offset: int) -> CursorTarget | None:
     """Return the name at an offset in a section, or in a string of a decorator."""
-    for name in index.sections:
+    for name in index.section_names:
         if name.span.start <= offset <= name.span.end:
             if name.function is not None:
                 key: Key = ("function", 0, name.function)

@@ -224,7 +224,7 @@ class Document:
             shown = "\n" if span is None else text[span.start : span.end]
             return -1 if "\n" in shown or "\r" in shown else len(shown)
 
-        column, _ = self.columns.take("lengths", index)
+        column, _ = self.columns.column_for("lengths", index)
         await self.columns.fill("lengths", index, column, length)
         return column
 

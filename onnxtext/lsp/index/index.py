@@ -220,7 +220,7 @@ class Index:
             symbol.defined = True
 
     @cached_property
-    def sections(self) -> list[SectionName]:
+    def section_names(self) -> list[SectionName]:
         """The names in the sections at the end of the text."""
         return section_names(self.source.text, self.section_spans) if self.model is not None else []
 

@@ -75,7 +75,7 @@ def section_occurrences(
         index: the index of the document.
         known: the symbols so far, which the caller extends.
     """
-    for name in index.sections:
+    for name in index.section_names:
         scope = section_scope(index, name)
         if scope is None:
             continue

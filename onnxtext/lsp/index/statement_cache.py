@@ -75,7 +75,7 @@ class StatementResults:
         self._layout: tuple[Index, VersionLayout] | None = None
         self._aligned: tuple[VersionLayout, VersionLayout, int, int] | None = None
 
-    def take(self, name: str, index: Index) -> tuple[list[Any], Any]:
+    def column_for(self, name: str, index: Index) -> tuple[list[Any], Any]:
         """Return a column for a new version of the text.
 
         Args:

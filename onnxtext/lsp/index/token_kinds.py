@@ -50,7 +50,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
                 result.append(token)
         for value, span in listed_values(index, scope):
             result.append((*span, *value_token(index, scope, value)))
-    for name in index.sections:
+    for name in index.section_names:
         kind = "function" if name.function is not None else "label" if name.is_label else "variable"
         result.append((*name.span, _TYPE[kind], 0))
     return result

@@ -26,7 +26,7 @@ DELAY = 0.2
 GRACE = 1.0
 """Seconds that an outdated check may run before its process is stopped: a new process takes about
 as long to start, and has an empty cache."""
-LONGEST = 60.0
+TIMEOUT_SECONDS = 60.0
 """Timeout of a check in seconds."""
 
 Done = Callable[[str, int, Analysis | WorkerError], None]
@@ -123,11 +123,11 @@ class Checker:
                 self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
             )
             try:
-                outcome = await asyncio.wait_for(asyncio.shield(answer), LONGEST)
+                outcome = await asyncio.wait_for(asyncio.shield(answer), TIMEOUT_SECONDS)
             except asyncio.TimeoutError:
                 self._stop()
                 await asyncio.wait([answer])
-                outcome = WorkerError(f"checking took more than {LONGEST:.0f} seconds")
+                outcome = WorkerError(f"checking took more than {TIMEOUT_SECONDS:.0f} seconds")
             except (OSError, EOFError, ValueError):
                 # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
                 outcome = (

@@ -20,7 +20,7 @@ from onnxtext.ast.typed_blobs import blob_of_data
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
 _MARK = b"\xffdigest\xfe"

@@ -234,7 +234,7 @@ class ModelMerger:
             for node in (base, side)
         )
         return without_inputs(base) == without_inputs(side) and (
-            self.renames[number].explain_inputs(before, after)
+            self.renames[number].inputs_differ_only_by_renames(before, after)
         )
 
     def _conflict(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Resolved:

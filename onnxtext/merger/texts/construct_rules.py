@@ -219,7 +219,7 @@ def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: R
     assert isinstance(before, Node)
     assert isinstance(after, Node)
     same = replace(before, inputs=()) == replace(after, inputs=())
-    return same and renames.explain_inputs(before.inputs, after.inputs)
+    return same and renames.inputs_differ_only_by_renames(before.inputs, after.inputs)
 
 
 def _meaning(node: object) -> NodeMeaning:

@@ -114,8 +114,8 @@ class Item:
 
     Attributes:
         part: the item itself.
-        lead: line ends, whitespace and comments on their own lines before the item, from the end of
-            the previous line.
+        lead: line breaks, whitespace and comments on their own lines before the item, from the end
+            of the previous line.
         tail: whitespace and a comment after the item and its comma on the same line.
         comma: whether a comma follows the item.
     """

@@ -12,7 +12,7 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.metadata import meta_of
-from onnxtext.tensor.elements import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.varints import unpack_varints

@@ -102,7 +102,9 @@ class _Walk:
             number, wire_type, offset = self._key(offset, end, path)
             if wire_type == END_GROUP:
                 owner = path or _WHOLE
-                raise _Stop(f"a group ends in {owner} that never began", begin, path)
+                raise _Stop(
+                    f"{owner} contains the end of a group that was never started", begin, path
+                )
             field = spec.by_number.get(number)
             index = seen.get(number, 0)
             seen[number] = index + 1

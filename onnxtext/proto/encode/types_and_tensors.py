@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.proto.encode.decorators import apply_decorators
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

@@ -24,7 +24,7 @@ from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.tensor import varints
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
-from onnxtext.tensor.elements import ELEMENTS, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

@@ -15,7 +15,7 @@ from onnxtext.proto.official.fields import (
     integer,
     is_empty,
     is_writable,
-    number,
+    varint_field,
 )
 from onnxtext.proto.official.losses import ItemPath
 from onnxtext.proto.official.types_and_tensors import (
@@ -89,7 +89,7 @@ class AttributeReducer(ValueReducer, ABC):
         value = self._value(
             AttributeType(kind), value_field, fields.get(value_field), path, in_function
         )
-        return None if value is None else head + value + number(20, varint(kind))
+        return None if value is None else head + value + varint_field(20, varint(kind))
 
     @staticmethod
     def _is_empty_value(name: str, payloads: Sequence[Data]) -> bool:
@@ -117,7 +117,7 @@ class AttributeReducer(ValueReducer, ABC):
         self._drop_values(values, stored, path)
         result = field(21, self.text(reference, path.at("ref_attr_name")))
         if kind:
-            return number(20, varint(kind)) + result
+            return varint_field(20, varint(kind)) + result
         if "type" in fields:
             self.losses.presence_changed("AttributeProto", "type")
         return result
@@ -138,7 +138,7 @@ class AttributeReducer(ValueReducer, ABC):
             return b""
         match kind:
             case _A.INTS:
-                return b"".join([number(8, item) for item in payloads or ()])
+                return b"".join([varint_field(8, item) for item in payloads or ()])
             case _A.FLOATS:
                 return self._floats(7, payloads or (), value_place)
             case _A.STRINGS:
@@ -166,7 +166,7 @@ class AttributeReducer(ValueReducer, ABC):
         """Reduce a value that is not a list; return its field, or None if it cannot be written."""
         match kind:
             case _A.INT:
-                return number(3, value)
+                return varint_field(3, value)
             case _A.FLOAT:
                 return self._floats(2, (value,), value_place)
             case _A.STRING:

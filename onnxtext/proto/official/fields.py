@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.generic_records import is_known
 from onnxtext.proto.official.losses import ItemPath, Losses
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.reader import read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag
 
@@ -40,7 +40,7 @@ def field(number: int, data: Data) -> bytes:
     return delimited(tag(number, LENGTH), bytes(data))
 
 
-def number(number: int, value: Data) -> bytes:
+def varint_field(number: int, value: Data) -> bytes:
     """Encode a varint field; `value` is the encoded varint."""
     return tag(number, VARINT) + bytes(value)
 

@@ -12,7 +12,7 @@ from onnxtext.ast.model import Model
 from onnxtext.proto.decode.lift import canonical_message
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.official.attributes import AttributeReducer, attribute_place
-from onnxtext.proto.official.fields import Data, Fields, field, number
+from onnxtext.proto.official.fields import Data, Fields, field, varint_field
 from onnxtext.proto.official.losses import MODEL, ItemPath, Loss
 
 ELEMENT = "a tensor of an unknown element type cannot be written: it is left out"
@@ -43,7 +43,7 @@ class Reducer(AttributeReducer):
         """Reduce a `ModelProto` to the official syntax; return its bytes."""
         fields = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
-            number(key, fields[name][-1])
+            varint_field(key, fields[name][-1])
             for name, key in (("ir_version", 1), ("model_version", 5))
             if name in fields
         ]
@@ -71,7 +71,7 @@ class Reducer(AttributeReducer):
             domain = self.stored_text(message, "domain", values, import_place)
             if "version" not in values:
                 self.losses.presence_changed(message, "version")
-            version = number(2, values.get("version", (b"\0",))[-1])
+            version = varint_field(2, values.get("version", (b"\0",))[-1])
             result.append(field(key, field(1, domain) + version))
         return result
 

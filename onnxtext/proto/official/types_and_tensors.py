@@ -18,10 +18,10 @@ from onnxtext.proto.official.fields import (
     is_dotted,
     is_identifier,
     is_writable,
-    number,
+    varint_field,
 )
 from onnxtext.proto.official.losses import ItemPath
-from onnxtext.tensor.elements import ELEMENT_NUMBERS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import unpack
 from onnxtext.tensor.varints import pack_varints
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 STRINGS_OF_DATA = "data with NUL or invalid UTF-8 cannot be written as a string: it is left out"
 NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
 TYPE = "a type of this kind, or without an element type, cannot be written: it is left out"
-RAW_SIZE = "raw_data does not have the size that type and dims give: it is left out"
+RAW_SIZE = "raw_data does not have the size that type and dims imply: it is left out"
 WRONG_FIELD = "a tensor literal fills only the data field of its type: other data is left out"
 NO_ENTRIES = "external data without entries cannot be written"
 NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: it is left out"
@@ -84,7 +84,7 @@ class ValueReducer(FieldReducer):
         element = integer(fields.get("elem_type", ()))
         if element not in ELEMENT_NUMBERS:
             return None
-        result = number(1, varint(element))
+        result = varint_field(1, varint(element))
         for shape in fields.get("shape", ()):
             result += field(2, self._shape(shape, path.at("shape")))
         return result
@@ -97,7 +97,7 @@ class ValueReducer(FieldReducer):
             values = self.fields("TensorShapeProto.Dimension", dim, dim_place, _DIM)
             reduced = b""
             if "dim_value" in values:
-                reduced = number(1, values["dim_value"][-1])
+                reduced = varint_field(1, values["dim_value"][-1])
             elif "dim_param" in values:
                 reduced = field(2, self.text(values["dim_param"][-1], dim_place.at("dim_param")))
             dims.append(field(1, reduced))
@@ -116,7 +116,7 @@ class ValueReducer(FieldReducer):
         if key_field is None:
             return field(1, element)
         key = integer(fields.get("key_type", ()))
-        return number(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None
+        return varint_field(1, varint(key)) + field(2, element) if key in ELEMENT_NUMBERS else None
 
     def _opaque_type(self, message: str, data: Data, path: ItemPath) -> bytes | None:
         fields = self.fields(message, data, path, frozenset(("domain", "name")))
@@ -152,8 +152,8 @@ class ValueReducer(FieldReducer):
         element = ELEMENT_NUMBERS.get(integer(fields.get("data_type", ())))
         if element is None:
             return None
-        parts = [number(1, dim) for dim in fields.get("dims", ())]
-        parts.append(number(2, varint(element.number)))
+        parts = [varint_field(1, dim) for dim in fields.get("dims", ())]
+        parts.append(varint_field(2, varint(element.number)))
         name = fields.get("name", (b"",))[-1]
         if quotable or "name" not in fields or not name:
             name = self.stored_text("TensorProto", "name", fields, path)
@@ -176,7 +176,7 @@ class ValueReducer(FieldReducer):
                     else:
                         self.losses.lost(path.at(name), WRONG_FIELD)
                 entries = self.entries(fields["external_data"], path.at("external_data"))
-                return [*[field(13, entry) for entry in entries], number(14, b"\x01")]
+                return [*[field(13, entry) for entry in entries], varint_field(14, b"\x01")]
             self.losses.lost(path.at("data_location"), NO_ENTRIES)
         else:
             if "external_data" in fields:

@@ -27,7 +27,7 @@ _OTHER_TYPES = {
     "str": "string",
     "Tensor": "tensor",
 }
-"""Names of types that are no attribute types, and the attribute types they probably mean."""
+"""Names of types that are not attribute types, and the attribute types they probably mean."""
 _A = ast.AttributeType
 LIST_OF = {
     _A.FLOAT: _A.FLOATS,

@@ -15,7 +15,7 @@ from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.literal_brackets import BLANKS, blank_comments
 
 _MAX_EDITS = 1000
-_LONGEST = 100_000
+_MAX_TEXT_LENGTH = 100_000
 """Maximum length in characters of a list to correct: the corrected list is parsed, too."""
 
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
@@ -49,7 +49,7 @@ def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
     Returns:
         The edits; [] if the list is long, or stays invalid.
     """
-    for edits in _candidates(text) if len(text) <= _LONGEST else ():
+    for edits in _candidates(text) if len(text) <= _MAX_TEXT_LENGTH else ():
         try:
             parse(Fix("", tuple(edits)).apply(text))
         except LiteralError:

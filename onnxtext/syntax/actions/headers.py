@@ -128,7 +128,7 @@ _OTHER_KEYS = {
     "metadata": "metadata_props",
     "producer": "producer_name",
 }
-"""Words that are no keys, and the keys that they probably mean."""
+"""Words that are not keys, and the keys that they probably mean."""
 
 
 def _unknown_key(key: str, offset: int, keys: set[str], construct: str) -> SemanticError:

@@ -7,7 +7,7 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 
 INT64_MIN = -(1 << 63)
 INT64_MAX = (1 << 63) - 1
-_LONGEST = 4000  # int() raises for more than 4300 digits, and no int64 is that long
+_MAX_DIGITS = 4000  # int() raises for more than 4300 digits, and no int64 is that long
 
 
 def int64(text: str) -> int:
@@ -16,7 +16,7 @@ def int64(text: str) -> int:
     Raises:
         SemanticError: the integer does not fit in an int64.
     """
-    if len(text) < _LONGEST:
+    if len(text) < _MAX_DIGITS:
         value = int(text)
         if INT64_MIN <= value <= INT64_MAX:
             return value

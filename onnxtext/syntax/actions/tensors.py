@@ -25,7 +25,7 @@ from onnxtext.syntax.actions.literals import (
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal, token_of
 from onnxtext.syntax.actions.types import scalar_type
-from onnxtext.tensor.elements import ELEMENTS, ElementType
+from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_scalar, parse_typed, read_raw
 from onnxtext.tensor.print_elements import is_typed_expressible

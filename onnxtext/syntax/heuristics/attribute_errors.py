@@ -36,7 +36,7 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     end = node_above(text, done[0].at)
     if end is not None:
         edits = (insert(done[0].at, "= A () <"),)
-        yield replace_fields(missing_opening(end), edits=edits, least=6)
+        yield replace_fields(missing_opening(end), edits=edits, min_tokens=6)
 
 
 def node_above(text: str, offset: int) -> int | None:
@@ -76,7 +76,7 @@ def unclosed_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.is_certain([edit]):
             message = "expected `>` after the attributes"
             yield Diagnosis(
-                "unclosed-bracket", message, mark.span, (edit,), "add `>`", "unsafe", least=1
+                "unclosed-bracket", message, mark.span, (edit,), "add `>`", "unsafe", min_tokens=1
             )
             return
 
@@ -97,7 +97,9 @@ def unclosed_attribute_list(context: ErrorContext) -> Iterator[Diagnosis]:
     opener = done[index]
     edits = (insert(done[-3].end, "]"),)
     message = "this bracket is never closed"
-    yield Diagnosis("unclosed-bracket", message, opener.span, edits, "add `]`", "unsafe", least=2)
+    yield Diagnosis(
+        "unclosed-bracket", message, opener.span, edits, "add `]`", "unsafe", min_tokens=2
+    )
 
 
 def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -120,7 +122,7 @@ def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the inputs of a node have no names: their order tells which is which"
         span = Span(context.done[-1].at, context.at + 1)
         title = f"remove `{context.done[-1]} =`"
-        yield Diagnosis("not-a-name", message, span, tuple(edits), title, "unsafe", least=1)
+        yield Diagnosis("not-a-name", message, span, tuple(edits), title, "unsafe", min_tokens=1)
 
 
 def _are_inputs(items: Sequence[str]) -> bool:

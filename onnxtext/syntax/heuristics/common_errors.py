@@ -12,11 +12,11 @@ from onnxtext.syntax.heuristics.attribute_errors import (
 from onnxtext.syntax.heuristics.graph_errors import (
     domain_of_function,
     empty_text,
+    extra_brace,
     function_keyword,
     incomplete_graph_header,
     missing_opener,
     spaced_arrow,
-    surplus_brace,
     values_without_brackets,
     wrong_bracket,
     wrong_brackets,
@@ -106,7 +106,7 @@ from onnxtext.syntax.heuristics.string_and_list_errors import (
 from onnxtext.syntax.heuristics.token_errors import (
     conflict,
     foreign_marks,
-    misspelt,
+    misspelled,
     numbers,
     other_quotes,
     repeated_token,
@@ -150,14 +150,14 @@ COMMON_ERRORS = (
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
     domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header,
-    python_head, function_keyword, missing_opener, surplus_brace,
+    python_head, function_keyword, missing_opener, extra_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
     graph_without_head, graph_value_without_head, graph_among_nodes, type_after_node,
     label_without_brackets, prose,
     # Tokens
     conflict, slashes, list_separators, semicolon, other_quotes, numbers, python_words,
-    foreign_marks, misspelt, unknown_types,
+    foreign_marks, misspelled, unknown_types,
     # Strings and lists
     unclosed_row, unclosed_string, repeated_token, colon_or_equals, misplaced_attributes, unquoted,
     wrong_bracket,

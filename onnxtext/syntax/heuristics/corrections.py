@@ -26,7 +26,7 @@ _MAX_CHANGED_TOKENS = 12
 _MAX_LINES = 2
 _MAX_REMOVED = 5
 _MAX_INSERTED = 5
-_LONGEST = 200
+_MAX_TOKENS = 200
 """Maximum number of tokens of a statement; longer statements are not searched."""
 _MAX_ATTEMPTS = 1500
 _MIN_ATTEMPTS = 100
@@ -105,7 +105,7 @@ def find_correction(
     Returns:
         The change; None if no change was found that costs less than `limit`.
     """
-    if len(context.done) > _LONGEST:
+    if len(context.done) > _MAX_TOKENS:
         return None
     search = _Search(context, far, budget)
     result = search.find(limit)

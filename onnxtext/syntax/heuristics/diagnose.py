@@ -37,7 +37,7 @@ from onnxtext.syntax.heuristics.other_languages import tensor_types
 from onnxtext.syntax.heuristics.section_errors import unclosed_before_header
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.string_and_list_errors import list_without_brackets
-from onnxtext.syntax.heuristics.token_errors import misspelt
+from onnxtext.syntax.heuristics.token_errors import misspelled
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
 _OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
@@ -92,22 +92,22 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     if best is not None:
         common = _diagnose_change(context_there, best)
     elif common is None and (result := correct(context, budget, far=MAX_TOKENS)) is not None:
-        return replace_fields(result, doubt=inf)
-    return None if common is None else replace_fields(common, doubt=limit)
+        return replace_fields(result, edit_cost=inf)
+    return None if common is None else replace_fields(common, edit_cost=limit)
 
 
-def may_be_wider(context: ErrorContext, doubt: float) -> bool:
+def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
     """Whether the cause of an error may be in an enclosing construct.
 
     Args:
         context: the context of the error.
-        doubt: the doubt about the diagnosis in the innermost construct; infinite without one.
+        edit_cost: the doubt about the diagnosis in the innermost construct; infinite without one.
     """
-    return doubt > _DOUBTFUL or (doubt > 0 and unopened_bracket(context.rest) is not None)
+    return edit_cost > _DOUBTFUL or (edit_cost > 0 and unopened_bracket(context.rest) is not None)
 
 
 _WIDER = (
-    graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types, misspelt,
+    graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types, misspelled,
     list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 
@@ -115,7 +115,7 @@ _WIDER = (
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
     """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
     for diagnosis in missing_opener(context):
-        if context.accepts(diagnosis.edits, diagnosis.least):
+        if context.accepts(diagnosis.edits, diagnosis.min_tokens):
             return diagnosis
     for recognizer in _WIDER:
         for diagnosis in recognizer(context):
@@ -165,7 +165,7 @@ def _common_error(context: ErrorContext) -> Diagnosis | None:
     """Return the first common error that matches and whose edits parse; None if there is none."""
     for recognizer in COMMON_ERRORS if context.next_statement is None else INCOMPLETE_STATEMENTS:
         for diagnosis in recognizer(context):
-            if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.least):
+            if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.min_tokens):
                 return diagnosis
     return None
 
@@ -209,7 +209,7 @@ def correct(
     if correction is None:
         return None
     if common is not None and correction.cost > _MAX_COST_TO_DESCRIBE:
-        return replace_fields(common, edits=(correction.edit,), title="", doubt=correction.cost)
+        return replace_fields(common, edits=(correction.edit,), title="", edit_cost=correction.cost)
     offset = correction.edit.span.start
     new_context = context
     begins = not correction.removed and context.text[context.line_start : offset].isspace()
@@ -240,7 +240,9 @@ def correct(
     if correction.swapped:
         title = f"swap {' and '.join(map(found_words, correction.removed))}"
     edits = (correction.edit,)
-    return Diagnosis("syntax-error", message, span, edits, title, "unsafe", doubt=correction.cost)
+    return Diagnosis(
+        "syntax-error", message, span, edits, title, "unsafe", edit_cost=correction.cost
+    )
 
 
 def ranked_words(context: ErrorContext) -> list[str]:
@@ -364,7 +366,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
         (change.edit,),
         change.title,
         "safe" if _is_safe(context, name) else "unsafe",
-        others=others,
+        other_labels=others,
     )
 
 

@@ -49,12 +49,11 @@ class Diagnosis:
         applicability: `safe` if the fix may be applied without review.
         help: advice on the change to make; None if `title` is the advice.
         label: text to show beside `span`.
-        others: labels of other ranges.
+        other_labels: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
-        least: minimum number of tokens after the error that must parse with the edits.
-        instead: whether the diagnosis replaces semantic errors in its range.
-        doubt: cost of the edits: the higher it is, the less likely they are right; 0 if they are
-            certainly right.
+        min_tokens: minimum number of tokens after the error that must parse with the edits.
+        replaces_errors: whether the diagnosis replaces semantic errors in its range.
+        edit_cost: the higher it is, the less likely the edits are right; 0 if they are certain.
     """
 
     code: str
@@ -65,11 +64,11 @@ class Diagnosis:
     applicability: Applicability = "safe"
     help: str | None = None
     label: str = ""
-    others: tuple[Label, ...] = ()
+    other_labels: tuple[Label, ...] = ()
     skip_to: int | None = None
-    least: int = 4
-    instead: bool = False
-    doubt: float = 0
+    min_tokens: int = 4
+    replaces_errors: bool = False
+    edit_cost: float = 0
 
 
 @dataclass
@@ -279,13 +278,13 @@ class ErrorContext:
             return None
         return parse_with_edits(self.lexer, self.automaton, self.region, together, most)
 
-    def accepts(self, edits: Sequence[Edit], least: int = 4) -> bool:
+    def accepts(self, edits: Sequence[Edit], min_tokens: int = 4) -> bool:
         """Whether enough text after the error parses with these edits.
 
-        It is enough if `least` tokens parse, or if the outcome is `promising` (see `Outcome`).
+        It is enough if `min_tokens` tokens parse, or if the outcome is `promising` (see `Outcome`).
         """
         outcome = self.attempt(*edits)
-        return outcome is not None and (outcome.promising or outcome.count >= least)
+        return outcome is not None and (outcome.promising or outcome.count >= min_tokens)
 
     def is_certain(self, edits: Sequence[Edit], far: int = CERTAIN_TOKENS) -> bool:
         """Whether `far` tokens after the error parse with these edits.
@@ -306,7 +305,7 @@ class ErrorContext:
 
 
 def incomplete_statement(
-    expected: str, last: str, span: Span, edits: tuple[Edit, ...] = (), doubt: float = 0
+    expected: str, last: str, span: Span, edits: tuple[Edit, ...] = (), edit_cost: float = 0
 ) -> Diagnosis:
     """Return the diagnosis of an incomplete statement.
 
@@ -315,11 +314,11 @@ def incomplete_statement(
         last: the last token of the statement.
         span: the span of `last`.
         edits: the edits that complete the statement.
-        doubt: the cost of the edits: the higher it is, the less likely they are right.
+        edit_cost: the cost of the edits: the higher it is, the less likely they are right.
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"
     help = "complete or remove it"
-    return Diagnosis("incomplete-statement", message, span, edits, help=help, doubt=doubt)
+    return Diagnosis("incomplete-statement", message, span, edits, help=help, edit_cost=edit_cost)
 
 
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:

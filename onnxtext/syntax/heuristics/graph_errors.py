@@ -55,7 +55,9 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
     if following is not None and {context.token, following} == {"=", ">"}:
         span = Span(context.at, following.end)
         message = f"expected `=>`, found `{context.text[slice(*span)]}`"
-        yield Diagnosis("wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", least=1)
+        yield Diagnosis(
+            "wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", min_tokens=1
+        )
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -79,7 +81,7 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, other),)
             title = f"write `{other}` instead"
-            yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", least=1)
+            yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", min_tokens=1)
             return
 
 
@@ -114,8 +116,8 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
                 tuple(edits),
                 title,
                 "unsafe",
-                others=others,
-                least=1,
+                other_labels=others,
+                min_tokens=1,
             )
             return
 
@@ -133,14 +135,14 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the name of the graph or function is missing"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
-        yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", least=6)
+        yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", min_tokens=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         if before == "=>" and context.is_certain([replace(token, "(")]):
             return  # the brackets of the outputs are wrong
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help, least=1)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -160,11 +162,11 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(values[0].at, values[-1].end)
     edits = (*arrow, insert(span.start, "("), insert(span.end, ")"))
     message = "the inputs and outputs of a graph must be in parentheses"
-    yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", "unsafe", least=2)
+    yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", "unsafe", min_tokens=2)
 
 
-def surplus_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a surplus `}` after a graph's last node: the graph is closed on the next line."""
+def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an extra `}` after a graph's last node: the graph is closed on the next line."""
     text, end = context.text, context.previous_end
     line = text[text.rfind("\n", 0, end) + 1 : end]
     if context.token != "}" or context.done or context.opened is not None:
@@ -174,7 +176,7 @@ def surplus_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     if begins_line(text, context.at):
         message, edits = "unexpected `}`: it closes the graph", (replace(context.token, ""),)
         span = Span(end - 1, end)
-        yield Diagnosis("syntax-error", message, span, edits, help="remove it", least=0)
+        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -187,7 +189,7 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{word}` does not belong here"
         title = f"remove `{word}`"
         edits = (replace(word, ""),)
-        yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", least=1)
+        yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", min_tokens=1)
         skip_to = context.line_end + 1
         yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
 
@@ -203,9 +205,9 @@ def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _DOMAIN.match(context.text, done[-1].at) if done[-2:-1] in ([], [">"]) else None
     if match is not None:
         span = Span(*match.span())
-        message = "the name of a function has no domain: the key `domain` of its header has it"
+        message = "a function's name cannot contain its domain: write `domain: …` in the header"
         edits, title = (Edit(span, ""),), f"remove `{match[0]}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
 
 
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -236,4 +238,4 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
             return
         message = "the `[` of this list is missing"
-        yield Diagnosis("missing-bracket", message, span, (edit,), "add `[`", least=size + 1)
+        yield Diagnosis("missing-bracket", message, span, (edit,), "add `[`", min_tokens=size + 1)

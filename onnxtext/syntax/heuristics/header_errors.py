@@ -50,7 +50,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
         yield Diagnosis(
-            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, least=1
+            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, min_tokens=1
         )
         return
     if token is None or token not in OPENING or "node" in context.rules:
@@ -72,11 +72,11 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
             message = "the header of the model belongs before the graph"
             help = "move it to the beginning of the text"
         removed = (Edit(span, ""),)
-        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, least=1)
+        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, min_tokens=1)
     elif not context.done and before not in CLOSING:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
-        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", least=1)
+        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", min_tokens=1)
 
 
 def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -95,8 +95,8 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
             edits,
             "add `>`",
             "unsafe",
-            others=others,
-            least=4,
+            other_labels=others,
+            min_tokens=4,
         )
 
 
@@ -111,7 +111,7 @@ def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None and key in _KEYS:
         message = f"`{match[0]}` is not a key"
         edits = (Edit(Span(*match.span()), key),)
-        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{key}`", least=2)
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{key}`", min_tokens=2)
 
 
 _POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
@@ -124,7 +124,9 @@ def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None and "header_entry" in context.rules:
         span = Span(*match.span(1))
         edits = (Edit(span, ","),)
-        yield Diagnosis("wrong-mark", "expected `,`, found `.`", span, edits, "write `,`", least=2)
+        yield Diagnosis(
+            "wrong-mark", "expected `,`, found `.`", span, edits, "write `,`", min_tokens=2
+        )
 
 
 def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
@@ -165,7 +167,7 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
         key = first.strip('"')
         title = f"write `{key}: …`" if len(edits) < 2 else f"write `{key}: …` and so on"
-        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, least=1)
+        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, min_tokens=1)
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -184,7 +186,7 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(insert(tokens[index - 1].end, ">"))
     message = "a header must be in `<…>`"
     yield Diagnosis(
-        "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", least=1
+        "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", min_tokens=1
     )
 
 
@@ -219,7 +221,7 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     line = context.text[context.text.rfind("\n", 0, start) : start]
     edits = (insert(start, f"],{line}"),)
     message = "this bracket is never closed"
-    yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", least=1)
+    yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", min_tokens=1)
 
 
 _WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
@@ -245,11 +247,11 @@ def point_in_integer(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None:
         span, message = Span(*match.span()), f"the value of `{done[0]}` must be an integer"
         edits, title = (Edit(span, match[1]),), f"write `{match[1]}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
 
 
 def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the string of a key without quotes: `producer_name: pytorch`."""
+    """Diagnose an unquoted string value in a header: `producer_name: pytorch`."""
     done, token = context.done, context.token
     if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
         return
@@ -257,7 +259,7 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None and "'" not in match[0]:
         span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
         edits, title = (Edit(span, f'"{match[0]}"'),), "quote it"
-        yield Diagnosis("unquoted-string", message, span, edits, title, "unsafe", least=1)
+        yield Diagnosis("unquoted-string", message, span, edits, title, "unsafe", min_tokens=1)
 
 
 def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -281,7 +283,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     if edits:
         message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
         span, title = context.token.span, "correct the imports"
-        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, least=1)
+        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, min_tokens=1)
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -291,10 +293,12 @@ def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
     if done == ["explicit", ":"] and names is not None:
         span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
         edits, title = (Edit(span, f"[{names[0]}]"),), f"write `[{names[0]}]`"[:60]
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
     if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
         return
     if _FIELD.fullmatch(done[0]):
         edits = (replace(done[0], done[0].strip('"')),)
         message = "the name of a field has no quotes"
-        yield Diagnosis("wrong-mark", message, done[0].span, edits, "remove the quotes", least=1)
+        yield Diagnosis(
+            "wrong-mark", message, done[0].span, edits, "remove the quotes", min_tokens=1
+        )

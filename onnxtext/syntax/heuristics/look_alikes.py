@@ -62,7 +62,7 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     title = f"write `{edits[0].text}` in ASCII"[:80]
     for some in (tuple(edits), tuple(edits[:1])):
         yield Diagnosis(
-            "lookalike-character", message, Span(offset, offset + 1), some, title, least=0
+            "lookalike-character", message, Span(offset, offset + 1), some, title, min_tokens=0
         )
 
 
@@ -110,4 +110,4 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     # that does not help, try to replace only the first.
     for some in (edits, edits[:1]):
         span = some[0].span
-        yield Diagnosis("lookalike-character", message, span, some, title, least=0)
+        yield Diagnosis("lookalike-character", message, span, some, title, min_tokens=0)

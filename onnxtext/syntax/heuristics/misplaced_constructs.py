@@ -62,8 +62,8 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
         "write a comment" if comment else "remove it",
         "unsafe",
         help='write a comment, `# …`, or `@doc("…")` before the item it describes',
-        least=1,
-        instead=True,
+        min_tokens=1,
+        replaces_errors=True,
     )
 
 
@@ -75,7 +75,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     name = context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
-    least = 1
+    min_tokens = 1
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
         is_label = before == "]" and context.done[0] == "["
@@ -110,11 +110,13 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(name.at, context.token.end)
         written = f"{context.token}: {name}"
         message = "the type of an attribute belongs after its name"
-        least = 2
+        min_tokens = 2
     else:
         return
     title = f"write `{written}`"[:60]
-    yield Diagnosis("misplaced-type", message, span, (Edit(span, written),), title, least=least)
+    yield Diagnosis(
+        "misplaced-type", message, span, (Edit(span, written),), title, min_tokens=min_tokens
+    )
 
 
 def _is_value_type(context: ErrorContext) -> bool:
@@ -137,7 +139,9 @@ def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
         written = f"{ALIASES.get(type, type)}{context.text[context.at : rest[end].end]}"
         message = "dimensions belong after the element type"
         edits = (Edit(span, written),)
-        yield Diagnosis("misplaced-type", message, span, edits, f"write `{written}`"[:60], least=1)
+        yield Diagnosis(
+            "misplaced-type", message, span, edits, f"write `{written}`"[:60], min_tokens=1
+        )
 
 
 def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
@@ -183,7 +187,7 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span(1))
         message = f"`{match[1]}` is not an attribute type"
         edits = (Edit(span, written),)
-        yield Diagnosis("unknown-type", message, span, edits, f"write `{written}`", least=1)
+        yield Diagnosis("unknown-type", message, span, edits, f"write `{written}`", min_tokens=1)
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -200,12 +204,14 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         if last in {"[", ","} and (unknown or (alone and not token.isalnum())):
             message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
             safety: Applicability = "safe" if unknown else "unsafe"
-            yield Diagnosis("wrong-mark", message, token.span, edits, "write `?`", safety, least=1)
+            yield Diagnosis(
+                "wrong-mark", message, token.span, edits, "write `?`", safety, min_tokens=1
+            )
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
         span = Span(last.end - 1, context.at + 1)
-        yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", least=2)
+        yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", min_tokens=2)
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
@@ -219,7 +225,7 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
     if found:
         edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
         message = f"`{found[0][0]}` needs quotes to be a dimension"
-        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", least=1)
+        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", min_tokens=1)
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -238,7 +244,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", least=1)
+    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", min_tokens=1)
 
 
 _NODE = 8
@@ -275,7 +281,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
             Span(name.at, context.at + 1),
             (edit,),
             help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
-            least=0,
+            min_tokens=0,
         )
 
 
@@ -290,7 +296,7 @@ def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         brace.span,
         (insert(brace.at, "g () => () "),),
         help=f"write `g () => ({name}) {{`, and the inputs that the operator passes to it",
-        least=1,
+        min_tokens=1,
     )
 
 
@@ -301,7 +307,9 @@ def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.name(name) in NAMES and ("=" in rest or "," in rest):
             span = Span(name.at, context.token.end)
             message, edits = "the label of a node must be in `[…]`", (Edit(span, f"[{name}]"),)
-            yield Diagnosis("missing-bracket", message, span, edits, f"write `[{name}]`", least=4)
+            yield Diagnosis(
+                "missing-bracket", message, span, edits, f"write `[{name}]`", min_tokens=4
+            )
 
 
 def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -314,7 +322,7 @@ def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a declaration cannot be a statement"
         help = f"write the type in the node that computes the value: `{done[0]} {done[1]} = …`"
         removed = (Edit(Span(span.start, context.at), ""),)
-        yield Diagnosis("misplaced-type", message, span, removed, help=help, least=4)
+        yield Diagnosis("misplaced-type", message, span, removed, help=help, min_tokens=4)
 
 
 def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -326,7 +334,7 @@ def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the type of an output belongs before its name"
         span = Span(context.at, type[0])
         help = f"write `{type[1]} NAME = …`"
-        yield Diagnosis("misplaced-type", message, span, (Edit(span, ""),), help=help, least=0)
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, ""),), help=help, min_tokens=0)
 
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -343,7 +351,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     skip_to = end.end() + 1 if end is not None and ends else None
     above = node_above(context.text, match.start(1))
     if above is not None and "node" in context.rules:
-        yield replace_fields(missing_opening(above), instead=True, skip_to=skip_to)
+        yield replace_fields(missing_opening(above), replaces_errors=True, skip_to=skip_to)
     elif context.region.start < context.line_start:
         edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
         yield Diagnosis(
@@ -355,9 +363,9 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             message,
             span,
             help="add the missing `}` before it, or write it in the `<…>` of a node",
-            instead=True,
+            replaces_errors=True,
             skip_to=skip_to,
-            doubt=_MISSING_BRACE,
+            edit_cost=_MISSING_BRACE,
         )
 
 
@@ -373,5 +381,12 @@ def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (insert(match.start(1), "# "),)
     title = "make it a comment"
     yield Diagnosis(
-        "syntax-error", message, Span(*match.span(1)), edits, title, "unsafe", least=1, instead=True
+        "syntax-error",
+        message,
+        Span(*match.span(1)),
+        edits,
+        title,
+        "unsafe",
+        min_tokens=1,
+        replaces_errors=True,
     )

@@ -20,7 +20,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.token_errors import ALIASES
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
 _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
@@ -80,7 +80,7 @@ def in_attributes(context: ErrorContext) -> bool:
 
 
 def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an element type as a value, as in `Cast <to = TensorProto.FLOAT> (x)`."""
+    """Diagnose an element type as an attribute's value: `Cast <to = TensorProto.FLOAT> (x)`."""
     if context.token not in {",", ">", "."} or not in_attributes(context):
         return
     for name, mark, value in zip(context.done, context.done[1:], context.done[2:], strict=False):
@@ -90,10 +90,10 @@ def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
         word = match[1].lower()
         element = ELEMENTS.get(ALIASES.get(word, word))
         if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in match[0]):
-            message = f"`{match[0]}` is not a value: an attribute has the number of an element type"
+            message = f"`{match[0]}` is not a value: write the element type as a number"
             edits = (Edit(Span(*match.span()), str(element.number)),)
             title = f"write `{element.number}`"
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, min_tokens=1)
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -126,7 +126,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(start, f"{match[1]} = "), Edit(Span(rest[end].end, match.end()), ""))
         message = "the outputs of a node belong before its operator"
         title, span = f"write `{match[1]} = {call}`"[:80], Span(start, match.end())
-        yield Diagnosis("missing-equals", message, span, edits, title, least=1)
+        yield Diagnosis("missing-equals", message, span, edits, title, min_tokens=1)
     operator = context.text[start : context.done[-1].end]
     yield Diagnosis(
         "missing-equals",
@@ -134,7 +134,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         Span(start, start + len(operator)),
         (insert(start, "= ") if comma is None else Edit(Span(comma.at, start), " A = "),),
         help=f"write `NAME = {operator}`",
-        least=2,
+        min_tokens=2,
     )
 
 
@@ -153,14 +153,14 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         if end is not None and "=" not in rest[:end]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, rest[end].end)
-            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", least=1)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", min_tokens=1)
         return
     if rest[-1] == "<":  # attributes that begin on this line
         rest = rest[:-1]
     if rest and rest[0] != "," and all(context.name(t) in NAMES or t == "," for t in rest):
         span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
-        yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", least=0)
+        yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", min_tokens=0)
 
 
 def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -180,7 +180,7 @@ def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
                 best = outcome.count, last, edits
     if best is not None:
         message, span = "the attributes of a node must be in `<…>`", Span(context.at, best[1].end)
-        yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", least=1)
+        yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", min_tokens=1)
 
 
 def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -192,7 +192,9 @@ def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "incomplete statement: expected an operator and `(` after `=`"
         edits = (insert(done[-1].at, "A ("),)
         help = "write them before the inputs, such as `Concat (`"
-        yield Diagnosis("incomplete-statement", message, done[-2].span, edits, help=help, least=1)
+        yield Diagnosis(
+            "incomplete-statement", message, done[-2].span, edits, help=help, min_tokens=1
+        )
 
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -208,11 +210,11 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
         message = "the outputs of a node cannot be in brackets"
-        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", least=2)
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", min_tokens=2)
 
 
 def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose needless parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
+    """Diagnose redundant parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
     done = context.done
     if context.token != "(" or len(done) < 2:
         return
@@ -233,7 +235,7 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None:
         edits = (replace(rest[0], ""), replace(rest[end], ""))
         title = "remove the parentheses"
-        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, least=1)
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, min_tokens=1)
 
 
 def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -253,7 +255,7 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
                 name = context.done[-1]
                 help = f"move `{name} (…)` to its own statement, and use its output here"
                 edits = (Edit(Span(token.at, span.end), ""),)
-                yield Diagnosis("not-a-name", message, span, edits, help=help, least=1)
+                yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
         else:
             yield from _value_as_input(context, token)
         return
@@ -281,7 +283,7 @@ def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
         message = "an input of a node must be a name, not a value"
         help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
         span = Span(first.at, last.end)
-        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help, least=1)
+        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help, min_tokens=1)
 
 
 def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -299,7 +301,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span())
     message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
     edits = (Edit(span, f'"{match[0]}"'),)
-    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", least=1)
+    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=1)
 
 
 def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -318,7 +320,7 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a list in an attribute cannot contain lists"
         help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
         edits = (Edit(span, "[]"),)
-        yield Diagnosis("wrong-mark", message, span, edits, help=help, least=1)
+        yield Diagnosis("wrong-mark", message, span, edits, help=help, min_tokens=1)
     if context.token in {"(", "{"}:
         end = closing_index(rest)
         if end is None:
@@ -334,7 +336,7 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a row of a tensor must be in square brackets"
     elif tensor:
         message = "the elements of a tensor must be in braces or square brackets"
-    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", least=1)
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", min_tokens=1)
 
 
 def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -364,5 +366,5 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             Span(first.at, values[end].end),
             (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
             help="move the tensor to `<…>` between the outputs of the graph and its `{`",
-            least=1,
+            min_tokens=1,
         )

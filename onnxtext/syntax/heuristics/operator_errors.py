@@ -56,7 +56,7 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span("name"))
         message = "the domain and the name of an operator are separated by `.`"
         edits = (Edit(span, written),)
-        yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", least=1)
+        yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", min_tokens=1)
 
 
 def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -76,7 +76,7 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         if not tokens or end is None or "=" in tokens[1 : end + 2]:
             return
         span = Span(first.at, tokens[end].end)
-        message = "a node has one list of inputs"
+        message = "a node cannot have a second list of inputs"
         help = "remove this list, or write another node"
         if text[first.at] == "[":
             message = "an output cannot have a subscript"
@@ -88,14 +88,16 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span())
         edits = (insert(span.start, "<"), insert(span.end, ">"))
         message, title = "the attributes of a node must be in `<…>`", "write `<…>`"
-        yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", least=1)
+        yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=1)
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
         return
     elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
         message = "unexpected `:` before the attributes"
         replaced = (replace(first, "= A ()"),)  # the parser has completed the node
-        yield Diagnosis("syntax-error", message, first.span, replaced, help="remove it", least=1)
+        yield Diagnosis(
+            "syntax-error", message, first.span, replaced, help="remove it", min_tokens=1
+        )
         return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
@@ -103,7 +105,7 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         help = "write another node with this output as its input"
     else:
         return
-    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, least=1)
+    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, min_tokens=1)
 
 
 def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -116,9 +118,9 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
     operator = f"{match['operator']} <{attributes}>" if attributes else match["operator"]
     written = f"{outputs} = {operator} ({inputs})"
     span = Span(match.start(2), match.end())
-    message = "a node is not made by a call"
+    message = "a node is not created by a function call"
     edits, title = (Edit(span, written),), f"write `{written}`"[:80]
-    yield Diagnosis("not-a-name", message, span, edits, title, "unsafe", least=1)
+    yield Diagnosis("not-a-name", message, span, edits, title, "unsafe", min_tokens=1)
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -129,7 +131,7 @@ def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token == "[" or context.name(context.token) == "DECORATOR":
         message, edits = "a comma between two nodes", (replace(done[0], ""),)
         yield Diagnosis(
-            "syntax-error", message, done[0].span, edits, "remove `,`", "unsafe", least=2
+            "syntax-error", message, done[0].span, edits, "remove `,`", "unsafe", min_tokens=2
         )
 
 
@@ -144,7 +146,7 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         message = "nodes cannot be in braces"
         yield Diagnosis(
-            "syntax-error", message, token.span, edits, "remove the braces", "unsafe", least=3
+            "syntax-error", message, token.span, edits, "remove the braces", "unsafe", min_tokens=3
         )
 
 
@@ -161,4 +163,4 @@ def function_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"expected `}}` before the function `{name}`"
     span = Span(start, context.text.find("(", start))
     edits = (insert(start, "}\n\n"),)
-    yield Diagnosis("unclosed-bracket", message, span, edits, "add `}`", "unsafe", least=1)
+    yield Diagnosis("unclosed-bracket", message, span, edits, "add `}`", "unsafe", min_tokens=1)

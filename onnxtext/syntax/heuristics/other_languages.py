@@ -24,7 +24,7 @@ from onnxtext.syntax.heuristics.node_errors import (
     inputs_bracket,
 )
 from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 _FOREIGN_WORDS = frozenset((
     "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
@@ -109,7 +109,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1
         yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
 
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -124,12 +124,14 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(word.at, rest[-1].end)
             message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
-            yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", least=0)
+            yield Diagnosis(
+                "foreign-word", message, span, edits, "remove it", "unsafe", min_tokens=0
+            )
         else:
             message = "`return` does not belong here"
             help = f"write `NAME = {context.token} …`, and list NAME in the first line after `=>`"
             edits = (insert(context.at, "= "),)
-            yield Diagnosis("foreign-word", message, word.span, edits, help=help, least=2)
+            yield Diagnosis("foreign-word", message, word.span, edits, help=help, min_tokens=2)
         return
     if context.next_statement == context.at:  # the word ends an incomplete statement
         return
@@ -137,7 +139,9 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     removed += [replace(token, "") for token in rest if token == ";"]
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Diagnosis("foreign-word", message, word.span, tuple(removed), title, "unsafe", least=3)
+    yield Diagnosis(
+        "foreign-word", message, word.span, tuple(removed), title, "unsafe", min_tokens=3
+    )
 
 
 def translated_type(match: re.Match[str]) -> str:
@@ -157,7 +161,7 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (Edit(Span(*dotted.span()), element),)
             message = f"`{dotted[0]}` is not a type"
             title = f"write `{element}`"
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, least=1)
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, min_tokens=1)
         return
     if context.token == ")" and context.done[-2:-1] == ["("] and len(context.done) > 2:
         first = context.done[-3]  # in an attribute, the parser reads `tensor (float` as a graph
@@ -173,7 +177,7 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "a tensor type must be written as an element type and dimensions"
     edits = (Edit(span, written),)
     yield Diagnosis(
-        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", least=1
+        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", min_tokens=1
     )
 
 
@@ -188,8 +192,12 @@ def fences(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: match.end()].rstrip()))
     message = "unexpected Markdown fence"
-    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it", "unsafe", least=1)
-    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", least=0)
+    yield Diagnosis(
+        "foreign-word", message, span, tuple(edits), "remove it", "unsafe", min_tokens=1
+    )
+    yield Diagnosis(
+        "foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", min_tokens=0
+    )
 
 
 def imports(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -202,7 +210,9 @@ def imports(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "imports are not supported: operators come from the `opset_import` of the header"
     help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
     edits = (Edit(span, ""),)
-    yield Diagnosis("foreign-word", message, span, edits, "remove it", "unsafe", help=help, least=1)
+    yield Diagnosis(
+        "foreign-word", message, span, edits, "remove it", "unsafe", help=help, min_tokens=1
+    )
     yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
 
 
@@ -266,8 +276,8 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     )
     span = Span(start, start + len(match[1]))
     help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
-    least = 1 if returned is None else 0
-    yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, least=least)
+    min_tokens = 1 if returned is None else 0
+    yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, min_tokens=min_tokens)
 
 
 def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -277,7 +287,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(offset, context.line_end)
         edits = (Edit(Span(offset, offset + 2), "#"),)
         message = "a comment must start with `#`"
-        yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+        yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
     elif context.text.startswith("/*", offset):
         end = context.text.find("*/", offset, offset + 2000)
         if end >= 0:
@@ -287,7 +297,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
             message = "a comment must start with `#`, and ends at the end of the line"
-            yield Diagnosis("slash-comment", message, span, edits, "write `#`", least=0)
+            yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
 
 
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -296,18 +306,24 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         span = context.token.span
         if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
-            yield Diagnosis("semicolon", message, span, (Edit(span, ","),), "write `,`", least=3)
+            yield Diagnosis(
+                "semicolon", message, span, (Edit(span, ","),), "write `,`", min_tokens=3
+            )
         expected = set(context.expected())
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
             if expected == {kind} or (kind in expected and in_attributes(context)):
                 message, edits = f"expected `{mark}`, found `;`", (Edit(span, mark),)
-                yield Diagnosis("semicolon", message, span, edits, f"write `{mark}`", least=3)
-        message = "unexpected `;`: statements need no mark at their end"
-        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `;`", least=0)
+                yield Diagnosis("semicolon", message, span, edits, f"write `{mark}`", min_tokens=3)
+        message = "unexpected `;`: statements do not end with punctuation"
+        yield Diagnosis(
+            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", min_tokens=0
+        )
     elif context.token == "}" and context.done == [","] and "node" in context.rules:
         span = context.done[0].span
-        message = "unexpected `,`: statements need no mark at their end"
-        yield Diagnosis("semicolon", message, span, (Edit(span, ""),), "remove the `,`", least=0)
+        message = "unexpected `,`: statements do not end with punctuation"
+        yield Diagnosis(
+            "semicolon", message, span, (Edit(span, ""),), "remove the `,`", min_tokens=0
+        )
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -344,6 +360,6 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "attributes belong in `<…>` after the operator, not among the inputs"
     span = Span(first.at, first.at + len(written))
     moved = (insert(after, f" <{written}>{blank}"), remove)
-    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", least=1)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", min_tokens=1)
     help = f"write them as `{context.done[index - 1]} <…> (…)`"
-    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, least=1)
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, min_tokens=1)

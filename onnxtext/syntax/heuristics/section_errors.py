@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for sections: unknown names, missing and surplus braces around them."""
+"""Error heuristics for sections: unknown names, missing and extra braces around them."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
             (insert(name.at, "}\n" * count + "\n"),),
             f"add `{'}' * count}`",
             "unsafe",
-            others=others,
-            least=1,
+            other_labels=others,
+            min_tokens=1,
         )
 
 
@@ -73,7 +73,7 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
             message, edits = f"`{token}` is unknown here", (replace(token, meant),)
             title = f"write `{meant}`"
             yield Diagnosis(
-                "misspelt-keyword", message, token.span, edits, title, "unsafe", least=2
+                "misspelt-keyword", message, token.span, edits, title, "unsafe", min_tokens=2
             )
         end = context.text.find("\n}", context.at)
         line = context.text.find("\n", end + 1) if end >= 0 else -1
@@ -97,7 +97,7 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     if begins and context.name(done[0]) == "WORD" and context.name(done[1]) in _STRINGS:
         edits = (insert(done[0].end, ":"),)
         message = f"expected `:` after the key `{done[0]}`"
-        yield Diagnosis("syntax-error", message, done[1].span, edits, "add `:`", least=0)
+        yield Diagnosis("syntax-error", message, done[1].span, edits, "add `:`", min_tokens=0)
 
 
 def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -111,7 +111,13 @@ def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(context.at, tokens[0]),)
         message, help = "incomplete statement: expected a string after `:`", "complete or remove it"
         yield Diagnosis(
-            "incomplete-statement", message, span, edits, help=help, least=1, instead=True
+            "incomplete-statement",
+            message,
+            span,
+            edits,
+            help=help,
+            min_tokens=1,
+            replaces_errors=True,
         )
 
 
@@ -124,7 +130,7 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the name of the configuration is missing"
         edits = (insert(context.at, '"" '),)
         help = 'write it before the `{`, such as `configuration "2gpu" {`'
-        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, least=1)
+        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=1)
 
 
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -159,5 +165,5 @@ def _unclosed_before_header(span: Span, *edits: Edit) -> Diagnosis:
     title = "add `}`" if edits else ""
     help = None if edits else "add the missing `}` before it"
     return Diagnosis(
-        "unclosed-bracket", message, span, edits, title, "unsafe", help, least=1, doubt=inf
+        "unclosed-bracket", message, span, edits, title, "unsafe", help, min_tokens=1, edit_cost=inf
     )

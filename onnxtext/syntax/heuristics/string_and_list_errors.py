@@ -53,7 +53,9 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
-        yield Diagnosis("unquoted-string", message, value.span, edits, title, "unsafe", least=2)
+        yield Diagnosis(
+            "unquoted-string", message, value.span, edits, title, "unsafe", min_tokens=2
+        )
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -128,7 +130,7 @@ def _unclosed_quotes(
                 edits,
                 'write `"`',
                 "unsafe",
-                least=1,
+                min_tokens=1,
             )
         for match in _END_OF_STRING.finditer(line, 1):
             tries += 1
@@ -167,8 +169,10 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             code = "colon-for-equals" if other == "=" else "equals-for-colon"
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
-            least = 2 if token is context.token else 4
-            yield Diagnosis(code, message, token.span, edits, f"write `{other}`", least=least)
+            min_tokens = 2 if token is context.token else 4
+            yield Diagnosis(
+                code, message, token.span, edits, f"write `{other}`", min_tokens=min_tokens
+            )
 
 
 _COLON_RULES = frozenset(
@@ -237,7 +241,7 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(done[-2].at, rest[size - 1].end)
     edits = (insert(span.start, "["), insert(span.end, "]"))
     message = "a list in an attribute must be in square brackets"
-    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", least=1)
+    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", min_tokens=1)
 
 
 _NUMBERS = frozenset(("INT", "FLOAT"))
@@ -261,13 +265,15 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = move_edits(added, start.__add__)
     span = context.token.span
     if edits and context.token == ";":
-        yield Diagnosis("semicolon", "expected `,`, found `;`", span, edits, "write `,`", least=3)
+        yield Diagnosis(
+            "semicolon", "expected `,`, found `;`", span, edits, "write `,`", min_tokens=3
+        )
     elif edits:
         message, title = "expected `,` between two elements", "add `,`"
         end = edits[0].span.start
         if "\n" in context.text[end : context.at]:
             span = Span(end - 1, end)
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=3)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=3)
 
 
 def _list_end(text: str, start: int) -> int:
@@ -329,4 +335,4 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
 def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
     title = "add `]`" if edit.text else "remove it"
     span, message = Span(offset, offset + 1), "this bracket is never closed"
-    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", least=1)
+    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", min_tokens=1)

@@ -68,13 +68,15 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         content = match[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
-        yield Diagnosis("single-quotes", message, span, edits, title, least=1)
+        yield Diagnosis("single-quotes", message, span, edits, title, min_tokens=1)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.line_end)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]
-        message = "the quotes of a string cannot have a backslash"
+        message = "the quotes around a string must not be escaped"
         span = Span(context.at, context.at + 2)
-        yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", least=1)
+        yield Diagnosis(
+            "wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", min_tokens=1
+        )
     elif context.token is not None and context.token in _SMART:
         yield from _wrong_triple(context)
         match = _SMART_QUOTED.match(context.text, context.at)
@@ -84,7 +86,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{match[1]}"'),), f'write "{match[1]}"'[:60]
-        yield Diagnosis("smart-quotes", message, span, edits, title, least=1)
+        yield Diagnosis("smart-quotes", message, span, edits, title, min_tokens=1)
 
 
 def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -98,7 +100,7 @@ def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
         code, message = "single-quotes", "a string must be in double quotes"
         if context.token != "'":
             code, message = "smart-quotes", typographic_quote_message(first[0][0])
-        yield Diagnosis(code, message, edits[0].span, edits, f"write `{plain}`", least=1)
+        yield Diagnosis(code, message, edits[0].span, edits, f"write `{plain}`", min_tokens=1)
 
 
 def typographic_quote_message(quote: str) -> str:
@@ -137,7 +139,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     code, message = _number_words(written)
     title = f"write {sign}{plain}"
-    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, least=0)
+    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, min_tokens=0)
 
 
 def _number_words(written: str) -> tuple[str, str]:
@@ -172,8 +174,8 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
 
 
-def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose misspelt or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata {`."""
+def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose misspelled or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata`."""
     keywords = _keywords()
     for token in context.nearby(4):
         if context.name(token) != "WORD":
@@ -187,7 +189,7 @@ def misspelt(context: ErrorContext) -> Iterator[Diagnosis]:
         if meant is not None:
             edits, title = (replace(token, meant),), f"write `{meant}`"
             applicability: Applicability = "safe" if safe else "unsafe"
-            yield Diagnosis(code, message, token.span, edits, title, applicability, least=3)
+            yield Diagnosis(code, message, token.span, edits, title, applicability, min_tokens=3)
 
 
 def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -199,7 +201,7 @@ def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{word}` is not a type"
         help = "write an element type, such as `float`, `int64` or `bool`"
         edits = (replace(word, "float"),)
-        yield Diagnosis("unknown-type", message, word.span, edits, help=help, least=6)
+        yield Diagnosis("unknown-type", message, word.span, edits, help=help, min_tokens=6)
 
 
 def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -211,7 +213,9 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
     if (word and token == before) or (before in OPENING and before.end == token.at):
         message = f"`{before}` is written twice"
         edits = (Edit(Span(before.at, token.at), ""),)
-        yield Diagnosis("syntax-error", message, token.span, edits, "remove one", "unsafe", least=2)
+        yield Diagnosis(
+            "syntax-error", message, token.span, edits, "remove one", "unsafe", min_tokens=2
+        )
 
 
 def _keywords() -> list[str]:
@@ -295,7 +299,9 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token == "=" and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
         message = "expected `=>`, found `=`"
-        yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `=>`", least=2)
+        yield Diagnosis(
+            "wrong-mark", message, context.token.span, edits, "write `=>`", min_tokens=2
+        )
     for wrong, right in _FOREIGN_MARKS:
         places = (offset, offset - 1, context.previous_end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
@@ -303,7 +309,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(start, start + 2)
             message = f"expected `{right}`, found `{wrong}`"
             edits = (Edit(span, right),)
-            yield Diagnosis("wrong-mark", message, span, edits, f"write `{right}`", least=2)
+            yield Diagnosis("wrong-mark", message, span, edits, f"write `{right}`", min_tokens=2)
     if context.token is not None and context.token in {"%", "$"}:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"

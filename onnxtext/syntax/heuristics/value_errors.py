@@ -57,7 +57,7 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     if opener == "[":
         edits = [Edit(opener.span, "{"), *edits, Edit(Span(offset, offset + 1), "}")]
     title = "quote the elements"
-    yield Diagnosis(code, message, span, tuple(edits), title, "unsafe", least=1)
+    yield Diagnosis(code, message, span, tuple(edits), title, "unsafe", min_tokens=1)
 
 
 def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -69,7 +69,7 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "an initializer needs a type before its name"
         help = f"write its type and shape, such as `float[2] {done[0]} = …`"
         edits = (insert(done[0].at, "float "),)
-        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, least=2)
+        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
 
 
 def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -95,7 +95,7 @@ def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(name.at, end)
     message = "the data of an initializer must be written out: nodes and calls are not possible"
     help = "write the elements, such as `[1, 2]`; or move the node to the `{…}` of the graph"
-    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help, least=1)
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help, min_tokens=1)
 
 
 def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -109,7 +109,7 @@ def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(insert(context.ahead[1].at, "int64[0] "))
     message = "the values and the indices of a sparse tensor need types"
     help = "write `sparse(float[1] [2], int64[1] [0])`, with types and shapes as needed"
-    yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help, least=1)
+    yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help, min_tokens=1)
 
 
 _DATA = frozenset(("NUMBERS", "NESTED", "BRACES", "LSQB", "LBRACE"))
@@ -126,7 +126,9 @@ def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(token.at, left), insert(token.end, right))
         message = f"the value of a tensor must be in `{left}…{right}`"
         title = f"write `{left}{token}{right}`"
-        yield Diagnosis("missing-bracket", message, token.span, edits, title, "unsafe", least=1)
+        yield Diagnosis(
+            "missing-bracket", message, token.span, edits, title, "unsafe", min_tokens=1
+        )
 
 
 def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -139,7 +141,7 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         span, message = Span(*special.span()), f"`{special[0]}` is not a number"
         edits = (Edit(span, special[1]),)
         title = f"write `{special[1]}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
     for match in _FRACTION.finditer(context.text, context.line_start, context.line_limit):
         if not match.start() <= context.at <= match.end():
             continue
@@ -148,7 +150,7 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             written = f"-{value!r}" if match[0][0] == "-" else repr(value)
             span, message = Span(*match.span()), f"`{match[0]}` is not a number"
             edits, title = (Edit(span, written),), f"write `{written}`"
-            yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", least=1)
+            yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
 
 
 def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -164,7 +166,9 @@ def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(Span(match.end(1), match.end()), "("),)
     message = f"write `@{match[1]}(…)`, without a blank before the `(`"
     title = "correct the decorator"
-    yield Diagnosis("syntax-error", message, Span(*match.span()), edits, title, "unsafe", least=2)
+    yield Diagnosis(
+        "syntax-error", message, Span(*match.span()), edits, title, "unsafe", min_tokens=2
+    )
 
 
 def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -176,7 +180,7 @@ def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(Span(done[0].at, context.at), ""),)
         message = f"`{done[0]}` is not a type: functions have no type variables"
         title = f"remove `{done[0]}`"
-        yield Diagnosis("unknown-type", message, done[0].span, edits, title, "unsafe", least=1)
+        yield Diagnosis("unknown-type", message, done[0].span, edits, title, "unsafe", min_tokens=1)
 
 
 def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -185,6 +189,6 @@ def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
         name = context.lexer.token(context.text, context.at + 1)
         if name is not None and name.at == context.at + 1 and context.name(name) in NAMES:
             span = Span(context.at, name.end)
-            message = "a parameter of a function has no `@`: only its uses have it"
+            message = "write a parameter of a function without `@`; only references have `@`"
             edits = (Edit(Span(context.at, name.at), ""),)
-            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", least=1)
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=1)

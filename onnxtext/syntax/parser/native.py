@@ -21,7 +21,7 @@ from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND, ParserTables
 from onnxtext.syntax.parser.lalr import ERROR_NODE, MAX_PARSER_STACK, Reduction, load_automaton
 from onnxtext.syntax.parser.parser import Parser
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
 
 _FRACTIONS = {

@@ -30,7 +30,7 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
         diagnosis.code,
         diagnosis.message,
         source=source,
-        labels=(Label(diagnosis.span, diagnosis.label), *diagnosis.others),
+        labels=(Label(diagnosis.span, diagnosis.label), *diagnosis.other_labels),
         help=diagnosis.help or diagnosis.title or None,
         fix=fix,
     )
@@ -130,7 +130,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 def _tidy(source: Source, edit: Edit) -> Edit:
     """Move an inserted `:` or `,` to its usual place, directly after the token before it.
 
-    Give new lines the line ends of the source.
+    Give new lines the line endings of the source.
     """
     text = source.text
     start, end = edit.span

@@ -158,24 +158,24 @@ class Recovery:
         if self._tries > MAX_TRIES:  # no edit helped
             self._reported = max(self._reported, offset)
         diagnosis = diagnose(context, self._budget) if offset > self._reported else None
-        if diagnosis is not None and diagnosis.instead:
+        if diagnosis is not None and diagnosis.replaces_errors:
             span = range(*diagnosis.span)
             self._errors[:] = [error for error in self._errors if error.at not in span]
-        certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not diagnosis.doubt
+        cost = inf if diagnosis is None else diagnosis.edit_cost
+        certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not cost
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
         # The skipped text has been reported.
         cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
-        doubt = inf if diagnosis is None else diagnosis.doubt
-        if offset > self._reported and may_be_wider(context, doubt) and not is_incomplete(context):
+        if offset > self._reported and may_be_wider(context, cost) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = self.text.rfind("\n", 0, context.previous_end) + 1
                 if self._has_semantic_error(max(wider.region.start, before), offset):
                     cascade = True  # the semantic error may be the cause
                     break
-                other = diagnose_wider(wider, self._budget, doubt)
+                other = diagnose_wider(wider, self._budget, cost)
                 if other is not None:
-                    context, position, diagnosis, doubt = wider, outer, other, other.doubt
+                    context, position, diagnosis, cost = wider, outer, other, other.edit_cost
         if diagnosis is not None and diagnosis.edits:
             resume = self._apply(diagnosis, context, position, cascade)
             if resume is not None:

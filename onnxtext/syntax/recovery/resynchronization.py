@@ -67,22 +67,22 @@ class Resynchronization:
         self.early: int | None = None
         self.positions = [offset for offset in sync_positions(machine) if offset <= innermost]
 
-    def find(self, least: int) -> int | None:
+    def find(self, min_offset: int) -> int | None:
         """Repair the stack, and return the offset at which to continue; None to give up.
 
         Args:
-            least: the minimum offset. It is ignored for a statement that begins before the error,
-                and if the diagnosis of the error has an offset `skip_to`.
+            min_offset: applies only to statements that begin after the error, and only if the
+                diagnosis of the error has no offset `skip_to`.
         """
         if self.context.token is None or not self.positions:
             return None
         if self.skip_to is None and self.context.next_statement is None:
-            resume = self._within_line(least)
+            resume = self._within_line(min_offset)
             if resume is not None:
                 return resume
-        return self._next_line(least)
+        return self._next_line(min_offset)
 
-    def _within_line(self, least: int) -> int | None:
+    def _within_line(self, min_offset: int) -> int | None:
         """Drop a list item; return the offset of the comma or bracket after it; None on failure."""
         context = self.context
         machine = self.machine
@@ -108,7 +108,7 @@ class Resynchronization:
                 return None
             if token in OPENING:
                 depth += 1
-            elif depth <= 0 and token.at >= least and token in {",", ")", ">", "]", "}"}:
+            elif depth <= 0 and token.at >= min_offset and token in {",", ")", ">", "]", "}"}:
                 kind = context.lexer.kind(token)
                 for stack in stacks:
                     if States(machine.automaton, stack).feed(kind):
@@ -127,7 +127,7 @@ class Resynchronization:
         where = self.machine.where
         return where[position] if position < len(where) else self.context.at
 
-    def _next_line(self, least: int) -> int | None:
+    def _next_line(self, min_offset: int) -> int | None:
         """Drop the statement; return the offset of the next one, on a line indented no deeper."""
         context = self.context
         text = context.text
@@ -149,7 +149,9 @@ class Resynchronization:
             if not before and possible is not None:
                 break
             earlier += before
-            if earlier > _MAX_EARLIER or (token.at < least and self.skip_to is None and not before):
+            if earlier > _MAX_EARLIER or (
+                token.at < min_offset and self.skip_to is None and not before
+            ):
                 continue
             for position in self._candidates(token, indent, levels):
                 if not before or self._parses_from(position, token):

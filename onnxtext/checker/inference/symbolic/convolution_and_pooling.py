@@ -37,7 +37,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         # In onnxruntime, the output of pooling may be empty, that of a convolution may not.
         least = 0 if call.node.op_type == "Conv" else 1 - 2 * by
         if isinstance(steps, int) and steps < least:
-            call.reject(f"the window is larger than dimension {axis + 2} of {{0}} with its pads")
+            call.reject(f"the window is larger than the padded dimension {axis + 2} of {{0}}")
         if call.integer("ceil_mode", 0):
             dims.append(_ceil_window_count(steps, by, plus(extent, first)))
         else:
@@ -205,7 +205,7 @@ def space_to_depth(call: OperatorCall) -> SymbolicShape:
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
     for axis in (2, 3):
-        call.multiple(0, axis, block, "`blocksize`")
+        call.require_multiple(0, axis, block, "`blocksize`")
     area = block * block
     height, width = quotient(shape[2], block), quotient(shape[3], block)
     return shape[0], times(shape[1], area), height, width
@@ -216,7 +216,7 @@ def depth_to_space(call: OperatorCall) -> SymbolicShape:
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
-    call.multiple(0, 1, block * block, "the square of `blocksize`")
+    call.require_multiple(0, 1, block * block, "the square of `blocksize`")
     return (
         shape[0],
         quotient(shape[1], block * block),

@@ -28,7 +28,7 @@ def require_equation(call: OperatorCall) -> None:
         (letter for letter in right if letter.isalpha() and right.count(letter) > 1), None
     )
     if arrow and repeated is not None:
-        call.reject(f"the output term `{right}` has the letter `{repeated}` twice")
+        call.reject(f"the output term `{right}` repeats the index `{repeated}`")
     sizes: dict[str, tuple[int, int]] = {}
     for index, term in enumerate(terms):
         for label, size in _labeled_dimensions(term, call.shape(index)):

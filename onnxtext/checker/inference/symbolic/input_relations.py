@@ -63,9 +63,9 @@ def _deform_conv(call: OperatorCall) -> None:
     if isinstance(channels, int):
         channels_name = "dimension 1 of {1} times `group`"
         call.equal(data[1], channels * group, "dimension 1 of {0}", channels_name)
-    call.multiple(0, 1, group, "`group`")
-    call.multiple(0, 1, offset_group, "`offset_group`")
-    call.multiple(1, 0, group, "`group`")
+    call.require_multiple(0, 1, group, "`group`")
+    call.require_multiple(0, 1, offset_group, "`offset_group`")
+    call.require_multiple(1, 0, group, "`group`")
     sizes = [size for size in kernel if isinstance(size, int)]
     bias = call.shape(3)
     if bias is not None and len(bias) == 1:
@@ -119,7 +119,7 @@ def _group_normalization(call: OperatorCall) -> None:
     shape, groups = call.shape(0), call.integer("num_groups", 0)
     if shape is None or len(shape) < 2 or groups < 1:
         return
-    call.multiple(0, 1, groups, "`num_groups`")
+    call.require_multiple(0, 1, groups, "`num_groups`")
     expected, name = (
         (groups, "`num_groups`") if call.since < 21 else (shape[1], "dimension 1 of {0}")
     )
@@ -182,7 +182,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
         if heads < 1 or not isinstance(size, int):
             return
         if size % heads:
-            call.multiple(0, 2, heads, "`num_heads`")
+            call.require_multiple(0, 2, heads, "`num_heads`")
             return
         size //= heads
     if isinstance(size, int) and size % 2:

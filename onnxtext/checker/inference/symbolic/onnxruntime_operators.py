@@ -142,7 +142,7 @@ def _skip_normalized(call: OperatorCall) -> Shapes:
 
 
 def _embedding_shapes(call: OperatorCall) -> Shapes:
-    """Infer an embedding with layer normalization."""
+    """Infer the output shapes of `EmbedLayerNormalization`."""
     tokens, vectors = call.shape(0), call.shape(2)
     if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
         return ()

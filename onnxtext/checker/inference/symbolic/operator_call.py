@@ -198,7 +198,7 @@ class OperatorCall:
         for axis, sizes in enumerate(zip(expected, shape, strict=True)):
             self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (left, right)])
 
-    def multiple(self, index: int, axis: int, number: int, name: str) -> None:
+    def require_multiple(self, index: int, axis: int, number: int, name: str) -> None:
         """Require a dimension of the input at `index` to be a multiple of `number`.
 
         Args:

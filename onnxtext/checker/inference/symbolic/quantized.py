@@ -42,7 +42,10 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
     if shape is None or scale is None or block < 0:
         return
     if scale in ((), _ONE):
-        call.reject(f"{{1}} is one scale, but `block_size` is {block}", certain=False)
+        call.reject(
+            f"{{1}} is a single scale for the whole tensor, but `block_size` is {block}",
+            certain=False,
+        )
         return
     # By their rank, these are scales for each index of the axis, which have no blocks.
     certain = len(scale) > 1

@@ -322,7 +322,7 @@ def split(call: OperatorCall) -> Shapes:
     elif call.has_input(1) or parts is not None:
         sizes = (None,) * count
     elif count and call.integer("num_outputs", 0) == count:
-        # The last part is smaller if the dimension is no multiple of the number of parts.
+        # The last part is smaller if the dimension is not a multiple of the number of parts.
         size = quotient_rounded_up(axis_size, count)
         sizes = (*(size,) * (count - 1), minus(axis_size, times(size, count - 1)))
     else:

@@ -173,7 +173,7 @@ class SizeEquations:
         return found if isinstance(found, int) else None
 
     def _number(self, name: str) -> int | None:
-        root, offset, _ = self.joined(name)
+        root, offset, _ = self.representative(name)
         choice = self._choice(root)
         if choice is None or len(choice.numbers) != 1:
             return None
@@ -185,7 +185,7 @@ class SizeEquations:
         Return None if the symbol is not restricted, or if it has a conflict. Also return None if
         only several restrictions together leave a single number.
         """
-        root, offset, joined = self.joined(name)
+        root, offset, joined = self.representative(name)
         choice = self._choice(root)
         if choice is None or root in self._reported:
             return None
@@ -194,7 +194,7 @@ class SizeEquations:
             return None
         return SizeRestriction(numbers, choice.place, joined)
 
-    def joined(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
+    def representative(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
         """Find the representative of a symbol's group; equations connect the symbols of a group.
 
         Returns:
@@ -204,7 +204,7 @@ class SizeEquations:
         total = 0
         places: list[Place] = []
         if self._outer is not None:
-            name, total, outer_places = self._outer.joined(name)
+            name, total, outer_places = self._outer.representative(name)
             places += outer_places
         while name in self._links:
             name, offset, place = self._links[name]
@@ -228,7 +228,7 @@ class SizeEquations:
         return substitute(extent, value)
 
     def _representative(self, name: str) -> Extent:
-        root, offset, _ = self.joined(name)
+        root, offset, _ = self.representative(name)
         return symbol_plus(root, offset)
 
     def reject(
@@ -306,8 +306,8 @@ class SizeEquations:
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
-        first, left_offset, joined = self.joined(left[0])
-        second, right_offset, _ = self.joined(right[0])
+        first, left_offset, joined = self.representative(left[0])
+        second, right_offset, _ = self.representative(right[0])
         difference = right[1] + right_offset - left[1] - left_offset  # one = other + difference
         if first == second:
             if difference and first not in self._reported:
@@ -329,7 +329,7 @@ class SizeEquations:
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
         """Restrict a size to some numbers; record a conflict if none of them is possible."""
-        root, root_offset, joined = self.joined(extent[0])
+        root, root_offset, joined = self.representative(extent[0])
         offset = root_offset + extent[1]
         allowed = frozenset(number - offset for number in numbers)
         choice = self._choice(root)

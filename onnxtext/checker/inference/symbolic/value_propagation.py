@@ -32,7 +32,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     stored_value,
     take_elements,
 )
-from onnxtext.tensor.elements import ELEMENT_NUMBERS
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 ValueFunction = Callable[[OperatorCall], SmallTensor | None]
 

@@ -25,7 +25,7 @@ def broadcast_up(conversion: NodeConversion) -> None:
             conversion.set_input(
                 1, conversion.insert("Unsqueeze", (conversion.input(1),), "aligned", axes)
             )
-            conversion.say("`axis` is replaced by an `Unsqueeze` of the second input")
+            conversion.add_note("`axis` is replaced by an `Unsqueeze` of the second input")
     conversion.drop("axis")
     conversion.drop("broadcast")
     carry_over(conversion)
@@ -40,7 +40,7 @@ def broadcast_down(conversion: NodeConversion) -> None:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
             raise NotConvertible("it broadcasts in a way that is allowed only since version 7")
         conversion.set(int_attribute("broadcast", 1))
-        conversion.say("`broadcast = 1` is added, because version 6 needs it")
+        conversion.add_note("`broadcast = 1` is added, because version 6 needs it")
     carry_over(conversion)
 
 
@@ -69,7 +69,7 @@ def prelu_up(conversion: NodeConversion) -> None:
             conversion.set_input(
                 1, conversion.insert("Unsqueeze", (conversion.input(1),), "slope", axes)
             )
-            conversion.say("an `Unsqueeze` aligns the slopes with the channels")
+            conversion.add_note("an `Unsqueeze` aligns the slopes with the channels")
     carry_over(conversion)
 
 

@@ -26,7 +26,7 @@ def _to_input(conversion: NodeConversion, name: str, index: int) -> bool:
         value = conversion.constant(name, numbers)
     conversion.drop(name)
     conversion.set_input(index, value)
-    conversion.say(f"`{name}` becomes an input")
+    conversion.add_note(f"`{name}` becomes an input")
     return True
 
 
@@ -37,7 +37,7 @@ def _to_attribute(conversion: NodeConversion, name: str, index: int) -> bool:
     numbers = conversion.needed_numbers(index, f"input `{name}`")
     conversion.leave_out(index)
     conversion.set(make_tensors.ints_attribute(name, _whole(numbers)))
-    conversion.say(f"`{name}` becomes an attribute")
+    conversion.add_note(f"`{name}` becomes an attribute")
     return True
 
 
@@ -90,7 +90,7 @@ def split_count(conversion: NodeConversion) -> None:
     """Add `num_outputs` to a `Split` without the input `split`: version 18 requires one of them."""
     if not conversion.input(1):
         conversion.set(make_tensors.int_attribute("num_outputs", len(conversion.node.outputs)))
-        conversion.say("`num_outputs` is added, because version 18 needs it")
+        conversion.add_note("`num_outputs` is added, because version 18 needs it")
     carry_over(conversion)
 
 
@@ -119,7 +119,7 @@ def split_without_count(conversion: NodeConversion) -> None:
                 )
             conversion.set_input(1, conversion.constant("split", [*[part] * (count - 1), last]))
         conversion.drop("num_outputs")
-        conversion.say("`num_outputs` is dropped: older versions do not have it")
+        conversion.add_note("`num_outputs` is dropped: older versions do not have it")
     carry_over(conversion)
 
 
@@ -185,7 +185,7 @@ def pad_without_axes(conversion: NodeConversion) -> None:
             everywhere[rank + axis % rank] = pads[len(axes) + index]
         conversion.set_input(1, conversion.constant("pads", everywhere))
         conversion.leave_out(3)
-        conversion.say("`axes` is merged into `pads`")
+        conversion.add_note("`axes` is merged into `pads`")
     carry_over(conversion)
 
 
@@ -197,7 +197,7 @@ def pads_renamed(conversion: NodeConversion) -> None:
         raise NotConvertible(f"it has no `{old}`")
     conversion.drop(old)
     conversion.set(make_tensors.ints_attribute(new, numbers))
-    conversion.say(f"`{old}` is renamed to `{new}`")
+    conversion.add_note(f"`{old}` is renamed to `{new}`")
     carry_over(conversion)
 
 
@@ -217,7 +217,7 @@ def reshape_zero(conversion: NodeConversion) -> None:
                 "`allowzero = 1` exists only since version 14, and its shape may contain 0"
             )
         conversion.drop("allowzero")
-        conversion.say("`allowzero` is dropped: no size is 0")
+        conversion.add_note("`allowzero` is dropped: no size is 0")
     carry_over(conversion)
 
 
@@ -231,7 +231,7 @@ def shape_whole(conversion: NodeConversion) -> None:
         starts = conversion.constant("starts", [start])
         ends = conversion.constant("ends", [(1 << 31) - 1 if end is None else end])
         conversion.append("Slice", (conversion.node.outputs[0], starts, ends), (old,))
-        conversion.say("a `Slice` after it replaces `start` and `end`")
+        conversion.add_note("a `Slice` after it replaces `start` and `end`")
     carry_over(conversion)
 
 
@@ -253,7 +253,7 @@ def clip_to_inputs(conversion: NodeConversion) -> None:
             conversion.drop(name)
             bound = conversion.constant(name, [value], conversion.element(conversion.input(0)), ())
             conversion.set_input(index, bound)
-            conversion.say("`min` and `max` become inputs")
+            conversion.add_note("`min` and `max` become inputs")
     carry_over(conversion)
 
 
@@ -263,7 +263,7 @@ def clip_to_attributes(conversion: NodeConversion) -> None:
         if conversion.input(index):
             conversion.set(_real(name, conversion.needed_numbers(index, f"input `{name}`")))
             conversion.leave_out(index)
-            conversion.say("`min` and `max` become attributes")
+            conversion.add_note("`min` and `max` become attributes")
     carry_over(conversion)
 
 
@@ -274,7 +274,7 @@ def top_k_to_input(conversion: NodeConversion) -> None:
         raise NotConvertible("it has no `k`")
     conversion.drop("k")
     conversion.set_input(1, conversion.constant("k", [count]))
-    conversion.say("`k` becomes an input")
+    conversion.add_note("`k` becomes an input")
     carry_over(conversion)
 
 
@@ -285,7 +285,7 @@ def top_k_to_attribute(conversion: NodeConversion) -> None:
         raise NotConvertible("its `K` is not a single number")
     conversion.leave_out(1)
     conversion.set(make_tensors.int_attribute("k", numbers[0]))
-    conversion.say("`k` becomes an attribute")
+    conversion.add_note("`k` becomes an attribute")
     carry_over(conversion)
 
 
@@ -304,7 +304,7 @@ def dropout_to_inputs(conversion: NodeConversion) -> None:
         ratio = conversion.real("ratio") or 0.0
         conversion.drop("ratio")
         conversion.set_input(1, conversion.constant("ratio", [ratio], "float", ()))
-        conversion.say("`ratio` becomes an input")
+        conversion.add_note("`ratio` becomes an input")
     carry_over(conversion)
 
 
@@ -324,7 +324,7 @@ def dropout_to_attributes(conversion: NodeConversion) -> None:
                 make_tensors.float_attribute("ratio", float(numbers[0]))
             )  # has no effect in inference
         conversion.leave_out(1)
-        conversion.say("`ratio` becomes an attribute")
+        conversion.add_note("`ratio` becomes an attribute")
     _refuse_used_mask(conversion, _MASK)
     conversion.drop("seed")
     carry_over(conversion)
@@ -339,7 +339,7 @@ def dropout_mask(conversion: NodeConversion) -> None:
         )
         conversion.node.outputs = conversion.node.outputs[:1]
         conversion.node.output_types = conversion.node.output_types[:1]
-        conversion.say("the unused output `mask` is dropped, because its type changed")
+        conversion.add_note("the unused output `mask` is dropped, because its type changed")
     carry_over(conversion)
 
 
@@ -349,7 +349,7 @@ def dft_to_input(conversion: NodeConversion) -> None:
     assert axis is not None
     conversion.drop("axis")
     conversion.set_input(2, conversion.constant("axis", [axis], dims=()))
-    conversion.say("`axis` becomes an input")
+    conversion.add_note("`axis` becomes an input")
     carry_over(conversion)
 
 
@@ -360,7 +360,7 @@ def dft_to_attribute(conversion: NodeConversion) -> None:
         axis = _whole(conversion.needed_numbers(2, "input `axis`"))[0]
         conversion.leave_out(2)
     conversion.set(make_tensors.int_attribute("axis", axis))
-    conversion.say("`axis` becomes an attribute")
+    conversion.add_note("`axis` becomes an attribute")
     carry_over(conversion)
 
 
@@ -383,5 +383,5 @@ def constant_value(conversion: NodeConversion) -> None:
                 tensor = make_tensors.make_tensor("float", numbers, (len(numbers),))
         if tensor is not None:
             conversion.node.attributes = (make_tensors.make_attribute("value", tensor),)
-            conversion.say(f"`{attribute.name}` becomes a tensor")
+            conversion.add_note(f"`{attribute.name}` becomes a tensor")
     carry_over(conversion)

@@ -10,7 +10,7 @@ from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
-from onnxtext.tensor.elements import ELEMENTS
+from onnxtext.tensor.element_types import ELEMENTS
 
 
 def cast_up(conversion: NodeConversion) -> None:
@@ -19,7 +19,7 @@ def cast_up(conversion: NodeConversion) -> None:
     if name not in ELEMENTS:
         raise NotConvertible(f"its type `{name}` is unknown")
     conversion.set(int_attribute("to", ELEMENTS[name].number))
-    conversion.say("`to` becomes a number")
+    conversion.add_note("`to` becomes a number")
     carry_over(conversion)
 
 
@@ -57,7 +57,7 @@ def label_encoder_up(conversion: NodeConversion) -> None:
     conversion.drop("classes_strings")
     conversion.set(strings)
     conversion.set(ints_attribute("values_int64s" if to_numbers else "keys_int64s", numbers))
-    conversion.say("attributes for keys and values replace `classes_strings`")
+    conversion.add_note("attributes for keys and values replace `classes_strings`")
     carry_over(conversion)
 
 
@@ -73,7 +73,7 @@ def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
         value = conversion.value(name)
         if isinstance(value, bytes) and value in values:
             conversion.set(make_tensors.string_attribute(name, values[value].decode()))
-            conversion.say(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
+            conversion.add_note(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
         carry_over(conversion)
 
     return rule

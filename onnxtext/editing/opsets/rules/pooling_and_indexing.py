@@ -78,13 +78,13 @@ def gather_down(conversion: NodeConversion) -> None:
 def scatter_up(conversion: NodeConversion) -> None:
     """Rename `Scatter` to `ScatterElements` (version 11)."""
     conversion.node.op_type = "ScatterElements"
-    conversion.say("`ScatterElements` replaces `Scatter`")
+    conversion.add_note("`ScatterElements` replaces `Scatter`")
 
 
 def scatter_down(conversion: NodeConversion) -> None:
     """Reverse `scatter_up`."""
     conversion.node.op_type = "Scatter"
-    conversion.say("`Scatter` replaces `ScatterElements`")
+    conversion.add_note("`Scatter` replaces `ScatterElements`")
 
 
 def grid_sample_down(conversion: NodeConversion) -> None:
@@ -101,7 +101,7 @@ def grid_sample_down(conversion: NodeConversion) -> None:
             "mode", names[value if isinstance(value, bytes) else b"linear"]
         )
     )
-    conversion.say("`mode` gets its older name")
+    conversion.add_note("`mode` gets its older name")
     carry_over(conversion)
 
 
@@ -123,7 +123,7 @@ def axes_from_start(conversion: NodeConversion) -> None:
                 if isinstance(value, int)
                 else ints_attribute(name, resolved)
             )
-            conversion.say(
+            conversion.add_note(
                 f"negative `{name}` is replaced, because it is allowed only since version "
                 f"{conversion.old.since}"
             )

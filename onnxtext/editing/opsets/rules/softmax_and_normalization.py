@@ -21,7 +21,7 @@ def softmax_up(conversion: NodeConversion) -> None:
             explicit = conversion.attribute("axis") is not None
             if real != at or (not explicit and real != len(shape) - 1):
                 conversion.set(int_attribute("axis", real))
-                conversion.say("`axis` is set to the only axis that is normalized")
+                conversion.add_note("`axis` is set to the only axis that is normalized")
             carry_over_axis(conversion)
             return
     name = conversion.input(0)
@@ -31,8 +31,9 @@ def softmax_up(conversion: NodeConversion) -> None:
     conversion.set(int_attribute("axis", -1))
     old = conversion.divert("normalized")
     conversion.append("Reshape", (conversion.node.outputs[0], size), (old,))
-    conversion.say("it normalizes over all axes from `axis` on, so `Flatten` and `Reshape` are "
-             "added around it")  # fmt: skip
+    conversion.add_note(
+        "it normalizes over all axes from `axis` on, so `Flatten` and `Reshape` are added around it"
+    )
     carry_over_axis(conversion)
 
 
@@ -71,7 +72,7 @@ def softmax_down(conversion: NodeConversion) -> None:
             conversion.append(
                 "Transpose", (conversion.node.outputs[0],), (old,), ints_attribute("perm", back)
             )
-            conversion.say(
+            conversion.add_note(
                 "it normalizes along one axis, so `Transpose` moves this axis to the end and back"
             )
     carry_over_axis(conversion)
@@ -108,7 +109,7 @@ def group_normalization_up(conversion: NodeConversion) -> None:
             reshaped = conversion.insert("Reshape", (conversion.input(index), column), base)
             reshaped = conversion.insert("Expand", (reshaped, wide), base)
             conversion.set_input(index, conversion.insert("Reshape", (reshaped, flat), base))
-        conversion.say("scale and bias are expanded from groups to channels")
+        conversion.add_note("scale and bias are expanded from groups to channels")
     carry_over(conversion)
 
 

@@ -19,7 +19,7 @@ def scales_from_sizes(conversion: NodeConversion) -> None:
     if conversion.string("mode") == "bilinear":
         conversion.set(make_tensors.string_attribute("mode", "linear"))
     conversion.set(make_tensors.floats_attribute("scales", [1.0, 1.0, height, width]))
-    conversion.say("`scales` replaces `height_scale` and `width_scale`")
+    conversion.add_note("`scales` replaces `height_scale` and `width_scale`")
     carry_over(conversion)
 
 
@@ -30,7 +30,7 @@ def scales_to_input(conversion: NodeConversion) -> None:
         raise NotConvertible("it has no `scales`")
     conversion.drop("scales")
     conversion.set_input(1, conversion.constant("scales", scales, "float"))
-    conversion.say("`scales` becomes an input")
+    conversion.add_note("`scales` becomes an input")
     carry_over(conversion)
 
 
@@ -39,14 +39,14 @@ def scales_to_attribute(conversion: NodeConversion) -> None:
     scales = conversion.needed_numbers(1, "input `scales`")
     conversion.leave_out(1)
     conversion.set(make_tensors.floats_attribute("scales", scales))
-    conversion.say("`scales` becomes an attribute")
+    conversion.add_note("`scales` becomes an attribute")
     carry_over(conversion)
 
 
 def upsample_to_resize(conversion: NodeConversion) -> None:
     """Rename `Upsample` to `Resize` (version 10)."""
     conversion.node.op_type = "Resize"
-    conversion.say("`Resize` replaces `Upsample`")
+    conversion.add_note("`Resize` replaces `Upsample`")
 
 
 def resize_to_upsample(conversion: NodeConversion) -> None:
@@ -55,7 +55,7 @@ def resize_to_upsample(conversion: NodeConversion) -> None:
     if scales is None or min(scales, default=1) < 1:
         raise NotConvertible("it may shrink the image, which is allowed only since version 10")
     conversion.node.op_type = "Upsample"
-    conversion.say("`Upsample` replaces `Resize`")
+    conversion.add_note("`Upsample` replaces `Resize`")
 
 
 def resize_up(conversion: NodeConversion) -> None:
@@ -76,7 +76,9 @@ def resize_up(conversion: NodeConversion) -> None:
         conversion.set(make_tensors.string_attribute("nearest_mode", rounding))
     conversion.set_input(1, conversion.constant("roi", [], "float"))
     conversion.set_input(2, name)
-    conversion.say("`coordinate_transformation_mode = asymmetric` is added: version 10 implies it")
+    conversion.add_note(
+        "`coordinate_transformation_mode = asymmetric` is added: version 10 implies it"
+    )
     carry_over(conversion)
 
 
@@ -117,7 +119,7 @@ def resize_with_empty(conversion: NodeConversion) -> None:
         for index in (1, 2):
             if not conversion.input(index):
                 conversion.set_input(index, empty)
-        conversion.say("empty tensors replace the omitted inputs")
+        conversion.add_note("empty tensors replace the omitted inputs")
     carry_over(conversion)
 
 
@@ -131,5 +133,5 @@ def resize_without_empty(conversion: NodeConversion) -> None:
             raise NotConvertible("it has both scales and sizes")
         conversion.facts.replaced.add(conversion.input(2))
         conversion.leave_out(2)
-        conversion.say("the empty `scales` is left out")
+        conversion.add_note("the empty `scales` is left out")
     carry_over(conversion)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remove the byte order mark and the CRLF line ends of a text, and restore them."""
+"""Remove the byte order mark and the CRLF line endings of a text, and restore them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BOM = "\ufeff"
 
 
 class LineEnds(NamedTuple):
-    """The byte order mark and the line ends of a text.
+    """The byte order mark and the line endings of a text.
 
     Attributes:
         mark: the byte order mark; "" if there is none.
@@ -20,7 +20,7 @@ class LineEnds(NamedTuple):
     end: str = "\n"
 
     def restore(self, text: str) -> str:
-        """Return a plain text with this byte order mark and these line ends."""
+        """Return a plain text with this byte order mark and these line endings."""
         return self.mark + (text if self.end == "\n" else text.replace("\n", self.end))
 
 

@@ -7,7 +7,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-ENOUGH = 10_000
+PARSER_RECURSION_LIMIT = 10_000
 """A recursion limit that suffices for the deepest text that the parser reads.
 
 The stack of the parser has at most a thousand states (`syntax.parser.lalr.MAX_PARSER_STACK`);
@@ -17,16 +17,16 @@ functions on the tree recurse at most eight calls deep for each state.
 
 @contextlib.contextmanager
 def room_for_nesting() -> Iterator[None]:
-    """Raise the recursion limit to at least `ENOUGH` for the `with` block.
+    """Raise the recursion limit to at least `PARSER_RECURSION_LIMIT` for the `with` block.
 
     The old limit is restored afterwards, unless another thread has changed the limit meanwhile.
     """
     before = sys.getrecursionlimit()
-    if before < ENOUGH:
-        sys.setrecursionlimit(ENOUGH)
+    if before < PARSER_RECURSION_LIMIT:
+        sys.setrecursionlimit(PARSER_RECURSION_LIMIT)
     try:
         yield
     finally:
-        if before < ENOUGH and sys.getrecursionlimit() == ENOUGH:
+        if before < PARSER_RECURSION_LIMIT and sys.getrecursionlimit() == PARSER_RECURSION_LIMIT:
             with contextlib.suppress(RecursionError):  # the stack is deeper than the old limit
                 sys.setrecursionlimit(before)
