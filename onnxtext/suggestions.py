@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _MAX_COMPARED = 2000
@@ -10,9 +11,11 @@ _MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
 """The similarity of two names with the same letters in another order, a single typing error."""
+_CLEAR_MARGIN = 0.1
+_NUMBERS = re.compile(r"\d+")
 
 
-def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
+def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> str | None:
     """Return the candidate most similar to a name.
 
     Returns None if no candidate is similar, or if several are equally similar.
@@ -21,13 +24,15 @@ def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
         name: the misspelled name.
         candidates: the valid names. At most `_MAX_COMPARED` names of about the same length are
             compared, to bound the time in large models.
+        margin: names whose similarity, a number from 0 to 1, differs by this or less count as
+            equally similar.
     """
     if not name or len(name) > _MAX_NAME_LENGTH:
         return None
     from difflib import SequenceMatcher  # only for errors, because the import is slow
 
-    best: list[str] = []
-    score = _MIN_SIMILARITY if len(name) > 3 else 0.6
+    best = None
+    score, second = _MIN_SIMILARITY if len(name) > 3 else 0.6, 0.0
     compared = 0
     lower = name.lower()
     letters = sorted(lower)
@@ -44,11 +49,24 @@ def nearest_name(name: str, candidates: Iterable[str]) -> str | None:
             ratio = _TRANSPOSED
         else:
             matcher.set_seq1(candidate)
-            if matcher.real_quick_ratio() < score or matcher.quick_ratio() < score:
+            least = score - margin
+            if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
                 continue
             ratio = matcher.ratio()
-        if ratio > score or (ratio == score and not best):
-            best, score = [candidate], ratio
-        elif ratio == score:
-            best.append(candidate)
-    return best[0] if len(best) == 1 else None
+        if ratio > score or (ratio == score and best is None):
+            second = score if best is not None else second
+            best, score = candidate, ratio
+        else:
+            second = max(second, ratio)
+    return best if second < score - margin else None
+
+
+def is_clear_correction(wrong: str, right: str, candidates: Iterable[str]) -> bool:
+    """Whether a name is certainly a misspelling of another one.
+
+    It is not if the two differ in a number, as `layer_12` and `layer_1` do, or if another candidate
+    is about as similar.
+    """
+    if _NUMBERS.findall(wrong) != _NUMBERS.findall(right):
+        return False
+    return nearest_name(wrong, candidates, margin=_CLEAR_MARGIN) == right

@@ -44,18 +44,57 @@ main (float[4] x) => (float[4] y) <
 """
 
 
+W = "float[4] bias = [0, ...],"
+WITH_ERRORS = {
+    "a misspelled input": (
+        "y = Add (x, bais)", ("y = Add (x, bias)", "write `bias` for `bais` [value-undefined]"),
+    ),
+    "an undefined input": ("y = Add (x, None)", None),
+    "a missing input": ("y = Add (x, )", None),
+    "an unknown operator": ("y = Ad (x, x)", None),
+    "a node in a comment": ("# t = Add (x, bias)\n  y = Relu (t)", None),
+    "a name that differs in its number": (
+        "layer_1 = Abs (x)\n  layer_11 = Add (layer_1, bias)\n  y = Relu (layer_12)", None,
+    ),
+    "two similar names": (
+        "x100 = Abs (x)\n  x1000 = Add (x100, bias)\n  y = Relu (x100o)", None,
+    ),
+}  # fmt: skip
+"""For each text with an error: its nodes, and (nodes, title) after the repair, if there is one."""
+
+
+@pytest.mark.parametrize("name", WITH_ERRORS)
+def test_nothing_is_removed_or_guessed_if_the_text_has_errors(name: str) -> None:
+    """A value may seem unused because of an error."""
+    nodes, repaired = WITH_ERRORS[name]
+    source = text(nodes, values=W)
+    result, done = fixed(source)
+    assert result == (source if repaired is None else source.replace(nodes, repaired[0]))
+    assert done == (() if repaired is None else repaired[1:])
+
+
+def test_a_misspelled_value_info_is_not_removed() -> None:
+    source = text("hidden = Abs (x)\n  y = Relu (hidden)", values="float[4] hiden,")
+    assert fixed(source) == (source, ())
+    (finding,) = onnxtext.check(source)
+    assert finding.help == "did you mean `hidden`?"
+    assert finding.fix is not None
+    (edit,) = finding.fix.edits
+    assert apply_edits(source, [edit]) == source.replace("hiden,", "hidden,")
+
+
 def test_a_renamed_input_is_renamed_in_the_shardings_of_its_node() -> None:
     wrong = text(
-        """a0 = Relu (x)
+        """act = Relu (x)
         @doc("tensor_name")
-        @device("two", sharding_spec: [{tensor_name: "a", device: [0]}, {tensor_name: "y"}])
-        y = Add (a, a)""",
+        @device("two", sharding_spec: [{tensor_name: "atc", device: [0]}, {tensor_name: "y"}])
+        y = Add (atc, atc)""",
         ir_version=11,
         rest='configuration "two" { num_devices: 2 }\n',
     )
     result, done = fixed(wrong)
-    assert done == ("write `a0` for `a` [value-undefined]",)
-    assert result == wrong.replace("(a, a)", "(a0, a0)").replace('"a"', '"a0"')
+    assert done == ("write `act` for `atc` [value-undefined]",)
+    assert result == wrong.replace("atc", "act")
     assert not codes(result)
 
 

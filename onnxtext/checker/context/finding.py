@@ -43,6 +43,13 @@ class Repair(NamedTuple):
     argument: tuple[Any, ...] = ()
 
 
+def respelling(item: Any, wrong: str, right: str) -> Repair:
+    """Return the repair that writes the value `right` for `wrong` in a statement; it is a guess."""
+    from onnxtext.printer.quoting import value_name  # a slow import, rarely needed
+
+    return Repair("respell", item, (value_name(wrong), value_name(right)))
+
+
 class Finding(NamedTuple):
     """A violation of a rule.
 

@@ -103,6 +103,9 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
     """Apply the repairs that cause no new errors, and check again; None if nothing is repaired."""
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     repairable = [item for item in remaining if item.repair is not None]
+    if any(severity_of(item) == "error" and not _is_kind(item, ("remove",)) for item in remaining):
+        # A value may only seem unused because of an error, such as a wrong name.
+        repairable = [item for item in repairable if not _is_kind(item, ("remove",))]
     before = checked.errors()
     for chosen in _choices(repairable):
         repaired = repair(checked.source, checked.subject, chosen)

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.cycles import find_cycles
-from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote
+from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote, respelling
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.plurals import count_noun
+from onnxtext.suggestions import is_clear_correction
 
 Use = tuple[int, int]
 """A use of a value by a node: (index of the node, index of the input)."""
@@ -147,10 +148,15 @@ def _undefined_value(
         if near or later
         else "name an input, an initializer or an output of an earlier node",
         notes=notes,
-        repair=Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
-        if near
-        else None,
+        repair=_rename(scope, name, near, places) if near else None,
     )
+
+
+def _rename(scope: Scope, name: str, near: str, places: list[Place]) -> Repair:
+    """Return the repair that writes a similar name; a guess if another name is as similar."""
+    if is_clear_correction(name, near, _names(scope, places[0].item)):
+        return Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
+    return respelling(places[0].item, name, near)
 
 
 def _suggestions(

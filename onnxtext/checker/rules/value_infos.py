@@ -16,7 +16,7 @@ from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import declared_type, describe_contradiction
-from onnxtext.checker.context.finding import Finding, Place, Repair, quote
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote, respelling
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -28,7 +28,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find invalid `value_info` entries, and values whose declared types contradict each other."""
     for scope in subject.scopes:
         yield from _duplicates(scope)
-        yield from _unknown(scope)
+        yield from _unknown(subject, scope)
         yield from _unknown_in_order(scope)
         yield from _conflicts(scope)
 
@@ -75,17 +75,20 @@ def _entry(place: Place) -> ValueInfo:
     return ValueInfo(place.item.outputs[index], place.item.output_types[index])
 
 
-def _unknown(scope: Scope) -> Iterator[Finding]:
+def _unknown(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
+    declared = {value.name for value in (*scope.inputs, *scope.infos, *scope.outputs)}
     for value in scope.infos:
         if value.name and value.name not in scope.position:
+            untyped = (name for name in scope.position if name not in declared)
+            near = subject.nearest(value.name, untyped)
             yield Finding(
                 "value-info-unknown",
                 f"`value_info` describes {quote(value.name)}, "
                 f"which {scope.describe()} does not define",
                 (Place(value, ("name",)),),
-                help="remove it",
+                help=f"did you mean {quote(near)}?" if near else "remove it",
                 severity="warning" if scope.is_graph else "error",
-                repair=Repair("remove", value),
+                repair=respelling(value, value.name, near) if near else Repair("remove", value),
             )
 
 
