@@ -41,8 +41,11 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
     with io_errors("read", path):
         try:
             array = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise CommandError("no-input", f"{path} is not a .npy file: {error}") from None
+        except OSError:
+            raise
+        except Exception as error:  # numpy parses headers as Python, and raises many classes
+            reason = str(error).partition("\n")[0]
+            raise CommandError("no-input", f"{path} is not a .npy file: {reason}") from None
     if not isinstance(array, np.ndarray):
         raise CommandError("no-input", f"{path} contains several arrays; name a .npy file")
     return array

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from tests.cli.command import names
 from tests.cli.command import run_unchecked as run
+from tests.seeds import seeded
 
 pytestmark = pytest.mark.thorough
 
@@ -303,6 +306,48 @@ def test_data_files_that_do_not_fit_are_errors(
     with pytest.raises(OnnxTextError, match=message) as caught:
         read(inside, declared, reference)
     assert caught.value.diagnostics[0].source is not None
+
+
+HEADERS = [
+    "{",
+    "{'descr': '<f4', 'fortran_order': False, 1: (2,)}",
+    "{'descr': [('', '<f4')]}",
+    "\0",
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_damaged_numpy_header_is_an_error(tmp_path: Path, header: str) -> None:
+    """numpy parses headers as Python, and raises exceptions of many classes."""
+    line = header.encode() + b"\n"
+    data = b"\x93NUMPY\1\0" + len(line).to_bytes(2, "little") + line + bytes(8)
+    (tmp_path / "w.npy").write_bytes(data)
+    with pytest.raises(OnnxTextError, match=r"`w\.npy` is not a \.npy file"):
+        read(tmp_path, "float[2]", "w.npy")
+    (tmp_path / "m.onnxtxt").write_text("<ir_version: 10, opset_import: [20]> g (float x) => () {}")
+    done = run("run", tmp_path / "m.onnxtxt", "--input", f"x=@{tmp_path / 'w.npy'}")
+    assert done.status == 2
+    assert "is not a .npy file" in done.err
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_archives_are_errors(tmp_path: Path, method: int) -> None:
+    array = io.BytesIO()
+    np.save(array, np.arange(1000, dtype=np.float32))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("w.npy", array.getvalue())
+    good = packed.getvalue()
+    choose = seeded()
+    for _ in range(100):
+        data = bytearray(good)
+        data[choose.randrange(len(data))] ^= choose.randint(1, 255)
+        (tmp_path / "w.npz").write_bytes(data)
+        try:
+            assert read(tmp_path, "float[1000]", "w.npz#w") == array.getvalue()[-4000:]
+        except OnnxTextError as error:
+            codes = {item.code for item in error.diagnostics}
+            assert codes <= {"weights-unreadable", "data-file-mismatch"}
 
 
 def test_data_files_without_a_directory_are_errors() -> None:
