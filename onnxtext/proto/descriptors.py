@@ -91,7 +91,7 @@ def message_spec(name: str) -> MessageSpec:
 
 def installed_fields(name: str) -> list[FieldSpec]:
     """Return the fields of a message in the installed onnx; empty for an unknown message."""
-    descriptor = _descriptors().get(name)
+    descriptor = _descriptors().get(name) or _other_descriptors().get(name)
     return [] if descriptor is None else [_field_spec(field) for field in descriptor.fields]
 
 
@@ -135,6 +135,18 @@ def _short_name(name: str) -> str:
 def _descriptors() -> dict[str, Any]:
     from onnx import onnx_ml_pb2
 
+    return _messages_of(onnx_ml_pb2)
+
+
+@cache
+def _other_descriptors() -> dict[str, Any]:
+    """Return the messages that are not part of a model, such as `SequenceProto`."""
+    from onnx import onnx_data_pb2, onnx_operators_ml_pb2
+
+    return _messages_of(onnx_data_pb2) | _messages_of(onnx_operators_ml_pb2)
+
+
+def _messages_of(module: Any) -> dict[str, Any]:
     result: dict[str, Any] = {}
 
     def add(descriptor: Any) -> None:
@@ -142,7 +154,7 @@ def _descriptors() -> dict[str, Any]:
         for nested in descriptor.nested_types:
             add(nested)
 
-    for descriptor in onnx_ml_pb2.DESCRIPTOR.message_types_by_name.values():
+    for descriptor in module.DESCRIPTOR.message_types_by_name.values():
         add(descriptor)
     return result
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
-from onnx import helper, numpy_helper
+from onnx import helper, numpy_helper, onnx_data_pb2, onnx_ml_pb2, onnx_operators_ml_pb2
 
 import onnxtext
 from onnxtext.api import FRAGMENTS
@@ -19,16 +19,17 @@ from onnxtext.syntax.parser.parser import Parser
 from tests.seeds import draws, fresh_seed
 from tests.strategies import message
 
+MODULES = (onnx_ml_pb2, onnx_data_pb2, onnx_operators_ml_pb2)
+INSTALLED = {name for module in MODULES for name in module.DESCRIPTOR.message_types_by_name}
 MESSAGES = sorted(
-    name
-    for name in spelled_messages().values()
-    if hasattr(onnx.onnx_ml_pb2, name.partition(".")[0])
+    INSTALLED | {n for n in spelled_messages().values() if n.partition(".")[0] in INSTALLED}
 )
 HARD = settings(max_examples=draws(25), suppress_health_check=list(HealthCheck), derandomize=False)
 
 
 def kind_of(name: str) -> Any:
-    return attrgetter(name)(onnx.onnx_ml_pb2)
+    outer = name.partition(".")[0]
+    return attrgetter(name)(next(module for module in MODULES if hasattr(module, outer)))
 
 
 def round_trip(result: Any) -> str:
