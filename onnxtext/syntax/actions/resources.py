@@ -47,10 +47,29 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         error.instead = "base64"
         raise error
     try:
-        return digest, binascii.a2b_base64(text)
-    except (binascii.Error, ValueError) as damage:
+        return digest, decode_base64(text)
+    except ValueError as damage:
         message = f"the resource {digest} is damaged: {str(damage)[:1].lower()}{str(damage)[1:]}"
         raise SemanticError(message, token=encoding) from None
+
+
+_BLANKS = " \n\r\t"
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=\s]|=(?=[=\s]*[^=\s])")
+
+
+def decode_base64(text: str) -> bytes:
+    """Return the bytes of base64 data, which may contain whitespace but no other characters.
+
+    `binascii` would skip other characters, such as those of a comment.
+
+    Raises:
+        ValueError: the text is not base64.
+    """
+    data = binascii.a2b_base64(text)
+    if len(text) - sum(map(text.count, _BLANKS)) != (len(data) + 2) // 3 * 4:
+        wrong = _NOT_BASE64.search(text)
+        raise ValueError(f"`{wrong[0]}` is not base64" if wrong else "Excess padding")
+    return data
 
 
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:

@@ -7,8 +7,6 @@ Each block of `metadata` and each annotation of `quantization` has the path of i
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import field
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.section_paths import PathStep
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
-from onnxtext.syntax.actions.resources import Resources
+from onnxtext.syntax.actions.resources import Resources, decode_base64
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 Pairs = tuple[tuple[str, str], ...]
@@ -322,8 +320,8 @@ def encoding_section(word: str, record: Record) -> tuple[str, EncodingPatch]:
     match values:
         case {"canonical": bytes(canonical), "patch": bytes(patch)} if len(record.fields) == 2:
             try:
-                digest, changes = canonical.decode("ascii"), base64.b64decode(patch)
-            except (binascii.Error, UnicodeDecodeError):
+                digest, changes = canonical.decode("ascii"), decode_base64(patch.decode("ascii"))
+            except ValueError:
                 pass
             else:
                 if _WHOLE_DIGEST.fullmatch(digest):
