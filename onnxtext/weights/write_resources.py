@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,11 +102,16 @@ class WeightFiles:
             return
         target.mkdir(parents=True, exist_ok=True)
         store = Store(target)
-        for digest, data in self.blobs.items():
-            with store.locked():
-                store.put(digest, data)
-            if written is not None:
-                written(len(data))
+        try:
+            for digest, data in self.blobs.items():
+                with store.locked():
+                    store.put(digest, data)
+                if written is not None:
+                    written(len(data))
+        except BaseException:
+            with contextlib.suppress(OSError):  # it has blobs
+                target.rmdir()
+            raise
 
     def remove_obsolete(self) -> None:
         """Remove the blobs in a safetensors file that the new text does not use.

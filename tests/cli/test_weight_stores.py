@@ -391,6 +391,14 @@ def test_a_full_disk_leaves_no_safetensors_file(binary: Path) -> None:
     assert not list(binary.parent.glob(".onnxtext-*"))
 
 
+def test_a_full_disk_leaves_no_empty_store(tmp_path: Path) -> None:
+    binary = tmp_path / "m.onnx"
+    binary.write_bytes(model(1, 500_000))
+    result = run("from-binary", binary, "--weights", "store", before=full)
+    assert result.status == 2
+    assert names(tmp_path) == ["m.onnx"]
+
+
 def test_a_full_disk_leaves_the_old_text(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last is too large
