@@ -81,4 +81,4 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
     help="Show the version and whether the native core or pure Python runs, and exit.",
 )
 def group() -> None:
-    """Convert ONNX models to text and back without loss."""
+    """Convert ONNX models to texts (.onnxtxt files) and back without loss."""
