@@ -133,6 +133,7 @@ def test_the_wheel_without_the_core_is_for_every_python(wheel: Path, tmp_path: P
 
 
 @needs_compiler
+@pytest.mark.slow  # .ci/run compiles both, and fails if either core does not run
 @pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
 def test_the_core_is_compiled_if_there_is_a_compiler(
     hook: str, wheel: Path, tmp_path: Path

@@ -41,7 +41,7 @@ def branches(condition: str) -> str:
 def loop(count: str, condition: str) -> str:
     return (
         f"y = Loop ({count}, {condition}, x) <body = b (int64 i, bool k, float[4] s) => "
-        "(bool l, float[4] t) { l = Identity (k) t = Neg (s) }>"
+        "(bool l, float[4] t) { l = Not (k) t = Neg (s) }>"
     )
 
 
