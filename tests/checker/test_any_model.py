@@ -14,11 +14,12 @@ from onnxtext import OnnxTextError
 from onnxtext.io.text_or_binary import looks_binary
 from onnxtext.proto.descriptors import message_spec
 from tests.corpus import onnx_directory, wheel_models
+from tests.seeds import draws
 from tests.strategies import message, models
 
 pytestmark = pytest.mark.thorough
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=draws(60), deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -14,6 +14,7 @@ from onnxtext.proto.descriptors import message_spec
 from onnxtext.wire.writer import LENGTH, delimited, tag
 from tests.differ.graphs import diff_of
 from tests.laws.test_every_field import FIELDS, PATHS, model_with
+from tests.seeds import draws
 from tests.strategies import models
 
 pytestmark = pytest.mark.thorough
@@ -81,7 +82,7 @@ def test_changed_values_are_found(message: str, name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=draws(60), suppress_health_check=list(HealthCheck))
 @given(models())
 def test_a_model_equals_itself(data: bytes) -> None:
     assert diff_of(data, data).verdict == "same"
@@ -89,7 +90,7 @@ def test_a_model_equals_itself(data: bytes) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=draws(60), suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_different_models_differ(old: bytes, new: bytes) -> None:
     same = canonical_encoding(old) == canonical_encoding(new)
@@ -99,7 +100,7 @@ def test_different_models_differ(old: bytes, new: bytes) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=draws(60), suppress_health_check=list(HealthCheck))
 @given(models(), st.sampled_from(["auto", "inline", "section"]), st.sampled_from([0, 64]))
 def test_a_text_equals_its_model(data: bytes, metadata: str, limit: int) -> None:
     text = onnxtext.from_binary(data, metadata=metadata, inline_limit=limit)  # type: ignore[arg-type]

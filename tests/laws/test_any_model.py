@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, seed, settings
 import onnxtext
 from onnxtext.proto.descriptors import message_spec
 from tests.laws.test_models import check_lossless
-from tests.seeds import fresh_seed
+from tests.seeds import draws, fresh_seed
 from tests.strategies import message, models
 
 pytestmark = [
@@ -18,7 +18,7 @@ pytestmark = [
     # Drawn bytes may look like another message of onnx that was saved as a model.
     pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning"),
 ]
-quick = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=draws(50), deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 

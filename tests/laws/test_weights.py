@@ -18,6 +18,7 @@ from onnxtext.binary_to_text import print_binary
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.wire.writer import delimited, varint
 from tests.corpus import shared_model, shared_models
+from tests.seeds import draws
 from tests.strategies import models
 
 BESIDE = ["store", "safetensors"]
@@ -67,7 +68,7 @@ def weighty_models(draw: st.DrawFn) -> bytes:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("weights", [*BESIDE, "section", "inline"])
-@settings(max_examples=120, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=draws(120), deadline=None, suppress_health_check=SLOW)
 @given(data=weighty_models())
 def test_any_weights_round_trip(data: bytes, weights: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
@@ -80,7 +81,7 @@ def test_any_weights_round_trip(data: bytes, weights: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 @pytest.mark.parametrize("weights", BESIDE)
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=draws(60), deadline=None, suppress_health_check=SLOW)
 @given(data=models())
 def test_any_model_round_trips(data: bytes, weights: str) -> None:
     try:
@@ -99,7 +100,7 @@ def test_shared_models_round_trip(file: str, weights: str, tmp_path: Path) -> No
     there_and_back(shared_model(file), tmp_path, weights)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=draws(100), deadline=None, suppress_health_check=SLOW)
 @given(data=weighty_models())
 def test_externalized_models_can_be_embedded_again(data: bytes) -> None:
     """A model is unchanged after it is externalized and embedded again."""
