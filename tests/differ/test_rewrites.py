@@ -70,8 +70,8 @@ def test_rendering_every_difference_makes_no_groups() -> None:
     assert len(heads(markdown.render(result, every=True))) == 60
 
 
-def test_shared_constants_do_not_join_rewritings() -> None:
-    """The nodes that use a common constant are not grouped as one rewriting."""
+def test_shared_constants_do_not_join_rewrites() -> None:
+    """The nodes that use a common constant are not grouped as one rewrite."""
     old = [Node("Constant", (), ("c",))]
     old += [Node("Mul", (f"x{i}", "c"), (f"y{i}",)) for i in range(50)]
     new = [Node("Scale", (f"x{i}",), (f"y{i}",)) for i in range(50)]
@@ -170,7 +170,7 @@ def test_operators_are_counted() -> None:
 def test_the_result_does_not_depend_on_hashes(tmp_path: Path) -> None:
     code = (
         "import sys; from onnxtext.differ.render import text; "
-        "from tests.differ.test_rewritings import diff, edited, mesh, model; "
+        "from tests.differ.test_rewrites import diff, edited, mesh, model; "
         "nodes = mesh(300, 5); "
         "sys.stdout.write(text.render(diff(model(nodes), model(edited(nodes, [0, 1, 2, 3])))))"
     )
