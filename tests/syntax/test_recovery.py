@@ -191,7 +191,7 @@ def test_every_wrong_token_is_reported_nearby(
 
 
 def test_valid_statements_are_kept() -> None:
-    nodes = ["a = Relu (x)", "b =", "c = Add (a a)", "d = A <k: int = 1.5> (x)", "y = B (c)"]
+    nodes = ["a = Relu (x)", "b =", "c = Add (a x)", "d = A <k: int = 1.5> (x)", "y = B (c)"]
     text = HEAD + "".join(f"  {node}\n" for node in nodes) + "}\n"
     model, found = parse_partial(Source(text), "model")
     assert isinstance(model, Model)

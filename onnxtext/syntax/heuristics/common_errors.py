@@ -111,8 +111,8 @@ from onnxtext.syntax.heuristics.token_errors import (
     other_quotes,
     repeated_token,
     unknown_types,
-    unquoted,
 )
+from onnxtext.syntax.heuristics.unquoted_names import unquoted
 from onnxtext.syntax.heuristics.value_errors import (
     bare_tensor_value,
     called_data,
@@ -146,6 +146,7 @@ COMMON_ERRORS = (
     named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
     brackets_of_outputs, brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses,
     nested_expressions, number_as_name, wrong_list_brackets, tensor_among_nodes,
+    type_without_node,
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs

@@ -15,6 +15,7 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.attribute_errors import unclosed_attributes
+from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
@@ -374,8 +375,9 @@ def _is_safe(context: ErrorContext, missing: str) -> bool:
     """Whether the fix that adds a mark is certain: not among the outputs of a node."""
     among_outputs = "node" in context.rules and "=" not in context.done
     if missing == "EQUAL":
-        return not among_outputs or context.name(context.token) in NAMES
-    return missing == "COMMA" and not among_outputs
+        named = context.name(context.token) in NAMES
+        return is_certain_equals(context) and (not among_outputs or named)
+    return missing == "COMMA" and not among_outputs and is_certain_comma(context)
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:

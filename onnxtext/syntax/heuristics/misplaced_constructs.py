@@ -304,12 +304,13 @@ def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a label without brackets: `conv1: y = Conv (x, w)`."""
     if context.token == ":" and len(context.done) == 1 and "node" in context.rules:
         name, rest = context.done[0], context.rest
+        if rest[1:2] == ["="]:  # `:=` for `=`
+            return
         if context.name(name) in NAMES and ("=" in rest or "," in rest):
             span = Span(name.at, context.token.end)
             message, edits = "the label of a node must be in `[…]`", (Edit(span, f"[{name}]"),)
-            yield Diagnosis(
-                "missing-bracket", message, span, edits, f"write `[{name}]`", min_tokens=4
-            )
+            title = f"write `[{name}]`"
+            yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=4)
 
 
 def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -317,11 +318,13 @@ def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
     done, token = context.done, context.token
     if token is None or len(done) != 2 or "node" not in context.rules:
         return
-    if context.name(done[0]) in {"TYPE", "PRIM"} and begins_line(context.text, context.at):
+    ends = token == ";" or begins_line(context.text, context.at)
+    if context.name(done[0]) in {"TYPE", "PRIM"} and ends:
         span = Span(done[0].at, done[1].end)
         message = "a declaration cannot be a statement"
         help = f"write the type in the node that computes the value: `{done[0]} {done[1]} = …`"
-        removed = (Edit(Span(span.start, context.at), ""),)
+        end = context.at + 1 if token == ";" else context.at
+        removed = (Edit(Span(span.start, end), ""),)
         yield Diagnosis("misplaced-type", message, span, removed, help=help, min_tokens=4)
 
 

@@ -142,7 +142,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
-    if in_attributes(context):
+    if in_attributes(context) or "value_info" in context.rules:
         return
     if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
         return

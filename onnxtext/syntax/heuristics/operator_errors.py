@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -23,7 +23,7 @@ from onnxtext.syntax.heuristics.node_errors import closing_index
 _MAX_BLOCK = 4000
 """Maximum number of characters of a block to inspect: a text may have many errors."""
 _OPERATOR = re.compile(
-    r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)[ \t]*(?=[<(])"
+    r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)(?P<overload>:\w+)?[ \t]*(?=[<(])"
 )
 _SEPARATOR = re.compile(r"::|/|\.+")
 _OUTPUTS = re.compile(r"[-=]>[^\n#{}]*")
@@ -50,13 +50,30 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _OPERATOR.search(context.text, context.line_start, context.line_limit)
     if match is None or not match.start("name") <= context.at <= match.end():
         return
-    parts = _SEPARATOR.split(match["name"])
+    name = match["name"]
+    parts = _SEPARATOR.split(name)
     written = ".".join([part if part.isidentifier() else f'"{part}"' for part in parts])
-    if len(parts) > 1 and written != match["name"]:
-        span = Span(*match.span("name"))
-        message = "the domain and the name of an operator are separated by `.`"
-        edits = (Edit(span, written),)
-        yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", min_tokens=1)
+    if len(parts) < 2 or written == name:
+        return
+    span = Span(*match.span("name"))
+    message = "the domain and the name of an operator are separated by `.`"
+    domain, _, last = written.rpartition(".")
+    if len(parts) == 2 and domain == "onnx":  # the default domain, as in TorchScript
+        message, written = "an operator of ONNX needs no domain", last
+    elif name.endswith(f"::{last}") and _is_overload(context.text, domain):
+        message = "the name and the overload of an operator are separated by `:`"
+        written = f"{domain}:{last}"
+    # A mark other than `::` may be a typing error in a name.
+    known = f'"{domain}"' in context.text or ("::" in name and "/" not in name)
+    safety: Applicability = "safe" if known else "unsafe"
+    edits = (Edit(span, written),)
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", safety, min_tokens=1)
+
+
+def _is_overload(text: str, path: str) -> bool:
+    """Whether a path is a domain and a name, such as `my.F`, rather than the domain `my.F`."""
+    domain, _, name = path.rpartition(".")
+    return bool(domain and name) and f'"{path}"' not in text and f'"{domain}"' in text
 
 
 def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -68,7 +85,9 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or first is None or "node" not in context.rules:
         return
     before = text[: first.at].rstrip(" \t")
-    if not before.endswith((")", ">")) or "=" not in before[before.rfind("\n") + 1 :]:
+    line = before[before.rfind("\n") + 1 :]
+    after_attributes = text[first.at] == "(" and line.lstrip().startswith(">")
+    if not before.endswith((")", ">")) or not ("=" in line or after_attributes):
         return
     if text[first.at] in "[(":
         tokens = context.lexer.tokens(text, first.at, max(first.end, context.line_limit))

@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
     Diagnosis,
     ErrorContext,
     indentation,
@@ -22,6 +24,7 @@ from onnxtext.syntax.heuristics.node_errors import (
     closing_index,
     in_attributes,
     inputs_bracket,
+    unopened_bracket,
 )
 from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
 from onnxtext.tensor.element_types import ELEMENTS
@@ -304,10 +307,13 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `;` at the end of a statement."""
     if context.token == ";":
         span = context.token.span
-        if ("node" not in context.rules or context.done) and "COMMA" in context.expected():
+        among_outputs = "node" in context.rules and "=" not in context.done
+        separates = _separates(context)
+        if separates and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
+            safety: Applicability = "unsafe" if among_outputs else "safe"
             yield Diagnosis(
-                "semicolon", message, span, (Edit(span, ","),), "write `,`", min_tokens=3
+                "semicolon", message, span, (Edit(span, ","),), "write `,`", safety, min_tokens=3
             )
         expected = set(context.expected())
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
@@ -324,6 +330,16 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "semicolon", message, span, (Edit(span, ""),), "remove the `,`", min_tokens=0
         )
+
+
+def _separates(context: ErrorContext) -> bool:
+    """Whether the unexpected mark is between two items of a list."""
+    done, ahead = context.done, context.ahead
+    if not done:
+        return "node" not in context.rules
+    if context.name(done[0]) == "DECORATOR" and unopened_bracket(done[1:]) == len(done) - 2:
+        return False  # the decorator ends here, and the item it describes follows
+    return done[-1] not in OPENING and not (ahead and ahead[0] in {*CLOSING, ",", "="})
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -205,11 +205,13 @@ def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a word or an opening bracket that is written twice: `axis axis = 1`, `{{0}`."""
+    """Diagnose a name or an opening bracket that is written twice: `axis axis = 1`, `{{0}`."""
     token, before = context.token, context.done[-1] if context.done else None
     if token is None or before is None or not token.startswith(before):
         return
-    word = context.name(token) == "WORD" and context.ahead[:1] in (["="], [":"], ["("], ["<"])
+    follows = context.name(token) == "WORD" and context.ahead[:1] in (["="], [":"], ["("], ["<"])
+    ends = context.ahead[:1] in ([","], [")"], ["]"], [">"]) and before.at >= context.line_start
+    word = follows or (ends and context.name(token) in {"WORD", "STRING"})
     if (word and token == before) or (before in OPENING and before.end == token.at):
         message = f"`{before}` is written twice"
         edits = (Edit(Span(before.at, token.at), ""),)
@@ -222,33 +224,6 @@ def _keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
     return [word for terminal in special for word in re.findall(r"[a-z_0-9]+", terminal.pattern)]
-
-
-_RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
-_ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
-
-
-def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a name that needs quotes, such as `layers.0/weight`."""
-    if context.token is None:
-        return
-    start = context.at
-    while start > context.line_start and _RUN.match(context.text[start - 1]):
-        start -= 1
-    match = _RUN.match(context.text, start)
-    if match is None or match.end() <= context.at:
-        return
-    name = match.group()
-    if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
-        return
-    for text in (name, name.rstrip(";:")):
-        span = Span(start, start + len(text))
-        message = f"`{text[:60]}` needs quotes to be a name"
-        edits = (Edit(span, f'"{text}"'),)
-        sure = text[0].isalnum() or text[0] in "_/"
-        yield Diagnosis(
-            "unquoted-name", message, span, edits, "quote it", "safe" if sure else "unsafe"
-        )
 
 
 def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -314,8 +289,10 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"
         prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
+        numbers = any(edit.text for edit in prefixes) or "INT" in context.expected()
         for some in (prefixes, prefixes[:1]):
-            yield Diagnosis("wrong-mark", message, context.token.span, some, title)
+            safety: Applicability = "unsafe" if numbers else "safe"
+            yield Diagnosis("wrong-mark", message, context.token.span, some, title, safety)
 
 
 def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a fix is certain: a missing comma or `=`, or quotes around a name.
+
+A fix that is not certain is marked `unsafe`. The evidence is that the names which the fix makes
+occur elsewhere in the text: a word that occurs once may be a typing error.
+"""
+
+from __future__ import annotations
+
+import re
+
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext
+from onnxtext.syntax.heuristics.node_errors import NAMES
+
+_AROUND = 20_000
+"""Maximum number of characters before and after a name in which to search for it."""
+_MAX_HITS = 50
+_NAME_CHARACTER = re.compile(r"[^\s\"'(){}\[\]<>,=#]")
+_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
+_NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
+
+
+def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
+    """Whether a name occurs in the text outside of a range, with or without quotes."""
+    start, limit = max(0, span.start - _AROUND), span.end + _AROUND
+    for _ in range(_MAX_HITS):
+        place = text.find(name, start, limit)
+        if place < 0:
+            return False
+        start = place + len(name)
+        before = text[place - 1 : place] if place else ""
+        inside = span.start <= place < span.end
+        if not (inside or _NAME_CHARACTER.match(before) or _NAME_CHARACTER.match(text, start)):
+            return True
+    return False
+
+
+def is_certain_comma(context: ErrorContext) -> bool:
+    """Whether a comma is certainly missing before the unexpected token."""
+    token, last = context.token, context.done[-1] if context.done else None
+    if token is None or last is None:
+        return True
+    item = _item(context)
+    kind, after = context.name(last), context.name(token)
+    begins_entry = context.ahead[:1] in (["="], [":"]) and bool({"=", ":"} & set(item))
+    if "\n" in context.text[last.end : token.at]:
+        return last != "=" and (begins_entry or _is_complete(context, item))
+    if after in _TYPES:
+        return _is_complete(context, item)
+    plain = NAMES | _NUMBERS
+    if kind not in plain or after not in plain or begins_entry:
+        return True
+    if token == last or context.name(item[0]) in _TYPES or {kind, after} & _NUMBERS:
+        return False
+    return (
+        not occurs_elsewhere(context.text, f"{last}{token}", Span(last.at, token.end))
+        and occurs_elsewhere(context.text, last.strip('"'), last.span)
+        and occurs_elsewhere(context.text, token.strip('"'), token.span)
+    )
+
+
+def _item(context: ErrorContext) -> list[Token]:
+    """Return the tokens of the list item before the unexpected token, from its first token on."""
+    done = context.done
+    first = len(done) - 1
+    while first > 0 and done[first - 1] != "," and done[first - 1] not in OPENING:
+        first -= 1
+    return done[first:]
+
+
+def _is_complete(context: ErrorContext, item: list[Token]) -> bool:
+    """Whether the item before a type is certainly complete: it is no lone word."""
+    return len(item) > 1 or context.name(item[0]) != "WORD"
+
+
+def is_certain_equals(context: ErrorContext) -> bool:
+    """Whether a `=` is certainly missing before the unexpected token."""
+    same_line = context.text.find("\n", context.previous_end, context.at) < 0
+    return same_line and context.name(context.token) not in _TYPES
+
+
+_MARKS = re.compile(r"[^\w]+")
+
+
+def is_certain_name(context: ErrorContext, name: str, span: Span) -> bool:
+    """Whether a text that is no word is certainly a name without its quotes.
+
+    It is if it occurs elsewhere. `x.c` is not if `x` and `c` are names of their own.
+    """
+    if not occurs_elsewhere(context.text, name, span):
+        return False
+    parts = [part for part in _MARKS.split(name) if part]
+    return len(parts) < 2 or not all(
+        part.isidentifier() and occurs_elsewhere(context.text, part, span) for part in parts
+    )

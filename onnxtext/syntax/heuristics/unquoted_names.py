@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for names that need quotes, and for marks at the end of a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.node_errors import in_attributes
+
+_RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
+_ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_MARKED = re.compile(r"([A-Za-z_]\w*)([?.:/;!])")
+_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
+_BLANKS = re.compile(r"[ \t]*")
+
+
+def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a name that needs quotes, such as `layers.0/weight`; or `x?`, where none are meant.
+
+    Control characters in a name are no part of it.
+    """
+    span = _run(context)
+    if span is None:
+        return
+    name = context.text[slice(*span)]
+    if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
+        return
+    if _CONTROL.search(name):
+        yield from _control_characters(context, span)
+        return
+    certain = is_certain_name(context, name, span)
+    if not certain:
+        yield from _hyphens(context, span)
+        yield from _mark_at_end(context, span)
+    for text in (name, name.rstrip(";:")):
+        quoted = Span(span.start, span.start + len(text))
+        message = f"`{text[:60]}` needs quotes to be a name"
+        edits = (Edit(quoted, f'"{text}"'),)
+        sure = (text[0].isalnum() or text[0] in "_/") and (certain or text.isidentifier())
+        yield Diagnosis(
+            "unquoted-name", message, quoted, edits, "quote it", "safe" if sure else "unsafe"
+        )
+
+
+def _run(context: ErrorContext) -> Span | None:
+    """Return the range of the text without blanks, brackets and quotes around the error."""
+    if context.token is None:
+        return None
+    start = context.at
+    while start > context.line_start and _RUN.match(context.text[start - 1]):
+        start -= 1
+    match = _RUN.match(context.text, start)
+    if match is None or match.end() <= context.at:
+        return None
+    return Span(*match.span())
+
+
+def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose invisible control characters in a name."""
+    found = list(_CONTROL.finditer(context.text, *span))
+    edits = tuple([Edit(Span(*match.span()), "") for match in found])
+    message = f"the control character U+{ord(found[0][0]):04X} in a name"
+    place = edits[0].span
+    yield Diagnosis(
+        "lookalike-character", message, place, edits, "remove it", "unsafe", min_tokens=1
+    )
+
+
+def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose hyphens in the name of an attribute: `kernel-shape = [3, 3]`."""
+    name = context.text[slice(*span)]
+    end = _BLANKS.match(context.text, span.end)
+    before = [token for token in context.done if token.at < span.start]
+    if not _HYPHENATED.fullmatch(name) or not in_attributes(context):
+        return
+    if before[-1:] == ["="] or end is None or context.text[end.end() : end.end() + 1] != "=":
+        return
+    written = name.replace("-", "_")
+    message = f"the name of an attribute has no hyphens: `{name}`"
+    edits = (Edit(span, written),)
+    title = f"write `{written}`"
+    yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
+
+
+def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose a mark at the end of a word: `x?`, and `x.` for `x,`."""
+    match = _MARKED.fullmatch(context.text, *span)
+    if match is None or occurs_elsewhere(context.text, match[0], span):
+        return
+    place = Span(*match.span(2))
+    message = f"unexpected `{match[2]}` after `{match[1]}`"
+    # Where another item follows, the mark takes the place of a comma.
+    for written, title in ((",", "write `,`"), ("", f"remove `{match[2]}`")):
+        edits = (Edit(place, written),)
+        if written and not _comma_follows(context, place):
+            continue
+        yield Diagnosis("wrong-mark", message, place, edits, title, "unsafe", min_tokens=2)
+
+
+def _comma_follows(context: ErrorContext, place: Span) -> bool:
+    """Whether an item may follow the mark: the next token is no bracket and no comma."""
+    token = context.lexer.token(context.text, place.end)
+    return token is not None and token[0] not in ",)]}>=(<{"

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixes give the intended text, and `safe` ones never another meaning."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.test_typical_errors import (
+    END,
+    FUNCTION,
+    G,
+    H,
+    found_in,
+    node,
+)
+
+
+def inputs(items: str) -> str:
+    """Return a model whose graph has these inputs, in line 2."""
+    return f"{H}g ({items}) => (float[N] y) {{\n{END}"
+
+
+WITH_MY = '<ir_version: 10, opset_import: [21, "my": 1]>\n'
+FUNCTION_HEAD = f"{H}{G}{END}{FUNCTION}"
+BODY = "  b = Abs (a)\n}\n"
+
+UNSAFE = {
+    "an input that is written twice": (inputs("float[N] x x"), "g (float[N] x) => (float[N] y) {"),
+    "an argument that is written twice": (node("  u = Add (x x, x)"), "  u = Add (x, x)"),
+    "a name with a blank": (inputs("float[N] x, bool the flag"), None),
+    "a word before a type": (inputs("float[N] x, b int64 n"), None),
+    "two names with marks that are names": (node("  u = Add (x.t, t)"), '  u = Add ("x.t", t)'),
+    "a mark after a name": (inputs("float[N] x?"), "g (float[N] x) => (float[N] y) {"),
+    "a point for a comma": (
+        inputs("\n  float[N] x.\n  float[N] z"), "  float[N] x,",
+    ),
+    "a colon for a comma": (inputs("\n  float[N] x:\n  float[N] z"), "  float[N] x,"),
+    "a hyphen in the name of an attribute": (
+        node("  u = Conv <kernel-shape = [3, 3]> (x, t)"),
+        "  u = Conv <kernel_shape = [3, 3]> (x, t)",
+    ),
+    "a label without brackets": (node("  a: u = Abs (t)"), "  [a] u = Abs (t)"),
+    "a slash in an operator": (node("  u = Soft/max (t)"), None),
+    "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
+}  # fmt: skip
+"""For each error: the text, and a line of the text that the fix gives."""
+
+SAFE = {
+    "a name that occurs elsewhere": (
+        f'{H}g (float[N] "a/b") => (float[N] y) {{\n  y = Relu (a/b)\n}}\n',
+        '  y = Relu ("a/b")',
+    ),
+    "an assignment as in Python": (node("  u := Abs (t)"), "  u = Abs (t)"),
+    "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),
+    "a semicolon before a comma": (node("  u = Add (t;, x)"), "  u = Add (t, x)"),
+    "an operator of ONNX with a domain": (node("  u = onnx::Abs (t)"), "  u = Abs (t)"),
+    "a domain with :: and an overload": (node("  u = my::F:fast (t)"), "  u = my.F:fast (t)"),
+    "an overload with ::": (
+        f"{WITH_MY}{G}  t = my.F::fast (x)\n{END}", "  t = my.F:fast (x)",
+    ),
+    "a comma between known names": (node("  u = Add (x t)"), "  u = Add (x, t)"),
+}  # fmt: skip
+"""As `UNSAFE`, but the fix is safe."""
+
+
+EXPLAINED = {
+    "a second list of inputs after attributes": (
+        node("  u = Split (t) <\n    axis = 0,\n  > (x)"), "a node cannot have a second list",
+    ),
+    "a declaration before a node": (
+        node("  float[2] u; u = Abs (x)"), "a declaration cannot be a statement",
+    ),
+}  # fmt: skip
+"""For each error without a fix: the text, and the beginning of the message."""
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_an_error_without_a_fix_is_explained(name: str) -> None:
+    text, message = EXPLAINED[name]
+    (item,) = found_in(text)
+    assert item.message.startswith(message)
+    assert item.fix is None
+    assert item.help
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_a_doubtful_fix_is_unsafe(name: str) -> None:
+    text, line = UNSAFE[name]
+    (item,) = found_in(text)
+    assert item.fix is not None, item.message
+    assert item.fix.applicability == "unsafe", item.message
+    fixed = item.fix.apply(text)
+    assert not found_in(fixed)
+    assert line is None or line in fixed.splitlines(), (item.message, item.fix.title)
+
+
+@pytest.mark.parametrize("name", SAFE)
+def test_a_certain_fix_is_safe(name: str) -> None:
+    text, line = SAFE[name]
+    (item,) = found_in(text)
+    assert item.fix is not None, item.message
+    assert item.fix.applicability == "safe", item.message
+    fixed = item.fix.apply(text)
+    assert not found_in(fixed)
+    assert line in fixed.splitlines(), (item.message, item.fix.title)
