@@ -12,6 +12,7 @@ from tests.diagnostics.test_typical_errors import (
     H,
     found_in,
     node,
+    value,
 )
 
 
@@ -39,6 +40,26 @@ UNSAFE = {
         node("  u = Conv <kernel-shape = [3, 3]> (x, t)"),
         "  u = Conv <kernel_shape = [3, 3]> (x, t)",
     ),
+    "a surplus ] after a list": (value("  float[2] w = [1, 2]],"), "  float[2] w = [1, 2],"),
+    "a surplus ] after the list of an attribute": (
+        node("  u = Constant <value = float[2] [1, 2]]> ()"),
+        "  u = Constant <value = float[2] [1, 2]> ()",
+    ),
+    "a row without [": (
+        value("  float[2, 1] w = [[1], 2]],"), "  float[2, 1] w = [[1], [2]],",
+    ),
+    "a misspelled blob": (
+        value('  float[2] w = bolb"af5570f5a1810b7a",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a number in quotes": (
+        value('  float[3] w = [0, 1, "0"],'), "  float[3] w = [0, 1, 0],",
+    ),
+    "booleans in quotes": (
+        value('  bool[2] w = ["true", "false"],'), "  bool[2] w = [true, false],",
+    ),
+    "a letter for a digit": (value("  float[3] w = [0, 1, O],"), "  float[3] w = [0, 1, 0],"),
+    "a letter in a number": (value("  float[2] w = [0.l25, 1],"), "  float[2] w = [0.125, 1],"),
     "a label without brackets": (node("  a: u = Abs (t)"), "  [a] u = Abs (t)"),
     "a slash in an operator": (node("  u = Soft/max (t)"), None),
     "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
@@ -49,6 +70,27 @@ SAFE = {
     "a name that occurs elsewhere": (
         f'{H}g (float[N] "a/b") => (float[N] y) {{\n  y = Relu (a/b)\n}}\n',
         '  y = Relu ("a/b")',
+    ),
+    "a blob with a blank": (
+        value('  float[2] w = blob "af5570f5a1810b7a",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a blob with upper-case digits": (
+        value('  float[2] w = blob"AF5570F5A1810B7A",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a blob without its closing quote": (
+        value('  float[2] w = blob"af5570f5a1810b7a,') + '\nmetadata {\n  value x {\n    k: "v"\n  }\n}\n',
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a blob without its opening quote": (
+        value('  float[2] w = blobaf5570f5a1810b7a",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "elements in parentheses": (value("  int64[2] w = (1, 2),"), "  int64[2] w = [1, 2],"),
+    "a boolean in upper case": (value("  bool[1] w = [TRUE],"), "  bool[1] w = [true],"),
+    "a boolean of Python": (
+        node("  u = Constant <value = bool(True)> ()"), "  u = Constant <value = bool(true)> ()",
     ),
     "an assignment as in Python": (node("  u := Abs (t)"), "  u = Abs (t)"),
     "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),
@@ -66,6 +108,9 @@ SAFE = {
 EXPLAINED = {
     "a second list of inputs after attributes": (
         node("  u = Split (t) <\n    axis = 0,\n  > (x)"), "a node cannot have a second list",
+    ),
+    "letters in a hexadecimal number": (
+        value("  float16[2] w = [1.0, 0x7g01],"), "`0x7g01` is not a number",
     ),
     "a declaration before a node": (
         node("  float[2] u; u = Abs (x)"), "a declaration cannot be a statement",

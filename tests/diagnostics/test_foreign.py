@@ -245,7 +245,7 @@ def test_an_equals_sign_for_an_arrow_is_fixed() -> None:
 def test_a_tensor_in_parentheses_is_fixed() -> None:
     text = f"{HEADER}main (float[N] x) => (float[N] y) <float[2] w = (1, 2)> {{\n{BODY}"
     (found,) = found_in(text)
-    is_mended(found, text, text.replace("(1, 2)", "{1, 2}"))
+    is_mended(found, text, text.replace("(1, 2)", "[1, 2]"))
 
 
 def test_a_type_after_the_name_of_an_initializer_is_moved() -> None:

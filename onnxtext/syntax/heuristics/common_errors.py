@@ -9,6 +9,13 @@ from onnxtext.syntax.heuristics.attribute_errors import (
     unclosed_attributes,
     unopened_attributes,
 )
+from onnxtext.syntax.heuristics.data_errors import (
+    blobs,
+    booleans,
+    doubled_closer,
+    letters_in_numbers,
+    quoted_elements,
+)
 from onnxtext.syntax.heuristics.graph_errors import (
     domain_of_function,
     empty_text,
@@ -136,6 +143,7 @@ COMMON_ERRORS = (
     # Keys
     point_in_integer, unquoted_header_value, opset_items, explicit_fields,
     # Values
+    blobs, doubled_closer, booleans, quoted_elements, letters_in_numbers,
     string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
     foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Whole texts
@@ -165,7 +173,7 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, unknown_section, metadata_colon, header_among_nodes, comma_after_node,
+    conflict, unknown_section, metadata_colon, blobs, header_among_nodes, comma_after_node,
     unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
     unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
     trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,

@@ -329,7 +329,8 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     elif context.name(context.token) != "BRACES":
         return
     inside = context.text[span.start + 1 : span.end - 1]
-    left, right = "{}" if tensor and not row else "[]"
+    scalar = len(context.done) > 2 and context.name(context.done[-3]) == "PRIM"
+    left, right = "{}" if tensor and not row and scalar else "[]"
     edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
     message = "a list in an attribute must be in square brackets"
     if row:
