@@ -22,8 +22,17 @@ def inputs(items: str) -> str:
 
 
 WITH_MY = '<ir_version: 10, opset_import: [21, "my": 1]>\n'
-FUNCTION_HEAD = f"{H}{G}{END}{FUNCTION}"
-BODY = "  b = Abs (a)\n}\n"
+
+
+def function(head: str) -> str:
+    """Return a model with a function that begins so; this is line 7."""
+    return f"{H}{G}{END}{FUNCTION}{head} => (b) {{\n  b = Abs (a)\n}}\n"
+
+
+def reference(attribute: str) -> str:
+    """Return a model with a function whose node has this attribute."""
+    return function("F <alpha> (a)").replace("Abs", f"Elu <{attribute}>")
+
 
 UNSAFE = {
     "an input that is written twice": (inputs("float[N] x x"), "g (float[N] x) => (float[N] y) {"),
@@ -60,6 +69,31 @@ UNSAFE = {
     ),
     "a letter for a digit": (value("  float[3] w = [0, 1, O],"), "  float[3] w = [0, 1, 0],"),
     "a letter in a number": (value("  float[2] w = [0.l25, 1],"), "  float[2] w = [0.125, 1],"),
+    "a blank in the name of an attribute": (
+        node("  u = Conv <kernel shape = [3, 3]> (x, t)"),
+        "  u = Conv <kernel_shape = [3, 3]> (x, t)",
+    ),
+    "a blank in a word": (
+        node("  u = Softmax <ax is = 1> (t)"), "  u = Softmax <axis = 1> (t)",
+    ),
+    "a boolean as a tensor": (
+        node("  u = Constant <value = true> ()"), "  u = Constant <value = bool(true)> ()",
+    ),
+    "an attribute with @": (
+        node("  u = Softmax <@axis = 1> (t)"), "  u = Softmax <axis = 1> (t)",
+    ),
+    "a parameter without @": (
+        reference("alpha: float = alpha"), "  b = Elu <alpha: float = @alpha> (a)",
+    ),
+    "a parameter with a dollar sign": (
+        reference("alpha: float = $alpha"), "  b = Elu <alpha: float = @alpha> (a)",
+    ),
+    "an equals sign between quoted inputs": (
+        node('  u = Add ("x"= "t")'), '  u = Add ("x", "t")',
+    ),
+    "brackets after a scalar type": (
+        inputs("float[N] x, bool() c"), "g (float[N] x, bool c) => (float[N] y) {",
+    ),
     "a label without brackets": (node("  a: u = Abs (t)"), "  [a] u = Abs (t)"),
     "a slash in an operator": (node("  u = Soft/max (t)"), None),
     "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
@@ -80,7 +114,7 @@ SAFE = {
         '  float[2] w = blob"af5570f5a1810b7a",',
     ),
     "a blob without its closing quote": (
-        value('  float[2] w = blob"af5570f5a1810b7a,') + '\nmetadata {\n  value x {\n    k: "v"\n  }\n}\n',
+        value('  float[2] w = blob"af5570f5a1810b7a,') + '\nquantization {\n  a: ["k": "v"]\n}\n',
         '  float[2] w = blob"af5570f5a1810b7a",',
     ),
     "a blob without its opening quote": (
@@ -91,6 +125,30 @@ SAFE = {
     "a boolean in upper case": (value("  bool[1] w = [TRUE],"), "  bool[1] w = [true],"),
     "a boolean of Python": (
         node("  u = Constant <value = bool(True)> ()"), "  u = Constant <value = bool(true)> ()",
+    ),
+    "the type of an attribute without :": (
+        node("  u = Elu <alpha float = 0.1> (t)"), "  u = Elu <alpha: float = 0.1> (t)",
+    ),
+    "the type of a parameter without :": (
+        function("F <alpha float = 0.1> (a)"), "F <alpha: float = 0.1> (a) => (b) {",
+    ),
+    "a semicolon before the type of a parameter": (
+        function("F <alpha; float = 0.1> (a)"), "F <alpha: float = 0.1> (a) => (b) {",
+    ),
+    "a type after =": (
+        node("  u = Softmax <axis = int = 0> (t)"), "  u = Softmax <axis: int = 0> (t)",
+    ),
+    "a number in a call": (
+        node("  u = Softmax <axis = int(0)> (t)"), "  u = Softmax <axis = 0> (t)",
+    ),
+    "a type before a list": (
+        node("  u = Conv <pads = ints[1, 1]> (t, x)"), "  u = Conv <pads: ints = [1, 1]> (t, x)",
+    ),
+    "a type and a list without =": (
+        node("  u = Conv <pads: ints [1, 1]> (t, x)"), "  u = Conv <pads: ints = [1, 1]> (t, x)",
+    ),
+    "a blank after a minus sign": (
+        node("  u = Softmax <axis = - 1> (t)"), "  u = Softmax <axis = -1> (t)",
     ),
     "an assignment as in Python": (node("  u := Abs (t)"), "  u = Abs (t)"),
     "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),
@@ -109,6 +167,16 @@ EXPLAINED = {
     "a second list of inputs after attributes": (
         node("  u = Split (t) <\n    axis = 0,\n  > (x)"), "a node cannot have a second list",
     ),
+    "an attribute parameter among the inputs": (
+        function("F (a, alpha: float = 0.1)"), "an attribute parameter of a function belongs",
+    ),
+    "an attribute without a value": (
+        node("  u = Elu <alpha: float = > (t)"), "incomplete statement: expected a value",
+    ),
+    "a tensor without a type": (
+        node("  u = Constant <value: tensor = {10}> ()"), "a tensor in an attribute needs a type",
+    ),
+    "a reference without a name": (reference("@alpha"), "a reference needs"),
     "letters in a hexadecimal number": (
         value("  float16[2] w = [1.0, 0x7g01],"), "`0x7g01` is not a number",
     ),

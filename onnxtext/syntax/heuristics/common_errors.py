@@ -9,6 +9,15 @@ from onnxtext.syntax.heuristics.attribute_errors import (
     unclosed_attributes,
     unopened_attributes,
 )
+from onnxtext.syntax.heuristics.attribute_values import (
+    blank_after_minus,
+    missing_value,
+    references,
+    spaced_names,
+    tensor_values,
+    types_without_colon,
+    types_without_equals,
+)
 from onnxtext.syntax.heuristics.data_errors import (
     blobs,
     booleans,
@@ -44,13 +53,10 @@ from onnxtext.syntax.heuristics.header_errors import (
 )
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import (
-    brackets_of_types,
-    dimensions,
     graph_among_nodes,
     graph_value_without_head,
     graph_without_head,
     label_without_brackets,
-    list_types,
     lone_string,
     misplaced_types,
     prose,
@@ -119,6 +125,7 @@ from onnxtext.syntax.heuristics.token_errors import (
     repeated_token,
     unknown_types,
 )
+from onnxtext.syntax.heuristics.type_errors import brackets_of_types, dimensions, list_types
 from onnxtext.syntax.heuristics.unquoted_names import unquoted
 from onnxtext.syntax.heuristics.value_errors import (
     bare_tensor_value,
@@ -143,7 +150,8 @@ COMMON_ERRORS = (
     # Keys
     point_in_integer, unquoted_header_value, opset_items, explicit_fields,
     # Values
-    blobs, doubled_closer, booleans, quoted_elements, letters_in_numbers,
+    types_without_colon, types_without_equals, missing_value, tensor_values, blank_after_minus,
+    spaced_names, references, blobs, doubled_closer, booleans, quoted_elements, letters_in_numbers,
     string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
     foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Whole texts

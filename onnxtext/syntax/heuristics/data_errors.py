@@ -22,7 +22,6 @@ _BLOB = re.compile(
 )
 _LONGEST_LIST = 4000
 _ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
-_JOINED = re.compile(r"-?[\w.]+")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
@@ -147,11 +146,10 @@ def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if index is None or done[index] not in {"[", "{"} or "INT" not in _near(context):
         return
     joined = done[-1].end == token.at and context.name(done[-1]) in {"INT", "FLOAT", "HEX"}
-    match = _JOINED.match(context.text, done[-1].at if joined else token.at)
-    if match is None:
-        return
-    span, message = Span(*match.span()), f"`{match[0]}` is not a number"
-    meant = match[0].translate(_LOOK_LIKE)
+    span = Span(done[-1].at if joined else token.at, token.end)
+    written = context.text[slice(*span)]
+    message = f"`{written}` is not a number"
+    meant = written.translate(_LOOK_LIKE)
     if _NUMBER.fullmatch(meant):
         edits, title = (Edit(span, meant),), f"write `{meant}`"
         yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)

@@ -15,6 +15,7 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.attribute_errors import unclosed_attributes
+from onnxtext.syntax.heuristics.attribute_values import called_number
 from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
@@ -108,7 +109,8 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 
 _WIDER = (
-    graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types, misspelled,
+    graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types, called_number,
+    misspelled,
     list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 

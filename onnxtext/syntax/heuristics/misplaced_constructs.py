@@ -10,7 +10,6 @@ from dataclasses import replace as replace_fields
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
-from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.attribute_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.error_context import (
@@ -18,7 +17,6 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
-    innermost_bracket,
     insert,
     line_end,
     replace,
@@ -114,9 +112,34 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     title = f"write `{written}`"[:60]
+    default = context.lexer.token(context.text, span.end)
+    if context.token == ":" and default == "=" and "(" in _opening(context):
+        yield from _parameter_among_inputs(context, name, Span(span.start, span.end))
+    safety: Applicability = "unsafe" if context.token == ":" and default == "=" else "safe"
     yield Diagnosis(
-        "misplaced-type", message, span, (Edit(span, written),), title, min_tokens=min_tokens
+        "misplaced-type",
+        message,
+        span,
+        (Edit(span, written),),
+        title,
+        safety,
+        min_tokens=min_tokens,
     )
+
+
+def _opening(context: ErrorContext) -> str:
+    """Return the innermost bracket that is open at the start of the statement; "" if none is."""
+    return "" if context.opened is None else context.text[slice(*context.opened)]
+
+
+def _parameter_among_inputs(context: ErrorContext, name: Token, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose an attribute parameter among a function's inputs: `F (a, alpha: float = 0.1)`."""
+    if context.text.rfind("\n}", 0, span.start) < 0:
+        return  # in the inputs of the main graph, it is a value
+    message = "an attribute parameter of a function belongs in `<…>`"
+    help = f"write `<{context.text[slice(*span)]} = …>` after the name of the function"
+    edits = (Edit(span, f"float {name}"),)
+    yield Diagnosis("misplaced-type", message, span, edits, help=help, min_tokens=1)
 
 
 def _is_value_type(context: ErrorContext) -> bool:
@@ -169,82 +192,6 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     elif tokens[1:] and context.name(tokens[1]) == "NUMBERS":
         stop = tokens[1].end
     return stop, ALIASES[first] + context.text[first.end : stop]
-
-
-_LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
-
-
-def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types of lists of other languages in attributes: `a: list[int]`, `a: int[]`."""
-    colon = next((token for token in reversed(context.done[-6:]) if token == ":"), None)
-    if colon is None or ("attribute" not in context.rules and "node" not in context.rules):
-        return
-    match = _LIST_TYPE.match(context.text, colon.end)
-    if match is None or context.text[match.end() : context.at].strip():
-        return
-    written = list_type_of(match[2] or match[3])
-    if written is not None:
-        span = Span(*match.span(1))
-        message = f"`{match[1]}` is not an attribute type"
-        edits = (Edit(span, written),)
-        yield Diagnosis("unknown-type", message, span, edits, f"write `{written}`", min_tokens=1)
-
-
-def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose unknown dimensions other than `?`, and dimensions in several brackets: `[N][M]`."""
-    token, done = context.token, context.done
-    last = done[-1] if done else None
-    if token is None or last is None:
-        return
-    index = innermost_bracket(done)
-    if index and done[index] == "[" and context.name(done[index - 1]) == "PRIM":
-        yield from _unquoted_expression(context, done[index].end)
-        alone = context.ahead[:1] in ([","], ["]"])
-        unknown = token in {"*", ":"}
-        if last in {"[", ","} and (unknown or (alone and not token.isalnum())):
-            message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
-            safety: Applicability = "safe" if unknown else "unsafe"
-            yield Diagnosis(
-                "wrong-mark", message, token.span, edits, "write `?`", safety, min_tokens=1
-            )
-    is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
-    if (token == "[" or context.name(token) == "NUMBERS") and is_type:
-        message = "the dimensions of a type must be in one pair of brackets"
-        span = Span(last.end - 1, context.at + 1)
-        yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", min_tokens=2)
-
-
-_EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
-_LONGEST_DIMS = 500
-
-
-def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
-    """Diagnose an expression among the dimensions that begin at an offset: `float[N + 1]`."""
-    end = context.text.find("]", start, start + _LONGEST_DIMS)
-    found = list(_EXPRESSION.finditer(context.text, start, max(end, start)))
-    if found:
-        edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
-        message = f"`{found[0][0]}` needs quotes to be a dimension"
-        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", min_tokens=1)
-
-
-def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `seq<float>`."""
-    if context.token not in {"<", "("} or not context.done:
-        return
-    kind, rest = context.name(context.done[-1]), context.rest
-    end = closing_index(rest)
-    if (
-        end is None
-        or kind not in {"PRIM", "CONTAINER"}
-        or (kind, context.token) == ("CONTAINER", "(")
-    ):
-        return
-    left, right = "[]" if kind == "PRIM" else "()"
-    problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
-    span = Span(context.at, rest[end].end)
-    marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", min_tokens=1)
 
 
 _NODE = 8

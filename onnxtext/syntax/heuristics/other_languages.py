@@ -29,7 +29,7 @@ from onnxtext.syntax.heuristics.node_errors import (
 from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
 from onnxtext.tensor.element_types import ELEMENTS
 
-_FOREIGN_WORDS = frozenset((
+FOREIGN_WORDS = frozenset((
     "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
     "inputs", "let", "module", "node", "output", "outputs", "return", "static", "tensor", "val",
     "var",
@@ -117,7 +117,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
-    if context.token is None or not context.done or context.done[-1] not in _FOREIGN_WORDS:
+    if context.token is None or not context.done or context.done[-1] not in FOREIGN_WORDS:
         return
     word, rest = context.done[-1], context.rest
     if context.name(context.token) not in NAMES | {"TYPE"}:
@@ -363,6 +363,11 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     index = inputs_bracket(context)
     if context.token != "=" or index is None or context.done[-2] not in {"(", ","}:
         return
+    if context.done[-1][0] == '"':  # names of attributes hardly ever have quotes
+        message, edits = "expected `,`, found `=`", (replace(context.token, ","),)
+        yield Diagnosis(
+            "wrong-mark", message, context.token.span, edits, "write `,`", "unsafe", min_tokens=2
+        )
     rest = [context.done[index], *context.rest]
     end = closing_index(rest)
     if end is None:
