@@ -6,8 +6,10 @@ from __future__ import annotations
 import pytest
 
 from tests.diagnostics.test_typical_errors import (
+    BRANCHES,
     END,
     FUNCTION,
+    IF,
     G,
     H,
     found_in,
@@ -94,6 +96,37 @@ UNSAFE = {
     "brackets after a scalar type": (
         inputs("float[N] x, bool() c"), "g (float[N] x, bool c) => (float[N] y) {",
     ),
+    "a label after a type": (node("  float[2] [l] u = Abs (t)"), "  [l] float[2] u = Abs (t)"),
+    "a label after an output": (node("  u [l] = Abs (t)"), "  [l] u = Abs (t)"),
+    "a label without [": (node("  l] u = Abs (t)"), "  [l] u = Abs (t)"),
+    "a label in two pairs of brackets": (node("  [[l]] u = Abs (t)"), "  [l] u = Abs (t)"),
+    "a label in quotes": (node('  "l" float[2] u = Abs (t)'), '  ["l"] float[2] u = Abs (t)'),
+    "a label of two words": (node("  [a b] u = Abs (t)"), '  ["a b"] u = Abs (t)'),
+    "the word initializer": (
+        value("  initializer float[2] w = [1, 2],"), "  float[2] w = [1, 2],",
+    ),
+    "the word call": (node("  u = call my.F (t)"), "  u = my.F (t)"),
+    "outputs after return in parentheses": (
+        f"{H}{G}  y = Abs (x)\n  return (y)\n}}\n", "  y = Abs (x)",
+    ),
+    "a name of two words": (f"{H}my {G}{END}", '"my g" (float[N] x) => (float[N] y) {'),
+    "the name of the main graph with a point": (
+        f"{H}my.{G}{END}", '"my.g" (float[N] x) => (float[N] y) {',
+    ),
+    "a path with slashes": (
+        f"{H}{IF}  y = If (c) <\n{BRANCHES}"
+        'metadata {\n  node y/then_branch/p {\n    k: "v"\n  }\n}\n',
+        "  node y.then_branch.p {",
+    ),
+    "dimensions with a multiplication sign": (
+        inputs("float[N] x, float[N\u00d73] z"), "g (float[N] x, float[N, 3] z) => (float[N] y) {",
+    ),
+    "dimensions with x": (
+        inputs("float[N] x, float[N x 3] z"), "g (float[N] x, float[N, 3] z) => (float[N] y) {",
+    ),
+    "dimensions with a colon": (
+        inputs("float[N] x, float[2:3] z"), "g (float[N] x, float[2, 3] z) => (float[N] y) {",
+    ),
     "a label without brackets": (node("  a: u = Abs (t)"), "  [a] u = Abs (t)"),
     "a slash in an operator": (node("  u = Soft/max (t)"), None),
     "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
@@ -150,6 +183,9 @@ SAFE = {
     "a blank after a minus sign": (
         node("  u = Softmax <axis = - 1> (t)"), "  u = Softmax <axis = -1> (t)",
     ),
+    "a colon after the name of a graph": (
+        f"{H}{G.replace('g', 'g:', 1)}{END}", "g (float[N] x) => (float[N] y) {",
+    ),
     "an assignment as in Python": (node("  u := Abs (t)"), "  u = Abs (t)"),
     "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),
     "a semicolon before a comma": (node("  u = Add (t;, x)"), "  u = Add (t, x)"),
@@ -169,6 +205,18 @@ EXPLAINED = {
     ),
     "an attribute parameter among the inputs": (
         function("F (a, alpha: float = 0.1)"), "an attribute parameter of a function belongs",
+    ),
+    "a type of Python": (
+        inputs("float[N] x, Tensor z"), "`Tensor` is not a type",
+    ),
+    "a type while it is typed": (
+        inputs("\n  bo\n  float[N] x\n"), "incomplete statement: expected a name after `bo`",
+    ),
+    "a value while it is typed": (
+        value("  float[3] b ="), "incomplete statement: expected the data",
+    ),
+    "a colon before attributes on the next lines": (
+        f"{H}{IF}  y = If (c):\n{BRANCHES}", "expected `<` before the attributes, found `:`",
     ),
     "an attribute without a value": (
         node("  u = Elu <alpha: float = > (t)"), "incomplete statement: expected a value",

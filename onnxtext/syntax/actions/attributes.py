@@ -242,17 +242,24 @@ def _single(
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
     kind = _CLASSES[type(value)]
     if declared is not None and declared is not kind:
-        _mismatch(declared, kind)
+        help = None
+        if isinstance(value, bytes) and value.startswith(b"@"):
+            help = f"write a reference without quotes: `{value.decode(errors='replace')}`"
+        _mismatch(declared, kind, help=help)
     return kind, value
 
 
 def _mismatch(
-    declared: ast.AttributeType, kind: ast.AttributeType, token: str | None = None
+    declared: ast.AttributeType,
+    kind: ast.AttributeType,
+    token: str | None = None,
+    help: str | None = None,
 ) -> NoReturn:
     raise SemanticError(
         f"the attribute is declared as {declared.name.lower()}, but its value has the type "
         f"{kind.name.lower()}",
         token=token,
+        help=help,
         code="attribute-type-mismatch",
     )
 

@@ -31,6 +31,7 @@ from onnxtext.syntax.heuristics.graph_errors import (
     extra_brace,
     function_keyword,
     incomplete_graph_header,
+    marks_in_name,
     missing_opener,
     spaced_arrow,
     values_without_brackets,
@@ -51,6 +52,7 @@ from onnxtext.syntax.heuristics.header_errors import (
     unclosed_list,
     unquoted_header_value,
 )
+from onnxtext.syntax.heuristics.label_errors import labels
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.misplaced_constructs import (
     graph_among_nodes,
@@ -135,6 +137,7 @@ from onnxtext.syntax.heuristics.value_errors import (
     spaced_decorator,
     string_elements,
     type_variable,
+    unfinished_values,
     untyped_initializer,
     untyped_sparse,
 )
@@ -157,6 +160,7 @@ COMMON_ERRORS = (
     # Whole texts
     empty_text, fences, imports, control_flow,
     # Nodes
+    labels,
     made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
     function_among_nodes, unopened_attributes, unclosed_attribute_list, unclosed_attributes,
     named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
@@ -169,9 +173,9 @@ COMMON_ERRORS = (
     domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header,
     python_head, function_keyword, missing_opener, extra_brace,
     # Constructs in the wrong place
-    other_format, mlir_node, other_comments, lone_string, foreign_words, misplaced_types,
-    graph_without_head, graph_value_without_head, graph_among_nodes, type_after_node,
-    label_without_brackets, prose,
+    other_format, mlir_node, other_comments, lone_string, foreign_words, marks_in_name,
+    misplaced_types, graph_without_head, graph_value_without_head, graph_among_nodes,
+    type_after_node, label_without_brackets, prose,
     # Tokens
     conflict, slashes, list_separators, semicolon, other_quotes, numbers, python_words,
     foreign_marks, misspelled, unknown_types,
@@ -181,9 +185,9 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, unknown_section, metadata_colon, blobs, header_among_nodes, comma_after_node,
-    unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
-    unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
-    trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
+    conflict, unfinished_values, unknown_section, metadata_colon, blobs, header_among_nodes,
+    comma_after_node, unopened_attributes, unclosed_attributes, type_without_node, semicolon,
+    unclosed_row, unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries,
+    bare_header, trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

@@ -194,6 +194,7 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
 
 
+_DOTTED_NAME = re.compile(r"[\w.]+")
 _DOMAIN = re.compile(r"(?:\w+\.)+(?=\w+[ \t]*[(<])")
 
 
@@ -203,11 +204,35 @@ def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token != "." or not done or not {"graph", "function"} & context.rules:
         return
     match = _DOMAIN.match(context.text, done[-1].at) if done[-2:-1] in ([], [">"]) else None
+    name = None if match is None else _DOTTED_NAME.match(context.text, match.start())
+    if name is not None and "\n}" not in context.text[: context.at]:  # the main graph
+        span, message = Span(*name.span()), f"`{name[0]}` needs quotes to be a name"
+        edits = (Edit(span, f'"{name[0]}"'),)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=1)
     if match is not None:
         span = Span(*match.span())
         message = "a function's name cannot contain its domain: write `domain: …` in the header"
         edits, title = (Edit(span, ""),), f"remove `{match[0]}`"
         yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a name of a graph with a blank or a colon: `my graph (x)`, `g: (x) => (y)`."""
+    done, token = context.done, context.token
+    if token is None or not done or context.ahead[:1] != ["("] or "node" in context.rules:
+        return
+    if context.name(done[-1]) != "WORD" or not {"graph", "function"} & context.rules:
+        return
+    if done[-1].at < context.line_start or done[-2:-1] not in ([], [">"], [")"]):
+        return
+    if token == ":":
+        message, edits = "unexpected `:` after the name of a graph", (replace(token, ""),)
+        yield Diagnosis("wrong-mark", message, token.span, edits, "remove `:`", min_tokens=4)
+    elif context.name(token) == "WORD" and token != done[-1]:
+        span = Span(done[-1].at, token.end)
+        written = context.text[slice(*span)]
+        message, edits = f"`{written}` needs quotes to be a name", (Edit(span, f'"{written}"'),)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=4)
 
 
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:

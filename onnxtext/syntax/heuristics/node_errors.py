@@ -112,6 +112,8 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         names = names[1:]
     if not names or not all(context.name(t) in NAMES or t in {".", ":"} for t in names):
         return
+    if names == ["return"]:  # as in Python: `return (y)`
+        return
     rest = context.rest
     end = closing_index(rest)
     if context.token == "<":

@@ -118,6 +118,11 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
             "syntax-error", message, first.span, replaced, help="remove it", min_tokens=1
         )
         return
+    elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
+        message = "expected `<` before the attributes, found `:`"
+        replaced = (replace(first, "= A () <"),)
+        yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
+        return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
         message = "an output has no methods: every operation must be a node"
@@ -125,6 +130,14 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, min_tokens=1)
+
+
+def _deeper_line_follows(context: ErrorContext) -> bool:
+    """Whether the next line is indented deeper than the line of the error."""
+    token = context.lexer.token(context.text, context.at + 1)
+    return token is not None and indentation(context.text, token.at) > indentation(
+        context.text, context.line_end
+    )
 
 
 def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:

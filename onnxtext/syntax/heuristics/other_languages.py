@@ -30,9 +30,9 @@ from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
 from onnxtext.tensor.element_types import ELEMENTS
 
 FOREIGN_WORDS = frozenset((
-    "auto", "const", "constexpr", "def", "fn", "func", "function", "graph", "import", "input",
-    "inputs", "let", "module", "node", "output", "outputs", "return", "static", "tensor", "val",
-    "var",
+    "auto", "call", "const", "constexpr", "def", "fn", "func", "function", "graph", "import",
+    "initializer", "input", "inputs", "let", "module", "node", "output", "outputs", "param",
+    "return", "static", "tensor", "val", "var",
 ))  # fmt: skip
 _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),
@@ -120,10 +120,12 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token is None or not context.done or context.done[-1] not in FOREIGN_WORDS:
         return
     word, rest = context.done[-1], context.rest
-    if context.name(context.token) not in NAMES | {"TYPE"}:
+    call = word == "return" and context.token == "(" and "=" not in rest
+    if context.name(context.token) not in NAMES | {"TYPE"} and not call:
         return
     if word == "return" and len(context.done) == 1:
-        if all(context.name(token) in NAMES or token == "," for token in rest):
+        names = rest[1:-1] if rest[0] == "(" and rest[-1] == ")" else rest
+        if all(context.name(token) in NAMES or token == "," for token in names):
             span = Span(word.at, rest[-1].end)
             message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)

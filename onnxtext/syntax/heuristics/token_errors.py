@@ -176,7 +176,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose misspelled or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata`."""
-    keywords = _keywords()
+    keywords = load_keywords()
     for token in context.nearby(4):
         if context.name(token) != "WORD":
             continue
@@ -220,7 +220,7 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def _keywords() -> list[str]:
+def load_keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
     special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
     return [word for terminal in special for word in re.findall(r"[a-z_0-9]+", terminal.pattern)]

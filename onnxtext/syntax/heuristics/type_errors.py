@@ -44,6 +44,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     index = innermost_bracket(done)
     if index and done[index] == "[" and context.name(done[index - 1]) == "PRIM":
+        yield from _other_separators(context, done[index].end)
         yield from _unquoted_expression(context, done[index].end)
         alone = context.ahead[:1] in ([","], ["]"])
         unknown = token in {"*", ":"}
@@ -61,7 +62,18 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
+_SEPARATED = re.compile(r"[\w?]+(?:[ \t]*\u00d7[ \t]*[\w?]+)+|\b[0-9]+(?:[ \t]*:[ \t]*[0-9]+)+\b")
 _LONGEST_DIMS = 500
+
+
+def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose other marks between dimensions: `float[N×3]` and `float[2:3]`."""
+    end = context.text.find("]", start, start + _LONGEST_DIMS)
+    for match in _SEPARATED.finditer(context.text, start, max(end, start)):
+        written = ", ".join(re.findall(r"[\w?]+", match[0]))
+        message, edits = "dimensions are separated by `,`", (Edit(Span(*match.span()), written),)
+        title = f"write `{written}`"
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, title, "unsafe", min_tokens=1)
 
 
 def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:

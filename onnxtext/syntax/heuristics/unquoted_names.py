@@ -34,6 +34,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     if _CONTROL.search(name):
         yield from _control_characters(context, span)
         return
+    yield from _path(context, span)
     certain = is_certain_name(context, name, span)
     if not certain:
         yield from _hyphens(context, span)
@@ -59,6 +60,19 @@ def _run(context: ErrorContext) -> Span | None:
     if match is None or match.end() <= context.at:
         return None
     return Span(*match.span())
+
+
+def _path(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose a path in metadata with slashes: `node y/then_branch/p {`."""
+    name = context.text[slice(*span)]
+    steps = name.split("/")
+    if "metadata_item" not in context.rules or len(steps) < 2 or f'"{name}"' in context.text:
+        return
+    if all(step.isidentifier() for step in steps):
+        written = ".".join(steps)
+        message, edits = "the steps of a path are separated by `.`", (Edit(span, written),)
+        title = f"write `{written}`"[:60]
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
 
 
 def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:

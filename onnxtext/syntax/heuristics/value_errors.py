@@ -11,10 +11,12 @@ from onnxtext.source import Span
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
+    incomplete_statement,
     innermost_bracket,
     insert,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.token_errors import load_keywords
 
 _LONGEST_LIST = 4000
 _ELEMENT = re.compile(
@@ -24,6 +26,7 @@ _ELEMENT = re.compile(
 _FRACTION = re.compile(r"-?(?P<over>\d+(?:\.\d*)?)[ \t]*/[ \t]*(?P<under>\d+(?:\.\d*)?)(?![\w.])")
 _SPECIAL = re.compile(r"(?:\+[ \t]*|(?:math|np|numpy|torch)\.)(inf|nan)\b")
 _SPACED_DECORATOR = re.compile(r"@(\w+)(?:[ \t]+\(|:?[ \t]*(?P<string>\"(?:[^\"\\\n]|\\.)*\"))")
+_NO_TYPES = frozenset(("Tensor", "tensor", "Array", "array", "ndarray", "Sequence", "List"))
 _TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
 
 
@@ -70,6 +73,18 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
         help = f"write its type and shape, such as `float[2] {done[0]} = …`"
         edits = (insert(done[0].at, "float "),)
         yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
+
+
+def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a declaration while it is typed: `bo`, and `float[3] b =` before another one."""
+    done = context.done
+    if not done or "value_info" not in context.rules or context.next_statement is None:
+        return
+    last, edits = done[-1], (insert(done[-1].end, ","),)
+    if last == "=" and len(done) == 3:
+        yield incomplete_statement("the data, such as `[1, 2]`,", last, last.span, edits)
+    elif len(done) == 1 < len(last) and any(word.startswith(last) for word in load_keywords()):
+        yield incomplete_statement("a name", last, last.span, edits)
 
 
 def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -172,10 +187,15 @@ def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a type variable in the signature of a function: `F (T a) => (T b)`."""
+    """Diagnose a type variable in the signature of a function, `F (T a) => (T b)`; `Tensor x`."""
     done, token = context.done, context.token
     if len(done) != 1 or "value_info" not in context.rules or context.name(token) not in NAMES:
         return
+    if done[0] in _NO_TYPES:
+        edits = (Edit(done[0].span, "float"),)
+        message = f"`{done[0]}` is not a type"
+        help = "write an element type and dimensions, such as `float[N, 3]`"
+        yield Diagnosis("unknown-type", message, done[0].span, edits, help=help, min_tokens=1)
     if _TYPE_VARIABLE.fullmatch(done[0]) and done[0].end < context.at:
         edits = (Edit(Span(done[0].at, context.at), ""),)
         message = f"`{done[0]}` is not a type: functions have no type variables"
