@@ -13,6 +13,7 @@ from tests.diagnostics.test_typical_errors import (
     G,
     H,
     found_in,
+    key,
     node,
     value,
 )
@@ -127,6 +128,18 @@ UNSAFE = {
     "dimensions with a colon": (
         inputs("float[N] x, float[2:3] z"), "g (float[N] x, float[2, 3] z) => (float[N] y) {",
     ),
+    "a minus sign for a bracket": (
+        node("  u = Squeeze <axes = -3]> (t)"), "  u = Squeeze <axes = [-3]> (t)",
+    ),
+    "a point for a comma between attributes": (
+        node("  u = Gemm <transA = 1. transB = 1> (t, x)"), None,
+    ),
+    "a statement after a semicolon": (key("  ;model_version: 1,"), None),
+    "a colon before a comma": (
+        inputs("float[N] x, float[N] z:, float[N] w"),
+        "g (float[N] x, float[N] z, float[N] w) => (float[N] y) {",
+    ),
+    "a string after a value": (value('  float[2] w = [1, 2], "s"'), None),
     "a label without brackets": (node("  a: u = Abs (t)"), "  [a] u = Abs (t)"),
     "a slash in an operator": (node("  u = Soft/max (t)"), None),
     "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
@@ -185,6 +198,16 @@ SAFE = {
     ),
     "a colon after the name of a graph": (
         f"{H}{G.replace('g', 'g:', 1)}{END}", "g (float[N] x) => (float[N] y) {",
+    ),
+    "a semicolon before a bracket": (
+        inputs("float[N] x, float[2;] z"), "g (float[N] x, float[2] z) => (float[N] y) {",
+    ),
+    "a comma between attributes": (
+        node("  u = Gemm <transA = 1 transB = 1> (t, x)"),
+        "  u = Gemm <transA = 1, transB = 1> (t, x)",
+    ),
+    "a comma between lines": (
+        inputs("\n  float[N] x\n  float[N] z\n"), "  float[N] x,",
     ),
     "an assignment as in Python": (node("  u := Abs (t)"), "  u = Abs (t)"),
     "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),

@@ -19,6 +19,7 @@ _AROUND = 20_000
 _MAX_HITS = 50
 _NAME_CHARACTER = re.compile(r"[^\s\"'(){}\[\]<>,=#]")
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
+_NAMES = NAMES - {"PRIM", "CONTAINER"}
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 
 
@@ -42,17 +43,31 @@ def is_certain_comma(context: ErrorContext) -> bool:
     token, last = context.token, context.done[-1] if context.done else None
     if token is None or last is None:
         return True
+    if last == "=" or last.endswith("."):  # the value is missing; or the point is for the comma
+        return False
     item = _item(context)
-    kind, after = context.name(last), context.name(token)
-    begins_entry = context.ahead[:1] in (["="], [":"]) and bool({"=", ":"} & set(item))
-    if "\n" in context.text[last.end : token.at]:
-        return last != "=" and (begins_entry or _is_complete(context, item))
-    if after in _TYPES:
-        return _is_complete(context, item)
-    plain = NAMES | _NUMBERS
-    if kind not in plain or after not in plain or begins_entry:
+    blank = context.text[last.end : token.at]
+    marks = {"=": {"="}, ":": {"=", ":"}}.get(context.ahead[0] if context.ahead else "", set())
+    if marks & {*item}:  # `b = 2` in `a = 1 b = 2`
         return True
-    if token == last or context.name(item[0]) in _TYPES or {kind, after} & _NUMBERS:
+    single = len(item) == 1 and _is_plain(context, item[0])
+    if context.name(token) in _TYPES or "\n" in blank:
+        return not single or _are_known(context, last, token)
+    if context.name(item[0]) in _TYPES:
+        return False
+    if not (_is_plain(context, last) and _is_plain(context, token)):
+        return True
+    return blank != "" and _are_known(context, last, token)
+
+
+def _is_plain(context: ErrorContext, token: Token) -> bool:
+    """Whether a token is a word, a string or a number."""
+    return context.name(token) in NAMES | _NUMBERS or token.isidentifier()
+
+
+def _are_known(context: ErrorContext, last: Token, token: Token) -> bool:
+    """Whether two tokens are names that occur elsewhere, and are no two parts of one name."""
+    if token == last or not {context.name(last), context.name(token)} <= _NAMES:
         return False
     return (
         not occurs_elsewhere(context.text, f"{last}{token}", Span(last.at, token.end))
@@ -68,11 +83,6 @@ def _item(context: ErrorContext) -> list[Token]:
     while first > 0 and done[first - 1] != "," and done[first - 1] not in OPENING:
         first -= 1
     return done[first:]
-
-
-def _is_complete(context: ErrorContext, item: list[Token]) -> bool:
-    """Whether the item before a type is certainly complete: it is no lone word."""
-    return len(item) > 1 or context.name(item[0]) != "WORD"
 
 
 def is_certain_equals(context: ErrorContext) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit, Label
+from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -263,4 +263,9 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
             return
         message = "the `[` of this list is missing"
-        yield Diagnosis("missing-bracket", message, span, (edit,), "add `[`", min_tokens=size + 1)
+        # In `x = -3]`, the `-` may take the place of the `[`.
+        plain = context.text[offset] != "-" and "[" not in context.done
+        safety: Applicability = "safe" if plain else "unsafe"
+        yield Diagnosis(
+            "missing-bracket", message, span, (edit,), "add `[`", safety, min_tokens=size + 1
+        )

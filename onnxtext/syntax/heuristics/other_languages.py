@@ -112,7 +112,8 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1
         yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
+    safety: Applicability = "unsafe" if match[0][0] == ";" else "safe"
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", safety, min_tokens=0)
 
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from onnxtext.diagnostics import Edit, Label
+from onnxtext.diagnostics import Applicability, Edit, Label
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
     insert,
+    line_end,
     replace,
 )
 from onnxtext.syntax.section_spans import SECTIONS
@@ -97,7 +98,10 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     if begins and context.name(done[0]) == "WORD" and context.name(done[1]) in _STRINGS:
         edits = (insert(done[0].end, ":"),)
         message = f"expected `:` after the key `{done[0]}`"
-        yield Diagnosis("syntax-error", message, done[1].span, edits, "add `:`", min_tokens=0)
+        alone = not context.text[done[1].end : line_end(context.text, done[1].end)].strip()
+        safety: Applicability = "safe" if alone else "unsafe"
+        span, title = done[1].span, "add `:`"
+        yield Diagnosis("syntax-error", message, span, edits, title, safety, min_tokens=0)
 
 
 def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:

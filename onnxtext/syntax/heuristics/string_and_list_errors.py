@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from math import inf
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.comma_fixes import changed_commas, move_edits
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import BAD_KIND
+from onnxtext.syntax.heuristics.attribute_values import ATTRIBUTE_TYPES
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
@@ -40,7 +42,8 @@ _NO_STRINGS = {"True", "False", *NOTHING}
 
 _WORD = re.compile(r"[^\s\"(){}\[\]<>,=:#]+$")
 _PREFIXES = {"b", "blob", "file"}
-_BRACKETS = CLOSING | {"<", "("}
+_NO_VALUE = CLOSING | {"<", "(", ","}
+"""Tokens that cannot begin a value."""
 _AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
 
 
@@ -161,7 +164,7 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             certain = token is context.token and context.expected() == ["COLON"]
             if other == ":" and not certain and not context.rules & _COLON_RULES:
                 continue
-            if other == "=" and context.lexer.token(context.text, token.end) in _BRACKETS:
+            if other == "=" and context.lexer.token(context.text, token.end) in _NO_VALUE:
                 continue
             text = other
             if other == "=" and not context.text[token.at - 1 : token.at].isspace():
@@ -170,9 +173,14 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
             min_tokens = 2 if token is context.token else 4
-            yield Diagnosis(
-                code, message, token.span, edits, f"write `{other}`", min_tokens=min_tokens
-            )
+            title, safety = f"write `{other}`", _safety_of_equals(context, token, other)
+            yield Diagnosis(code, message, token.span, edits, title, safety, min_tokens=min_tokens)
+
+
+def _safety_of_equals(context: ErrorContext, token: Token, mark: str) -> Applicability:
+    """Return whether the fix that writes `=` for `:` is safe: a value follows, and no type."""
+    after = context.lexer.token(context.text, token.end)
+    return "unsafe" if mark == "=" and after in {":", *ATTRIBUTE_TYPES} else "safe"
 
 
 _COLON_RULES = frozenset(
@@ -264,6 +272,8 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     added = [change for change in changes if change.text]
     edits = move_edits(added, start.__add__)
     span = context.token.span
+    if context.token == ";" and (context.ahead[:1] in (["]"], ["}"]) or context.done[-1] in "[{"):
+        return  # the `;` separates nothing
     if edits and context.token == ";":
         yield Diagnosis(
             "semicolon", "expected `,`, found `;`", span, edits, "write `,`", min_tokens=3

@@ -48,7 +48,7 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from _unquoted_expression(context, done[index].end)
         alone = context.ahead[:1] in ([","], ["]"])
         unknown = token in {"*", ":"}
-        if last in {"[", ","} and (unknown or (alone and not token.isalnum())):
+        if last in {"[", ","} and alone and (unknown or not token.isalnum()):
             message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
             safety: Applicability = "safe" if unknown else "unsafe"
             yield Diagnosis(
