@@ -264,7 +264,9 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         message = "the `[` of this list is missing"
         # In `x = -3]`, the `-` may take the place of the `[`.
-        plain = context.text[offset] != "-" and "[" not in context.done
+        index = innermost_bracket(context.done)
+        inside_list = index is not None and context.done[index] == "["
+        plain = context.text[offset] != "-" and not inside_list
         safety: Applicability = "safe" if plain else "unsafe"
         yield Diagnosis(
             "missing-bracket", message, span, (edit,), "add `[`", safety, min_tokens=size + 1

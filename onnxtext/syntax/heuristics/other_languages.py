@@ -324,8 +324,10 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
                 message, edits = f"expected `{mark}`, found `;`", (Edit(span, mark),)
                 yield Diagnosis("semicolon", message, span, edits, f"write `{mark}`", min_tokens=3)
         message = "unexpected `;`: statements do not end with punctuation"
+        around = context.text[span.start - 1 : span.start] + context.text[span.end : span.end + 1]
+        safe: Applicability = "unsafe" if around.isalnum() and len(around) == 2 else "safe"
         yield Diagnosis(
-            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", min_tokens=0
+            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe, min_tokens=0
         )
     elif context.token == "}" and context.done == [","] and "node" in context.rules:
         span = context.done[0].span
