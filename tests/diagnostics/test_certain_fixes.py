@@ -15,6 +15,7 @@ from tests.diagnostics.test_typical_errors import (
     found_in,
     key,
     node,
+    place,
     value,
 )
 
@@ -287,3 +288,19 @@ def test_a_certain_fix_is_safe(name: str) -> None:
     fixed = item.fix.apply(text)
     assert not found_in(fixed)
     assert line in fixed.splitlines(), (item.message, item.fix.title)
+
+
+@pytest.mark.parametrize(
+    ("entry", "column"),
+    [
+        ('opset_import: ["": 21, "my": "1"],', 26),
+        ("ir_version: [10],", 15),
+        ('metadata_props: ["a": 3],', 20),
+        ("producer_name: 3,", 18),
+        ('metadata_props: "a",', 19),
+    ],
+)
+def test_errors_in_headers_are_reported_at_the_value(entry: str, column: int) -> None:
+    text = key(f"  {entry}")
+    (item,) = found_in(text)
+    assert place(item, text) == (3, column)

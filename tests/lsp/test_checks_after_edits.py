@@ -145,7 +145,7 @@ async def test_actions_that_need_no_check_are_offered_at_once(
     fresh = await Session(client, tmp_path / "n.onnxtxt", session.text).actions(
         t.Diagnostic(place, "")
     )
-    wanted = "Add `,`" if new == "(x x)" else "Write the inferred types of this node"
+    wanted = "Remove one" if new == "(x x)" else "Write the inferred types of this node"
     titles = [
         [action.title for action in found if action.title != "Apply all safe fixes"]
         for found in (edited, fresh)

@@ -91,9 +91,9 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         if expected is not None and type(value) is not expected:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
             help = f"write `[{value}]`" if expected is list and type(value) is int else None
-            errors.append(
-                _error(f"the value of `{key}` must be {forms[expected]}", offset, key, help)
-            )
+            error = _error(f"the value of `{key}` must be {forms[expected]}", offset, key, help)
+            error.item = -1
+            errors.append(error)
             continue
         result.at[key] = offset
         if expected is list:
@@ -151,9 +151,11 @@ _ITEMS = {
 
 def _check_items(offset: int, key: str, items: list[Any]) -> None:
     expected, form = _ITEMS[key]
-    for item in items:
+    for index, item in enumerate(items):
         if not isinstance(item, expected):
-            raise _error(f"an item of `{key}` must be written like {form}", offset, key)
+            error = _error(f"an item of `{key}` must be written like {form}", offset, key)
+            error.item = index
+            raise error
 
 
 def header_entry(offset: int, key: str, value: Any) -> tuple[int, str, Any]:

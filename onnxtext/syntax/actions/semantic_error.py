@@ -32,6 +32,8 @@ class SemanticError(ValueError):
         others: further errors in the same construct.
         step: the 0-based index of the invalid step if the error is in the path of a section's
             entry; otherwise None.
+        item: the 0-based index of the invalid item if the marked text is a header's key whose value
+            is a list; -1 if the whole value of the key is invalid; otherwise None.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
         missing: a description of the item that is missing if the marked text begins a line and so
@@ -58,6 +60,7 @@ class SemanticError(ValueError):
         self.made: Any = None
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
+        self.item: int | None = None
         self.instead: str | None = None
         self.edits: tuple[Edit, ...] = ()
         self.missing = ""

@@ -7,7 +7,7 @@ from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import Source, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.heuristics.diagnose import ranked_words
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -18,6 +18,9 @@ from onnxtext.syntax.heuristics.expected import found_words, sentence
 
 _LONGEST_PATH = 8000
 """Maximum number of tokens of a path in which to search for a step."""
+
+_LONGEST_VALUE = 8000
+"""Maximum number of characters of a header's value in which to search for an item."""
 
 
 def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
@@ -84,6 +87,8 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     help, fix, instead = error.help, None, error.instead
     if error.step is not None:
         span = step_place(source.text, span, error.step)
+    if error.item is not None:
+        span = value_place(source.text, span, error.item)
     if instead is None and help is not None and help.startswith("one of "):
         instead = nearest_name(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
     if instead is not None:
@@ -125,6 +130,29 @@ def step_place(text: str, span: Span, step: int) -> Span:
         step -= token == "."
         start = token.end
     return span
+
+
+def value_place(text: str, key: Span, item: int) -> Span:
+    """Return the span of a header's value, or of an item of it; `key` if it is not found.
+
+    Args:
+        text: the whole text.
+        key: the span of the key.
+        item: the 0-based index of the item; -1 for the whole value.
+    """
+    tokens = load_lexer().tokens(text, key.end, key.end + _LONGEST_VALUE)[1:]
+    depth, start, count = 0, -1, 0
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        if token in ("]", "}", ")"):
+            depth -= 1
+        ends = token in (",", ">") if item < 0 else token in (",", "]") and depth <= 1
+        if start >= 0 and ends and depth <= (item >= 0):
+            return Span(start, before.end) if isinstance(before, Token) else key
+        if start < 0 and count == max(item, 0) and depth == (item >= 0):
+            start = token.at
+        count += token == "," and depth == 1
+        depth += token in ("[", "{", "(")
+    return key
 
 
 def _tidy(source: Source, edit: Edit) -> Edit:
