@@ -210,6 +210,7 @@ SAFE = {
     "a comma between lines": (
         inputs("\n  float[N] x\n  float[N] z\n"), "  float[N] x,",
     ),
+    "a domain without quotes": (key("  opset_import: [my: 1],"), '  opset_import: ["my": 1],'),
     "an assignment as in Python": (node("  u := Abs (t)"), "  u = Abs (t)"),
     "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),
     "a semicolon before a comma": (node("  u = Add (t;, x)"), "  u = Add (t, x)"),

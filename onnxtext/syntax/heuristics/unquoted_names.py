@@ -17,6 +17,7 @@ _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _MARKED = re.compile(r"([A-Za-z_]\w*)([?.:/;!])")
 _HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
+_END_OF_ITEM = re.compile(r"[ \t\r]*(?:[\n,)\]>=]|$)")
 _BLANKS = re.compile(r"[ \t]*")
 
 
@@ -105,7 +106,9 @@ def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
 def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     """Diagnose a mark at the end of a word: `x?`, and `x.` for `x,`."""
     match = _MARKED.fullmatch(context.text, *span)
-    if match is None or occurs_elsewhere(context.text, match[0], span):
+    if match is None or (match[2] == ":" and not _END_OF_ITEM.match(context.text, span.end)):
+        return  # in `key: 1`, the mark has a meaning
+    if occurs_elsewhere(context.text, match[0], span):
         return
     place = Span(*match.span(2))
     message = f"unexpected `{match[2]}` after `{match[1]}`"
