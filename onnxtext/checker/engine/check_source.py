@@ -10,6 +10,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.check_tree import check_tree
+from onnxtext.checker.engine.dangling_entries import join_findings, only_dangling
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.conversion_errors import check_declared_size, left_out, lowering_errors
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
@@ -106,8 +107,28 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
         root = parse_any(source)
         check_declared_size(root, source)
     except OnnxTextError as error:
-        return list(error.diagnostics)
+        return _check_despite_dangling(source, error.diagnostics, options)
+    return _check_parsed(root, source, options)
 
+
+def _check_despite_dangling(
+    source: Source, errors: Sequence[Diagnostic], options: dict[str, Any]
+) -> list[Diagnostic]:
+    """Check a text that has errors, if its only errors are dangling entries of sections."""
+    from onnxtext.syntax.parse import parse_partial
+
+    root = parse_partial(source, "model")[0] if only_dangling(errors) else None
+    if not isinstance(root, Model):
+        return list(errors)
+    options.pop("then", None)  # it is only for a model without errors
+    findings = _check_parsed(root, source, options)
+    return _in_text_order(join_findings(errors, findings))
+
+
+def _check_parsed(
+    root: Model | Fragment, source: Source, options: dict[str, Any]
+) -> list[Diagnostic]:
+    """Return the findings in the syntax tree of a text, and the errors of encoding it."""
     encoded = None
     if isinstance(root, Model):
         encoded, errors = encode_for_checks(root, source, options.get("base_dir"))
@@ -117,7 +138,11 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
         return check_tree(root, source=source, encoded=encoded, **options)
     options.pop("then", None)  # it is only for a model without errors
     diagnostics = check_tree(root, source=source, encoded=encoded, **options)
-    return sorted([*errors, *diagnostics], key=lambda item: item.span.start if item.span else -1)
+    return _in_text_order([*errors, *diagnostics])
+
+
+def _in_text_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
 
 
 def encode_for_checks(

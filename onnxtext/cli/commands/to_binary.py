@@ -54,7 +54,12 @@ def conversion(
         reuse_memory(len(data))
         source = Source(decode_text(data, job.name), job.name)
         with paused_collector():
-            model = parse_model(source)
+            try:
+                model = parse_model(source)
+            except OnnxTextError as error:
+                if checked:
+                    _explain_dangling(source, error, job)
+                raise
             blob_source = FilesBeside(model, job.directory)
             if embed_external:
                 embed(model, source, job.directory)
@@ -98,6 +103,27 @@ def _check(
     errors = [item for item in diagnostics if item.severity == "error"]
     if errors:
         raise OnnxTextError(*errors[:MAX_ERRORS])
+
+
+def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) -> None:
+    """If a text only has dangling entries of sections, raise the errors of `onnxtext check`.
+
+    The entries may dangle because of an error in the graph.
+    """
+    from onnxtext.checker.context.operator_tables import use_tables
+    from onnxtext.checker.engine.check_source import check_text
+    from onnxtext.checker.engine.dangling_entries import only_dangling
+    from onnxtext.cli.load_settings import read_schema_tables, read_settings
+
+    if not only_dangling(error.diagnostics):
+        return
+    settings = read_settings(job.source)
+    with use_tables(read_schema_tables(settings)):
+        diagnostics = check_text(
+            source.text, name=source.name, select=settings.select, ignore=settings.ignore
+        )
+    errors = [item for item in diagnostics if item.severity == "error"]
+    raise OnnxTextError(*errors[:MAX_ERRORS])
 
 
 MAX_ERRORS = 50

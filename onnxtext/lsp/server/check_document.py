@@ -9,6 +9,7 @@ from pathlib import Path
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.engine.dangling_entries import only_dangling
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.isolation.pool import Answers
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
@@ -78,7 +79,8 @@ def analyze(
         if root is None:
             return Analysis()
         try:
-            subject, findings = _check(root, source, base_dir, broken=bool(syntax), answers=answers)
+            broken = bool(syntax) and not only_dangling(syntax)
+            subject, findings = _check(root, source, base_dir, broken=broken, answers=answers)
             if report is not None:
                 report(findings)
             types = inferred_type_texts(subject)

@@ -21,6 +21,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from onnxtext import __version__
+from onnxtext.checker.engine.dangling_entries import join_findings, only_dangling
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
 from onnxtext.lsp.index.document import MAX_CHARACTERS, Document, DocumentVersion
@@ -302,7 +303,10 @@ class Server(LanguageServer):
             return
         syntax = list(document.version.syntax)
         document.reported_syntax = bool(syntax)
-        self._show(document, [*syntax, *diagnostics])
+        if only_dangling(syntax):
+            self._show(document, join_findings(syntax, diagnostics))
+        else:
+            self._show(document, [*syntax, *diagnostics])
         document.reported_check = version
 
     def _store_check(self, uri: str, version: int, outcome: Analysis | WorkerError) -> None:

@@ -27,6 +27,8 @@ from onnxtext.syntax.grammar.lexer import Token
 
 DANGLING = "metadata-dangling"
 """The diagnostic code for an entry whose path matches no item."""
+NO_LABEL = "no node has the label"
+"""The start of the message for a label that no node has."""
 
 
 class _Names:
@@ -311,7 +313,7 @@ class SectionBinding:
         similar = difflib.get_close_matches(name, candidates, 1)
         messages = {
             "node": "no node has the first output",
-            "label": "no node has the label",
+            "label": NO_LABEL,
             "graph": "no attribute with a graph is named",
             "value_info": "no entry of `value_info` is named",
         }

@@ -338,6 +338,12 @@ def line_end(text: str, offset: int) -> int:
     return end - text.endswith("\r", offset, end)
 
 
+def line_of(text: str, offset: int) -> str:
+    """Return the inspected part of the line that contains an offset."""
+    start = text.rfind("\n", 0, offset) + 1
+    return text[start : min(line_end(text, offset), start + _INSPECTED)]
+
+
 def begins_line(text: str, offset: int) -> bool:
     """Whether only blanks precede an offset on its line."""
     return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()

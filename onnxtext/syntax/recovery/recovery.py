@@ -14,7 +14,6 @@ from math import inf
 
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, Span
-from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
@@ -39,6 +38,7 @@ from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
+from onnxtext.syntax.recovery.dangling import without_lost_items
 from onnxtext.syntax.recovery.error_diagnostics import (
     diagnosis_report,
     first_of_lines,
@@ -114,8 +114,7 @@ class Recovery:
     def finish(self) -> list[Diagnostic]:
         """Return the diagnostics of all syntax and semantic errors to report, in text order."""
         kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
-        if self.diagnostics or any(error.code != DANGLING for error in kept):
-            kept = [error for error in kept if not self._names_dropped_statement(error)]
+        kept = without_lost_items(self.source, kept, self.diagnostics)
         distinct = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in distinct.values()]
         result = first_of_lines(self.text, self.diagnostics, semantic)
@@ -131,13 +130,6 @@ class Recovery:
         """Whether a semantic error, which has the index `number`, may follow from a guess."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
-
-    def _names_dropped_statement(self, error: SemanticError) -> bool:
-        """Whether a section names an item whose statement was probably dropped after an error."""
-        if error.code != DANGLING or error.at is None:
-            return False
-        name = self.text[slice(*semantic_error_report(self.source, error).labels[0].span)]
-        return name == "above" or self.text.find(name, 0, error.at) >= 0
 
     def recover(self, unexpected: Unexpected) -> int | None:
         """Repair the parser's stack after an unexpected token; report the error unless it cascades.

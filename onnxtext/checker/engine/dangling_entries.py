@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drop dangling entries of sections that follow from an error in the graph.
+
+If an output, an input or an attribute is misspelled, the entries of the section `metadata` that
+name it dangle. The error in the graph is the cause, so only this error is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.actions.section_binding import DANGLING, NO_LABEL
+
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_LAST_QUOTED = re.compile(r"`([^`\n]+)`\Z")
+_NO_VALUE = ("no value is named", "no entry of `value_info` is named")
+_UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
+
+
+def only_dangling(errors: Sequence[Diagnostic]) -> bool:
+    """Whether the only errors of a text are entries of sections that name no item.
+
+    Then the graph is complete, and the rules can be checked.
+    """
+    return bool(errors) and all(error.code == DANGLING for error in errors)
+
+
+def join_findings(
+    dangling: Iterable[Diagnostic], findings: Iterable[Diagnostic]
+) -> list[Diagnostic]:
+    """Return the findings, after the errors of dangling entries that do not follow from them.
+
+    Args:
+        dangling: the errors of the entries.
+        findings: the findings in the model without the entries.
+    """
+    dangling, findings = list(dangling), list(findings)
+    errors = [item for item in findings if item.severity == "error"]
+    # An error in the graph names the missing item: `t` is not defined; did you mean `then_branch`?
+    named = {name for item in errors for name in _QUOTED.findall(f"{item.message} {item.help}")}
+    remaining = [item for item in dangling if _dangling_name(item) not in named]
+    if any("value_info" in f"{item.message} {item.help}" for item in errors):
+        # The entries may name values that a wrong `@value_info` does not list.
+        remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
+    # An undefined value may be the output of a deleted node. The label of the node is nowhere else
+    # in the text, so each such value explains one label that is not misspelled.
+    undefined = {item.message for item in errors if item.code in _UNDEFINED}
+    lost = {item.message: item for item in remaining if _is_lost_label(item)}
+    explained = set(list(lost)[: len(undefined)])
+    remaining = [item for item in remaining if item.message not in explained]
+    names = {_dangling_name(item) for item in dangling}
+    findings = [_with_doubt(item, names, is_lost=bool(lost)) for item in findings]
+    return [*remaining, *findings]
+
+
+def _is_lost_label(error: Diagnostic) -> bool:
+    """Whether an entry names a label that is not similar to a label of the graph."""
+    if not error.message.startswith(NO_LABEL):
+        return False
+    similar = "" if error.fix is None else error.fix.edits[0].text.strip('"')
+    return nearest_name(_dangling_name(error) or "", [similar]) is None
+
+
+def _with_doubt(finding: Diagnostic, names: set[str | None], *, is_lost: bool) -> Diagnostic:
+    """Mark the fix of an undefined name as a guess if the sections suggest another cause.
+
+    Args:
+        finding: a finding.
+        names: the names in dangling entries. They are probably right, and the statements that
+            should define them are wrong.
+        is_lost: whether a node with a label seems to be missing.
+    """
+    if finding.fix is None or finding.fix.applicability != "safe":
+        return finding
+    if not is_lost and names.isdisjoint(_QUOTED.findall(finding.message)):
+        return finding
+    return replace(finding, fix=replace(finding.fix, applicability="unsafe"))
+
+
+def _dangling_name(error: Diagnostic) -> str | None:
+    match = _LAST_QUOTED.search(error.message)
+    return None if match is None else match[1]

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drop dangling entries of sections whose items were probably lost because of other errors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.source import Source
+from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.actions.section_binding import DANGLING
+from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.heuristics.error_context import line_of
+from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
+
+
+def without_lost_items(
+    source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
+) -> list[SemanticError]:
+    """Return the semantic errors without entries of sections that dangle because of other errors.
+
+    Args:
+        source: the text.
+        errors: all semantic errors.
+        diagnostics: the syntax errors.
+    """
+    starts = [error.at or 0 for error in errors if error.code != DANGLING]
+    starts += [item.labels[0].span.start for item in diagnostics]
+    if not starts:
+        return errors
+    lines = {line_of(source.text, start) for start in starts}
+    return [error for error in errors if not _is_lost(source, error, lines)]
+
+
+def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bool:
+    """Whether a section names an item that was probably lost because of another error.
+
+    Args:
+        source: the text.
+        error: a semantic error.
+        lines: the lines with other errors.
+    """
+    if error.code != DANGLING or error.at is None:
+        return False
+    text = source.text
+    name = text[slice(*semantic_error_report(source, error).labels[0].span)]
+    similar = error.instead
+    if similar is not None and any(similar in line for line in lines):
+        return True
+    if error.step:  # in a node or graph that exists: its other parts may be lost
+        return similar is None or nearest_name(name, [similar]) is None
+    return name == "above" or text.find(name, 0, error.at) >= 0
