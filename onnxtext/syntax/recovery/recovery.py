@@ -45,6 +45,7 @@ from onnxtext.syntax.recovery.error_diagnostics import (
     semantic_error_report,
     unexplained_error,
 )
+from onnxtext.syntax.recovery.pasted_text import without_marks
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
     drop_item,
@@ -124,7 +125,7 @@ class Recovery:
             last = result[-1]
             note = "too many errors: parsing stopped here"
             result[-1] = replace(last, notes=(*last.notes, note))
-        return result
+        return without_marks(self.source, result)
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
         """Whether a semantic error, which has the index `number`, may follow from a guess."""

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recognize marks that copying adds to a whole text: line numbers, marks of a diff, Markdown.
+
+Such marks cause an error in nearly every line. One diagnostic replaces these errors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.source import COMMENT, LINE_STRING, Source, Span
+
+_MIN_LINES = 3
+"""Minimum number of lines with a mark before each line."""
+_LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
+_LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
+_ADDED = re.compile(r"\+")
+_QUOTED = re.compile(r"> ?")
+_STRING_OR_COMMENT = re.compile(rf"{LINE_STRING}|{COMMENT}", re.DOTALL)
+_DIFF_HEADER = re.compile(
+    r"^(?:diff --git [^\n]*|index [0-9a-f]+\.\.[^\n]*|(?:---|\+\+\+) [^\n]*"
+    r"|@@ -[0-9,]+ \+[0-9,]+ @@[^\n]*|\\ No newline at end of file)$\n?",
+    re.MULTILINE,
+)
+_DIFF_LINE = re.compile(r"^(?:(-)(?!-|>|\.?[0-9]|inf|nan)[^\n]*\n?|(\+)(?!\.?[0-9]))", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
+_ESCAPES = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'", "nbsp": " "}
+_ESCAPES |= {"#34": '"', "#39": "'", "#x27": "'", "#x22": '"'}
+_ESCAPE = re.compile(f"&({'|'.join(_ESCAPES)});")
+_PYTHON_HEAD = re.compile(
+    r"\s*(?:[A-Za-z_]\w*[ \t]*=[ \t]*(?:[A-Za-z_][\w.]*\()*|(?:[A-Za-z_][\w.]*\()+)\s*"
+    r"[rR]?(\"\"\"|''')\\?[ \t]*\n?"
+)
+_SECOND_MODEL = re.compile(r"^<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
+
+
+def without_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Replace the errors that follow from marks that copying added.
+
+    Args:
+        source: the text.
+        diagnostics: the diagnostics of the text, in text order.
+
+    Returns:
+        One diagnostic of the marks, after the diagnostics before the first of them; `diagnostics`
+        if there are no such marks.
+    """
+    if not diagnostics:
+        return diagnostics
+    starts = [item.labels[0].span.start for item in diagnostics]
+    for recognizer in _RECOGNIZERS:
+        found = recognizer(source, starts)
+        if found is not None:
+            start = source.text.rfind("\n", 0, found.labels[0].span.start) + 1
+            return [*(item for item in diagnostics if item.labels[0].span.start < start), found]
+    return diagnostics
+
+
+def _diagnostic(
+    source: Source,
+    message: str,
+    span: Span,
+    title: str,
+    edits: list[Edit],
+    code: str = "foreign-word",
+) -> Diagnostic:
+    fix = Fix(title, tuple(edits), "unsafe")
+    labels = (Label(span),)
+    return Diagnostic(code, message, source=source, labels=labels, help=title, fix=fix)
+
+
+def _line_numbers(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize a number before each line, as in the output of `cat -n`."""
+    one = _LINE_NUMBER.match(source.text)
+    if one is None:
+        return None
+    after = re.escape(one[2])  # the same in each line, except that an empty line may lack a blank
+    pattern = re.compile(rf"[ \t]*([0-9]+)(?:{after}|{re.escape(one[2].rstrip(' '))}$)")
+    edits: list[Edit] = []
+    last = last_line = 0
+    for match in _LINE.finditer(source.text):
+        number = pattern.match(source.text, match.start(), match.end())
+        if number is None:
+            return None
+        value = int(number[1][:9])
+        if edits:
+            between = source.text.count("\n", last_line, match.start())
+            if value not in (last + 1, last + between):
+                return None
+        edits.append(Edit(Span(match.start(), number.end()), ""))
+        last, last_line = value, match.start()
+    if len(edits) < _MIN_LINES:
+        return None
+    span = Span(edits[0].span.start, len(source.text[: edits[0].span.end].rstrip()))
+    return _diagnostic(
+        source, "the lines begin with line numbers", span, "remove the line numbers", edits
+    )
+
+
+def _marked_lines(source: Source, mark: re.Pattern[str], message: str) -> Diagnostic | None:
+    """Recognize a mark at the start of each line."""
+    edits: list[Edit] = []
+    for match in _LINE.finditer(source.text):
+        marked = mark.match(source.text, match.start())
+        if marked is None:
+            return None
+        edits.append(Edit(Span(*marked.span()), ""))
+    if len(edits) < _MIN_LINES:
+        return None
+    start = edits[0].span.start
+    title = "remove the marks"
+    return _diagnostic(source, message, Span(start, start + 1), title, edits)
+
+
+def _added_lines(source: Source, starts: list[int]) -> Diagnostic | None:
+    return _marked_lines(source, _ADDED, "the lines begin with the mark `+` of a diff")
+
+
+def _quoted_lines(source: Source, starts: list[int]) -> Diagnostic | None:
+    return _marked_lines(source, _QUOTED, "the lines begin with the quotation mark `>`")
+
+
+def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize removed and added lines of a diff, and its headers."""
+    text = source.text
+    lines_with_errors = [text.rfind("\n", 0, start) + 1 for start in starts]
+    if not any(
+        _DIFF_HEADER.match(text, line) or _DIFF_LINE.match(text, line) for line in lines_with_errors
+    ):
+        return None
+    headers = [Span(*match.span()) for match in _outside_strings(text, _DIFF_HEADER)]
+    inside = {span.start for span in headers}
+    lines = [m for m in _outside_strings(text, _DIFF_LINE) if m.start() not in inside]
+    removed = [Span(*match.span()) for match in lines if match[1]]
+    added = [Span(*match.span()) for match in lines if match[2]]
+    if not headers and not (removed and added):
+        return None
+    edits = [Edit(span, "") for span in sorted([*headers, *removed, *added])]
+    start = edits[0].span.start
+    end = len(text[start : edits[0].span.end].rstrip()) + start if headers else start + 1
+    title = "remove the headers, the removed lines and the marks `+`"
+    if not headers:
+        title = "remove the lines with `-` and the marks `+`"
+    return _diagnostic(source, "the text has marks of a diff", Span(start, end), title, edits)
+
+
+def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern that are not in strings or comments."""
+    skipped = _STRING_OR_COMMENT.finditer(text)
+    current = next(skipped, None)
+    for match in pattern.finditer(text):
+        while current is not None and current.end() <= match.start():
+            current = next(skipped, None)
+        if current is None or match.start() < current.start():
+            yield match
+
+
+def _prose(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize prose around a model in Markdown fences."""
+    text = source.text
+    fences = list(_outside_strings(text, _FENCE))
+    if len(fences) != 2 or starts[0] >= fences[0].end():
+        return None
+    opening, closing = fences
+    before, after = text[: opening.start()], text[closing.end() :]
+    if not (before.strip() or after.strip()) or not text[opening.end() : closing.start()].strip():
+        return None
+    removed = [Span(0, opening.end()), Span(closing.start(), len(text))]
+    start = len(before) - len(before.lstrip()) if before.strip() else opening.start()
+    end = text.find("\n", start)
+    code, message = "syntax-error", "this line is neither a statement nor a comment"
+    if not before.strip():
+        code, message = "foreign-word", "unexpected Markdown fence"
+    title = "remove the fences and everything outside of them"
+    edits = [Edit(span, "") for span in removed if span.start < span.end]
+    return _diagnostic(source, message, Span(start, len(text[:end].rstrip())), title, edits, code)
+
+
+def _html(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize escapes of HTML, such as `&lt;`."""
+    text = source.text
+    line = text.rfind("\n", 0, starts[0]) + 1
+    end = text.find("\n", starts[0])
+    if _ESCAPE.search(text, line, len(text) if end < 0 else end) is None:
+        return None
+    outside = next(_outside_strings(text, _ESCAPE), None)
+    if outside is None or outside.start() > (len(text) if end < 0 else end):
+        return None
+    edits = [Edit(Span(*m.span()), _ESCAPES[m[1]]) for m in _ESCAPE.finditer(text)]
+    message = f"`{outside[0]}` is an HTML escape"
+    title = f"write `{_ESCAPES[outside[1]]}`" if len(edits) == 1 else "replace the HTML escapes"
+    return _diagnostic(source, message, Span(*outside.span()), title, edits)
+
+
+def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize a string of Python around the text, such as `text = \"\"\"…\"\"\"`."""
+    text = source.text
+    head = _PYTHON_HEAD.match(text)
+    if head is None:
+        return None
+    end = text.find(head[1], head.end())
+    tail = len(text[end:].rstrip()) + end
+    if end < 0 or not re.fullmatch(r"\)*;?", text[end + 3 : tail].strip()):
+        return None
+    start = len(text) - len(text.lstrip())
+    edits = [Edit(Span(0, head.end()), ""), Edit(Span(end, tail), "")]
+    span = Span(start, len(text[: head.end()].rstrip()))
+    message = "the text is in a string of Python"
+    return _diagnostic(source, message, span, "remove the Python around the text", edits)
+
+
+def _second_model(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize two models in one text."""
+    headers = _outside_strings(source.text, _SECOND_MODEL)
+    one, two = next(headers, None), next(headers, None)
+    if (
+        one is None
+        or two is None
+        or starts[0] != two.start(1)
+        or source.text[: one.start()].strip()
+    ):
+        return None
+    message = "a second model begins here, but a text has only one model"
+    help = "remove one of the models, or write it to a file of its own"
+    labels = (Label(Span(*two.span(1))),)
+    return Diagnostic("syntax-error", message, source=source, labels=labels, help=help)
+
+
+_RECOGNIZERS: tuple[Callable[[Source, list[int]], Diagnostic | None], ...] = (
+    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _python_string, _second_model,
+)  # fmt: skip

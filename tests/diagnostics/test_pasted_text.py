@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marks that copying adds to a text: one error, and a fix that restores the text."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
+from tests.corpus import EXAMPLES
+
+H = "<ir_version: 10, opset_import: [21]>\n"
+BEFORE = "g (float[2] x) => (float[2] y) {\n  t = Abs (x)\n"
+TEXT = f"{H}{BEFORE}  y = Relu (t)\n}}\n"
+
+
+def numbered(form: str) -> Callable[[str], str]:
+    """Return a function that writes the number of each line before it."""
+
+    def add(text: str) -> str:
+        lines = text.splitlines(keepends=True)
+        return "".join(form.format(number) + line for number, line in enumerate(lines, 1))
+
+    return add
+
+
+def marked(mark: str) -> Callable[[str], str]:
+    """Return a function that writes a mark before each line."""
+    return lambda text: re.sub("^", mark, text.removesuffix("\n"), flags=re.MULTILINE) + "\n"
+
+
+PASTED: dict[str, tuple[Callable[[str], str], str]] = {
+    "numbers with blanks": (numbered("{:4} "), "the lines begin with line numbers"),
+    "numbers and tabs": (numbered("{:6}\t"), "the lines begin with line numbers"),
+    "numbers and colons": (numbered("{}: "), "the lines begin with line numbers"),
+    "numbers and bars": (numbered("{:3} | "), "the lines begin with line numbers"),
+    "lines added by a diff": (marked("+"), "the lines begin with the mark `+` of a diff"),
+    "quoted lines": (marked("> "), "the lines begin with the quotation mark `>`"),
+    "prose before": (
+        lambda text: f"Here is the corrected model:\n\n```onnx\n{text}```\n",
+        "this line is neither a statement nor a comment",
+    ),
+    "prose after": (
+        lambda text: f"```\n{text}```\n\nI fixed the **shape** of `W`.\n",
+        "unexpected Markdown fence",
+    ),
+    "escapes of HTML": (html.escape, "`&lt;` is an HTML escape"),
+    "a variable of Python": (
+        lambda text: f"text = '''\n{text}'''\n",
+        "the text is in a string of Python",
+    ),
+    "a call of Python": (
+        lambda text: f"m = onnx.parser.parse_model('''\n{text}''')\n",
+        "the text is in a string of Python",
+    ),
+}  # fmt: skip
+
+
+def errors(text: str) -> list[Diagnostic]:
+    """Return the syntax errors of a model."""
+    return list(parse_partial(Source(text, "t"), "model")[1])
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("kind", PASTED)
+def test_marks_of_the_whole_text_are_one_error(kind: str, path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    text = text[text.index("<\n") if "<\n" in text else 0 :]
+    paste, message = PASTED[kind]
+    pasted = paste(text)
+    (error,) = errors(pasted)
+    assert error.message == message
+    assert error.fix is not None
+    assert error.fix.apply(pasted).rstrip() == text.rstrip()
+
+
+DIFFS = {
+    "a changed line": "-  y = Neg (t)\n+  y = Relu (t)\n}\n",
+    "a hunk": "@@ -3,4 +3,4 @@\n  y = Relu (t)\n}\n",
+    "a hunk with a changed line": (
+        "@@ -3,4 +3,4 @@ g (float[2] x)\n-  y = Neg (t)\n+  y = Relu (t)\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DIFFS)
+def test_marks_of_a_diff_are_one_error(kind: str) -> None:
+    text = f"{H}{BEFORE}{DIFFS[kind]}"
+    (error,) = errors(text)
+    assert (error.message, error.position) == ("the text has marks of a diff", (4, 1))
+    assert error.fix is not None
+    assert error.fix.apply(text) == TEXT
+
+
+def test_the_header_of_a_diff_is_one_error() -> None:
+    header = "diff --git a/m b/m\nindex 0123..4567 100644\n--- a/m\n+++ b/m\n@@ -0,0 +1,5 @@\n"
+    text = header + marked("+")(TEXT)
+    (error,) = errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == TEXT
+
+
+def test_an_error_before_a_diff_is_kept() -> None:
+    text = f"{H}{BEFORE.replace('(x)', '(x x)')}{DIFFS['a changed line']}"
+    assert [error.position for error in errors(text)] == [(3, 14), (4, 1)]
+
+
+def test_a_second_model_is_one_error() -> None:
+    (error,) = errors(TEXT + TEXT)
+    assert error.position == (6, 2)
+    assert error.message == "a second model begins here, but a text has only one model"
+    assert onnxtext.check(TEXT) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT.replace("t = Abs (x)", "t = Abs (x x)"),
+        TEXT.replace("  t = Abs (x)", "-1\n"),
+        TEXT.replace("  t = Abs (x)", "# ```\n# a &lt; b\n  t = Abs x\n# ```"),
+        TEXT.replace("  t = Abs (x)", '  t = Abs <a = "&lt;"> x'),
+    ],
+)
+def test_other_errors_keep_their_message(text: str) -> None:
+    found = {error.message for error in errors(text)}
+    assert found
+    assert not any(
+        "diff" in message or "HTML" in message or "fence" in message for message in found
+    )
