@@ -258,7 +258,13 @@ class SectionBinding:
         node = by_name.get(path.name)
         if node is None:
             kind = "label" if path.is_label else "node"
-            raise self._dangling(kind, path.name, list(by_name), token, step)
+            error = self._dangling(kind, path.name, list(by_name), token, step)
+            written = _written(path.name)
+            if written is not None and not path.is_label and path.name in names.labels:
+                error.instead = f"[{written}]"
+            elif written is not None and path.is_label and path.name in names.nodes:
+                error.instead, error.help = None, f"write `{written}` without brackets"
+            raise error
         return node
 
     def _attach_value(self, owner: Graph | Function, name: str, block: MetadataBlock) -> None:
@@ -324,11 +330,15 @@ class SectionBinding:
         )
         error.step = step
         if similar:
-            error.instead = similar[0]
-            if not _WORD.fullmatch(similar[0]):
-                quotable = similar[0].isprintable() and not set('"\\') & set(similar[0])
-                error.instead = f'"{similar[0]}"' if quotable else None
+            error.instead = _written(similar[0])
         return error
+
+
+def _written(name: str) -> str | None:
+    """Return a name as a step of a path, in quotes if needed; None if it needs escapes."""
+    if _WORD.fullmatch(name):
+        return name
+    return f'"{name}"' if name.isprintable() and not set('"\\') & set(name) else None
 
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -16,6 +16,7 @@ from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.section_paths import PathStep
 from onnxtext.quick_dataclass import dataclass
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources, decode_base64
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -166,7 +167,8 @@ def repeated_entry(key: str, word: str) -> RepeatedItem:
         error = SemanticError(
             "the value of a metadata entry must be a string or `above`", token=word
         )
-        error.instead = f'"{word}"'
+        error.instead = nearest_name(word, ("above",)) or f'"{word}"'
+        error.is_bare = True
         raise error
     return RepeatedItem(key, word)
 
@@ -218,11 +220,13 @@ def metadata_section(
     blocks = []
     for item in items:
         if not isinstance(item, MetadataBlock):
-            raise SemanticError(
+            error = SemanticError(
                 f"the entry `{item.key}` is outside of a block",
                 token=word,
                 help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
             )
+            error.is_entry = True
+            raise error
         blocks.append(item)
     _fill_repeated(items)
     return word, blocks

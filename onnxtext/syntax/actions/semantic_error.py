@@ -34,6 +34,9 @@ class SemanticError(ValueError):
             entry; otherwise None.
         item: the 0-based index of the invalid item if the marked text is a header's key whose value
             is a list; -1 if the whole value of the key is invalid; otherwise None.
+        is_entry: whether the error is about the first entry outside of a block in a section
+            `metadata`; `at` is then the start of the section.
+        is_bare: whether the error is about a metadata value without quotes; `at` is then its start.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
         missing: a description of the item that is missing if the marked text begins a line and so
@@ -61,6 +64,7 @@ class SemanticError(ValueError):
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
         self.item: int | None = None
+        self.is_entry = self.is_bare = False
         self.instead: str | None = None
         self.edits: tuple[Edit, ...] = ()
         self.missing = ""

@@ -54,6 +54,13 @@ from onnxtext.syntax.heuristics.header_errors import (
 )
 from onnxtext.syntax.heuristics.label_errors import labels
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
+from onnxtext.syntax.heuristics.metadata_errors import (
+    bare_metadata_value,
+    block_head,
+    function_after_sections,
+    section_colon,
+    unquoted_label,
+)
 from onnxtext.syntax.heuristics.misplaced_constructs import (
     graph_among_nodes,
     graph_value_without_head,
@@ -149,7 +156,8 @@ COMMON_ERRORS = (
     trailing_header,
     # Sections
     header_among_nodes, unclosed_before_section, unknown_section, unnamed_configuration,
-    metadata_colon, missing_metadata_value,
+    section_colon, block_head, metadata_colon, missing_metadata_value, bare_metadata_value,
+    function_after_sections, unquoted_label,
     # Keys
     point_in_integer, unquoted_header_value, opset_items, explicit_fields,
     # Values
@@ -185,10 +193,10 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, unfinished_values, unknown_section, metadata_colon, blobs, header_among_nodes,
-    comma_after_node, unopened_attributes, unclosed_attributes, type_without_node, semicolon,
-    unclosed_row, unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries,
-    bare_header, trailing_header, wrong_brackets, incomplete_graph_header, foreign_words,
-    wrong_bracket,
+    conflict, unfinished_values, unknown_section, metadata_colon, bare_metadata_value,
+    function_after_sections, blobs, header_among_nodes, comma_after_node, unopened_attributes,
+    unclosed_attributes, type_without_node, semicolon, unclosed_row, unclosed_string, lone_string,
+    unclosed_list, unclosed_header, headers, entries, bare_header, trailing_header, wrong_brackets,
+    incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

@@ -17,7 +17,6 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
     insert,
-    line_end,
     replace,
 )
 from onnxtext.syntax.section_spans import SECTIONS
@@ -98,10 +97,14 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     if begins and context.name(done[0]) == "WORD" and context.name(done[1]) in _STRINGS:
         edits = (insert(done[0].end, ":"),)
         message = f"expected `:` after the key `{done[0]}`"
-        alone = not context.text[done[1].end : line_end(context.text, done[1].end)].strip()
+        # Text after the string is probably a line of a string of several lines.
+        alone = (
+            context.token is None or context.token == "}" or begins_line(context.text, context.at)
+        )
         safety: Applicability = "safe" if alone else "unsafe"
-        span, title = done[1].span, "add `:`"
-        yield Diagnosis("syntax-error", message, span, edits, title, safety, min_tokens=0)
+        yield Diagnosis(
+            "syntax-error", message, done[1].span, edits, "add `:`", safety, min_tokens=0
+        )
 
 
 def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:

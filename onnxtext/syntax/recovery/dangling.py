@@ -44,7 +44,7 @@ def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bo
         return False
     text = source.text
     name = text[slice(*semantic_error_report(source, error).labels[0].span)]
-    similar = error.instead
+    similar = None if error.instead is None else error.instead.strip('"[]')
     if similar is not None and any(similar in line for line in lines):
         return True
     if error.step:  # in a node or graph that exists: its other parts may be lost

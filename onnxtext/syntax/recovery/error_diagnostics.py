@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.source import Source, Span
+from onnxtext.source import COMMENT, LINE_STRING, Source, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
@@ -15,6 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     incomplete_statement,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
+from onnxtext.syntax.heuristics.metadata_errors import KEY, bare_value
 
 _LONGEST_PATH = 8000
 """Maximum number of tokens of a path in which to search for a step."""
@@ -89,6 +93,11 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
         span = step_place(source.text, span, error.step)
     if error.item is not None:
         span = value_place(source.text, span, error.item)
+    bare = bare_value(source.text, offset) if error.is_bare else None
+    if bare is not None and bare[0] != span:  # more than one word
+        span, instead = bare
+    if error.is_entry:
+        span = entry_place(source.text, span)
     if instead is None and help is not None and help.startswith("one of "):
         instead = nearest_name(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
     if instead is not None:
@@ -153,6 +162,52 @@ def value_place(text: str, key: Span, item: int) -> Span:
         count += token == "," and depth == 1
         depth += token in ("[", "{", "(")
     return key
+
+
+_ENTRY = re.compile(
+    rf"(?P<key>{KEY})(?=\s*:\s*(?:b?\"|\w+\b(?!\s*[.:{{])))"
+    rf"|{LINE_STRING}|{COMMENT}|(?P<mark>[{{}}])",
+    re.DOTALL,
+)
+
+
+def entry_place(text: str, span: Span) -> Span:
+    """Return the span of the first entry outside of a block in a section `metadata`.
+
+    Args:
+        text: the whole text.
+        span: the span of the word `metadata`; the result if no such entry is found.
+    """
+    depth = 0
+    for match in _ENTRY.finditer(text, span.end):
+        if match["key"] is not None and depth == 1:
+            return Span(*match.span("key"))
+        if match["mark"] is not None:
+            depth += 1 if match["mark"] == "{" else -1
+            if depth <= 0:
+                break
+    return span
+
+
+def without_closing_braces(
+    errors: Iterable[SemanticError], diagnostics: list[Diagnostic]
+) -> list[Diagnostic]:
+    """Return the syntax errors without those about `}` after an entry outside of a block.
+
+    If the line that opens a block is deleted, the entries are outside of a block, and the `}` of
+    the block closes the section.
+    """
+    starts = [error.at for error in errors if error.is_entry and error.at is not None]
+    if not starts:
+        return diagnostics
+    return [
+        item for item in diagnostics if not _is_brace(item) or item.labels[0].span < (starts[0],)
+    ]
+
+
+def _is_brace(error: Diagnostic) -> bool:
+    source, span = error.source, error.labels[0].span
+    return source is not None and source.text[slice(*span)] == "}"
 
 
 def _tidy(source: Source, edit: Edit) -> Edit:

@@ -44,6 +44,7 @@ from onnxtext.syntax.recovery.error_diagnostics import (
     first_of_lines,
     semantic_error_report,
     unexplained_error,
+    without_closing_braces,
 )
 from onnxtext.syntax.recovery.pasted_text import without_marks
 from onnxtext.syntax.recovery.resynchronization import (
@@ -118,7 +119,8 @@ class Recovery:
         kept = without_lost_items(self.source, kept, self.diagnostics)
         distinct = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in distinct.values()]
-        result = first_of_lines(self.text, self.diagnostics, semantic)
+        syntactic = without_closing_braces(kept, self.diagnostics)
+        result = first_of_lines(self.text, syntactic, semantic)
         result = without_cascade(self.source, result)
         if self._stopped:
             result = result[:MAX_SEMANTIC_ERRORS]

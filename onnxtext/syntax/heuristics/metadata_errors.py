@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for the heads of sections and of metadata blocks, and for metadata values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    insert,
+    line_end,
+    replace,
+)
+from onnxtext.syntax.heuristics.node_errors import NAMES
+from onnxtext.syntax.section_spans import SECTIONS
+
+_SECTION_COLON = re.compile(rf'[ \t]*(?P<head>"?({"|".join(SECTIONS)})"?[ \t]*:?)[ \t]*\{{')
+_CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
+KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
+"""Matches the key of a metadata entry, but no part of a string."""
+_ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
+_ONE_STRING = re.compile(r'\[[ \t]*"([^"\\]*)"[ \t]*\]')
+_LONGEST_VALUE = 1000
+_SECTION_ENDS = frozenset(word.upper() for word in SECTIONS)
+_FUNCTION = re.compile(r'(?:<[ \t]*\n?[ \t]*\w+[ \t]*:|[\w."]+[ \t]*[<(][^\n]*=>)')
+
+
+def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `metadata: {` and `"metadata": {`."""
+    match = _SECTION_COLON.match(context.text, context.line_start, context.line_limit)
+    if match is None or not match.start("head") <= context.at < match.end():
+        return
+    word, span = match[2], Span(*match.span("head"))
+    message = f"a section must begin with `{word} {{`"
+    edits, title = (Edit(span, word),), f"write `{word} {{`"
+    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
+
+
+def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the heads `value x: {`, `value(x) {` and `node [label {` of metadata blocks."""
+    token, done = context.token, context.done
+    if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
+        return
+    last = done[-1]
+    if token == "{" and last == ":":
+        message = "unexpected `:` before `{`"
+        edits = (replace(last, ""),)
+        yield Diagnosis("syntax-error", message, last.span, edits, "remove `:`", min_tokens=2)
+    elif token == "{" and done[-2:-1] == ["["] and context.name(last) in NAMES:
+        message = "expected `]` after the label"
+        edits = (insert(last.end, "]"),)
+        yield Diagnosis("unclosed-bracket", message, last.span, edits, "add `]`", min_tokens=2)
+    elif token == "(" and len(done) == 1:
+        match = _CALLED.match(context.text, last.end, context.line_limit)
+        if match is not None:
+            written = f"{last} {match[1].strip()}"
+            span = Span(last.at, match.end(1) + 1)
+            message = "the name of a metadata block must not be in brackets"
+            edits = (Edit(span, written),)
+            yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", min_tokens=2)
+
+
+def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose metadata values that are not strings: `k: v"`, `k: two words`, `k: [1, 2]`."""
+    if "metadata_item" not in context.rules:
+        return
+    match = _ENTRY.match(context.text, context.line_start, context.line_limit)
+    if match is None or not match.start("value") <= context.at < match.end("value"):
+        return
+    written = quoted_value(match["value"])
+    if written is None or match["value"] in BLOCKS or match.end() < context.line_end:
+        return
+    span = Span(*match.span("value"))
+    message = "the value of a metadata entry must be a string or `above`"
+    edits, title, help = (Edit(span, written),), f"write `{written}`"[:60], None
+    if '"' in written[1:-1]:  # which quotes are right is unknown
+        title, help = "", 'write `"…"`'
+    yield Diagnosis(
+        "syntax-error",
+        message,
+        span,
+        edits,
+        title,
+        "unsafe",
+        help,
+        min_tokens=1,
+        replaces_errors=True,
+    )
+
+
+def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
+    """Return the span of the metadata value that begins at an offset, and the value as a string.
+
+    The value is the rest of the line; None if it cannot be a string without its quotes.
+    """
+    start = text.rfind("\n", 0, offset) + 1
+    match = _ENTRY.match(text, start, min(line_end(text, offset), start + _LONGEST_VALUE))
+    if match is None or match.start("value") != offset:
+        return None
+    written = quoted_value(match["value"])
+    return None if written is None else (Span(*match.span("value")), written)
+
+
+def quoted_value(value: str) -> str | None:
+    """Return a metadata value as a string; None if its quotes or braces are part of the text."""
+    if value[0] in "\"'" or "{" in value or "}" in value or len(value) > _LONGEST_VALUE:
+        return None
+    one = _ONE_STRING.fullmatch(value)
+    plain = one[1] if one else value.removesuffix('"') if value.count('"') == 1 else value
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def function_after_sections(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a function after a section."""
+    text = context.text
+    if context.token is None or not begins_line(text, context.at) or context.token in SECTIONS:
+        return
+    if text[context.previous_end - 1 : context.previous_end] != "}":
+        return
+    if _FUNCTION.match(text, context.at, line_end(text, context.at) + 200) is None:
+        return
+    expected = set(context.expected())
+    if not _SECTION_ENDS & expected or "LESSTHAN" in expected or "WORD" in expected:
+        return
+    message = "the functions of a model belong before its sections"
+    help = "move it before the first section"
+    span = Span(context.at, context.at + len(context.token))
+    yield Diagnosis("misplaced-section", message, span, help=help, skip_to=len(text) + 1)
+
+
+_LABEL = re.compile(
+    r"\[[ \t]*(?P<label>[^\s\]\[\"'=()<>,]+[ \t][^\]\[\"\n=()<>,]*?)[ \t]*\](?=[ \t]*[\w\"])"
+)
+
+
+def unquoted_label(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a label with blanks, which needs quotes: `[my label] y = Relu (x)`."""
+    if "node" not in context.rules or not context.done or context.done[0] != "[":
+        return
+    match = _LABEL.match(context.text, context.done[0].at, context.line_limit)
+    if match is None or not match.start("label") < context.at < match.end():
+        return
+    label = match["label"]
+    if "\\" not in label:
+        span = Span(*match.span("label"))
+        message, edits = f"`{label}` needs quotes to be a label", (Edit(span, f'"{label}"'),)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=2)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors in the section `metadata`: one message each, on its line, and a fix if one is known."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import Diagnostic
+
+H = "<ir_version: 10, opset_import: [21]>\n"
+GRAPH = "g (float[2] x) => (float[2] y) {\n  [n] t = Abs (x)\n  y = Relu (t)\n}\n"
+NODE = '  node [n] {\n    k: "v"\n  }\n'
+VALUE = '  value x {\n    k: "v"\n  }\n'
+
+
+def section(content: str) -> str:
+    """Return a model with a section `metadata`, whose content begins in line 7."""
+    return f"{H}{GRAPH}metadata {{\n{content}}}\n"
+
+
+def entry(value: str) -> str:
+    """Return a model with a metadata value in line 8."""
+    return section(f"  node [n] {{\n    k: {value}\n  }}\n{VALUE}")
+
+
+FIXED = {
+    "a label without brackets": (
+        section(NODE.replace("[n]", "n") + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
+    ),
+    "a quoted label without brackets": (
+        section(NODE.replace("[n]", '"n"') + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
+    ),
+    "a label without its last bracket": (
+        section(NODE.replace("]", "") + VALUE), (7, 9), "unclosed-bracket", "  node [n] {",
+    ),
+    "a colon after the name of a block": (
+        section(NODE + VALUE.replace("x", "x:")), (10, 10), "syntax-error", "  value x {",
+    ),
+    "a colon after a section": (
+        section(NODE).replace("metadata", "metadata:"), (6, 1), "syntax-error", "metadata {",
+    ),
+    "a section like a key of JSON": (
+        section(NODE).replace("metadata", '"metadata":'), (6, 1), "syntax-error", "metadata {",
+    ),
+    "the name of a block in brackets": (
+        section(NODE + VALUE.replace(" x ", "(x) ")), (10, 3), "wrong-mark", "  value x {",
+    ),
+    "a value without its first quote": (entry('v"'), (8, 8), "syntax-error", '    k: "v"'),
+    "a value without quotes": (entry("v"), (8, 8), "syntax-error", '    k: "v"'),
+    "words without quotes": (entry("m: a b"), (8, 8), "syntax-error", '    k: "m: a b"'),
+    "a list": (entry('["v"]'), (8, 8), "syntax-error", '    k: "v"'),
+    "a list of numbers": (entry("[1, 2]"), (8, 8), "syntax-error", '    k: "[1, 2]"'),
+    "a number": (entry("1"), (8, 8), "syntax-error", '    k: "1"'),
+    "a truth value": (entry("true"), (8, 8), "syntax-error", '    k: "true"'),
+    "a misspelt `above`": (
+        section(NODE + VALUE.replace('"v"', "abov")), (11, 8), "syntax-error", "    k: above",
+    ),
+    "a label with a blank": (
+        f"{H}{GRAPH.replace('[n]', '[f c]')}", (3, 4), "unquoted-name", '  ["f c"] t = Abs (x)',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", FIXED)
+def test_the_fix_mends_the_text(mistake: str) -> None:
+    text, where, code, line = FIXED[mistake]
+    (error,) = errors(text)
+    assert (error.code, error.position) == (code, where)
+    assert error.fix is not None
+    mended = error.fix.apply(text)
+    assert mended.splitlines()[where[0] - 1] == line
+    assert errors(mended) == []
+
+
+OUTSIDE = "outside of a block"
+FOUND = {
+    "the first block lacks its head": (section('    k: "v"\n  }\n' + VALUE), (7, 5), OUTSIDE),
+    "a block lacks its head": (
+        section(NODE + '    k: """\n    }\n    """\n  }\n' + VALUE), (10, 5), OUTSIDE,
+    ),
+    "the last block lacks its head": (section(NODE + '    k: "v"\n  }\n'), (10, 5), OUTSIDE),
+    "an entry in the section": (section('  "k k": "v"\n'), (7, 3), OUTSIDE),
+    "a function after the sections": (
+        section(NODE) + '<domain: "my", opset_import: [21]>\nF (a) => (b) {\n  b = Abs (a)\n}\n',
+        (11, 1), "the functions of a model belong before its sections",
+    ),
+    "a value with quotes inside": (entry('["a", "b"]'), (8, 8), "must be a string"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", FOUND)
+def test_the_error_is_found(mistake: str) -> None:
+    text, where, message = FOUND[mistake]
+    (error,) = errors(text)
+    assert error.position == where
+    assert message in error.message
+    assert error.fix is None
+
+
+def test_no_colon_is_certain_before_prose() -> None:
+    text = section('  node [n] {\n    File "m.py", line 3, in forward\n  }\n')
+    first = errors(text)[0]
+    assert first.fix is None or first.fix.applicability == "unsafe"
+
+
+def errors(text: str) -> list[Diagnostic]:
+    return [item for item in onnxtext.check(text) if item.severity == "error"]
