@@ -124,7 +124,13 @@ def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnos
     spans = dict.fromkeys([_error_span(error, source) for error in errors[:_SHOWN]])
     help = _HELPS.get(first.code)
     labels = tuple(map(Label, spans))
-    return Diagnostic(first.code, first.message, source=source, labels=labels, help=help)
+    fix = None
+    if first.code == "invalid-record" and len(errors) <= _SHOWN:
+        from onnxtext.record_fixes import fix_record
+
+        fix = fix_record(source.text, first.message, list(spans))
+        help = help if fix is None else fix.title
+    return Diagnostic(first.code, first.message, source=source, labels=labels, help=help, fix=fix)
 
 
 _HELPS = {

@@ -291,8 +291,23 @@ class TextPlaces:
                 pattern = re.compile(rf"(?<![\w\"]){re.escape(spelled)}(?![\w\"])")
                 match = pattern.search(text, start, section.end)
                 if match is not None:
-                    return Span(match.start(), match.end())
+                    return self._entry(match.end(), part) or Span(match.start(), match.end())
         return self._token_span(section.at)
+
+    def _entry(self, offset: int, part: tuple[str | int, ...]) -> Span | None:
+        """Return the span of a key or value of an annotation; None for other parts.
+
+        Args:
+            offset: the offset after the name of the annotated tensor.
+            part: the place, such as `("entries", 0, "value")`.
+        """
+        match part:
+            case ("entries", int() as index, side):
+                tokens = islice(self._tokens(offset), 4 * index + 5)
+                entry = list(takewhile(lambda token: token != "]", tokens))[4 * index + 2 :]
+                chosen = entry[2 * (side == "value") :][:1]
+                return chosen[0].span if chosen else None
+        return None
 
 
 def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:

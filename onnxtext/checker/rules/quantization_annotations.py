@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.suggestions import nearest_name
 
 KEYS = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
 
@@ -34,22 +35,28 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     if near
                     else "name a value of this graph, or remove the annotation",
                 )
-            for key, name in annotation.entries:
+            for index, (key, name) in enumerate(annotation.entries):
                 if not _is_visible(name, scope):
                     yield Finding(
                         "quantization-annotation",
                         f"the `{key}` {quote(name)} of {quote(annotation.tensor_name)} is not in "
                         f"{scope.describe()}",
-                        (place,),
+                        (Place(annotation, ("entries", index, "value")),),
                         help="name a value of this graph, or remove the entry",
                     )
-                if key not in KEYS and subject.is_selected("quantization-annotation"):
+                near = None if key in KEYS else nearest_name(key, KEYS)
+                selected = subject.is_selected("quantization-annotation")
+                if near is not None or (key not in KEYS and selected):
+                    help = "rename the key, or remove the entry"
                     yield Finding(
                         "quantization-annotation",
                         f"unknown key {quote(key)}: use `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
-                        (place,),
-                        help="rename the key, or remove the entry",
-                        severity="hint",
+                        (Place(annotation, ("entries", index, "key")),),
+                        help=help if near is None else f"did you mean `{near}`?",
+                        severity="hint" if near is None else "warning",
+                        repair=Repair("respell", annotation, (f'"{key}"', f'"{near}"'))
+                        if near
+                        else None,
                     )
 
 

@@ -42,7 +42,7 @@ METADATA = {
 DENOTATION = {"TypeProto": 6, "TensorShapeProto.Dimension": 3}
 """The field number of `denotation`, by message type."""
 
-_FIELDS = {
+FIELDS = {
     "doc": DOC_STRING,
     "meta": METADATA,
     "denotation": DENOTATION,
@@ -103,11 +103,11 @@ class FieldTable:
                 for argument in arguments:
                     self._unset(argument)
             case name:
-                raise RecordError(f"`@{name}` is not a decorator of {self.message}")
+                raise RecordError(f"`@{name}` is not a decorator of {self.message}", f"@{name}")
 
     def _number(self, decorator: Decorator) -> int:
         """Return the number of the field that a decorator sets."""
-        number = _FIELDS[decorator.name].get(self.message)
+        number = FIELDS[decorator.name].get(self.message)
         if number is None:
             raise RecordError(f"`@{decorator.name}` cannot be applied to {self.message}")
         return number
@@ -195,7 +195,7 @@ def _entries(decorator: Decorator) -> list[bytes]:
     entries = []
     for argument in decorator.arguments:
         if not isinstance(argument.key, str) or not isinstance(argument.value, bytes):
-            raise RecordError('`@meta` takes entries: @meta("key": "value")')
+            raise RecordError('`@meta` takes entries: @meta("key": "value")', "@meta")
         key = argument.key.encode("utf-8", "surrogateescape")
         entries.append(delimited(b"\x0a", key) + delimited(b"\x12", argument.value))
     return entries

@@ -25,6 +25,11 @@ from onnxtext.syntax.heuristics.data_errors import (
     letters_in_numbers,
     quoted_elements,
 )
+from onnxtext.syntax.heuristics.decorator_errors import (
+    equals_in_decorator,
+    unquoted_doc,
+    wrong_decorator,
+)
 from onnxtext.syntax.heuristics.graph_errors import (
     domain_of_function,
     empty_text,
@@ -108,6 +113,7 @@ from onnxtext.syntax.heuristics.other_languages import (
     slashes,
     tensor_types,
 )
+from onnxtext.syntax.heuristics.pasted_lines import backticks, emphasis, trailing_comment
 from onnxtext.syntax.heuristics.section_errors import (
     header_among_nodes,
     metadata_colon,
@@ -165,8 +171,11 @@ COMMON_ERRORS = (
     spaced_names, references, blobs, doubled_closer, booleans, quoted_elements, letters_in_numbers,
     string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
     foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
+    # Decorators
+    wrong_decorator, unquoted_doc, equals_in_decorator,
     # Whole texts
-    empty_text, fences, imports, control_flow,
+    empty_text, fences, imports, control_flow, emphasis, backticks,
+    trailing_comment,
     # Nodes
     labels,
     made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
@@ -194,8 +203,8 @@ COMMON_ERRORS = (
 
 INCOMPLETE_STATEMENTS = (
     conflict, unfinished_values, unknown_section, metadata_colon, bare_metadata_value,
-    function_after_sections, blobs, header_among_nodes, comma_after_node, unopened_attributes,
-    unclosed_attributes, type_without_node, semicolon, unclosed_row, unclosed_string, lone_string,
+    function_after_sections, wrong_decorator, blobs, header_among_nodes, comma_after_node,
+    unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row, unclosed_string, lone_string,
     unclosed_list, unclosed_header, headers, entries, bare_header, trailing_header, wrong_brackets,
     incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip

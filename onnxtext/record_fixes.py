@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suggest how to correct decorators that cannot be encoded: misspelled names, wrong arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from onnxtext.ast.compact_form.list_order import PARTS
+from onnxtext.diagnostics import Edit, Fix
+from onnxtext.proto.encode.decorators import FIELDS
+from onnxtext.source import STRING, Span
+from onnxtext.suggestions import nearest_name
+
+_UNKNOWN_DECORATOR = re.compile(r"`@(\w+)` is not a decorator of (\w+)")
+_UNKNOWN_FIELD = re.compile(r"\w+ has no field `(\w+)`; its fields are (.*)")
+_ORDER = re.compile(r"the arguments of @(\w+) must be")
+_META = "`@meta` takes entries"
+_OTHER_NAMES = {
+    "docstring": "doc",
+    "doc_string": "doc",
+    "description": "doc",
+    "comment": "doc",
+    "metadata": "meta",
+    "metadata_props": "meta",
+    "meta_data": "meta",
+}
+_WORD = re.compile(rf"{STRING}|(?<![\w.])([A-Za-z_]\w*)(?!\w|[ \t]*:)", re.DOTALL)
+_PAIRS = re.compile(rf"\(\s*(?:{STRING})\s*(?:,\s*(?:{STRING})\s*)+\)", re.DOTALL)
+_RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"]*)*(\}})\s*\)", re.DOTALL)
+_SEPARATOR = re.compile(rf"{STRING}|(\s*,)", re.DOTALL)
+_LONGEST = 4000
+"""Maximum number of characters of a decorator that are searched."""
+
+
+def fix_record(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
+    """Return a fix of a record that cannot be encoded; None if none is known.
+
+    Args:
+        text: the text.
+        message: the message of the error.
+        spans: the spans that the diagnostic marks, one for each statement with this error.
+    """
+    if match := _UNKNOWN_DECORATOR.match(message):
+        meant = _nearest_decorator(match[1], match[2])
+        return None if meant is None else _respell(text, spans, f"@{match[1]}", f"@{meant}")
+    if match := _UNKNOWN_FIELD.match(message):
+        meant = nearest_name(match[1], match[2].split(", "))
+        return None if meant is None else _respell(text, spans, match[1], meant)
+    edits: list[Edit] = []
+    if match := _ORDER.match(message):
+        edits = _order_words(text, spans[0], PARTS[match[1]])
+    elif message.startswith(_META) and len(spans) == 1:
+        edits = _entry_marks(text, spans[0])
+    if not edits:
+        return None
+    title = f"write `{edits[0].text}`" if edits[0].text.strip(": ") else "correct the decorator"
+    return Fix(title, tuple(edits), "unsafe")
+
+
+def _nearest_decorator(name: str, message: str) -> str | None:
+    """Return the decorator that a misspelled one probably means, for a type of message."""
+    known = [word for word, fields in FIELDS.items() if message in fields]
+    known += ["set", "unset", *(PARTS if message == "GraphProto" else ())]
+    meant = _OTHER_NAMES.get(name)
+    return meant if meant in known else nearest_name(name, known)
+
+
+def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:
+    """Return the fix that replaces a word; None if a span does not begin with this word."""
+    edits = []
+    for span in spans:
+        if not text.startswith(wrong, span.start):
+            return None
+        edits.append(Edit(Span(span.start, span.start + len(wrong)), right))
+    return Fix(f"write `{right}`", tuple(edits), "unsafe") if edits else None
+
+
+def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
+    """Return edits of misspelled words in `@value_info(…)`."""
+    end = text.find(")", span.end, span.end + _LONGEST)
+    edits = []
+    for match in _WORD.finditer(text, span.end, max(end, span.end)):
+        if match[1] is not None and match[1] not in parts:
+            meant = nearest_name(match[1], parts)
+            if meant is None:
+                return []
+            edits.append(Edit(Span(*match.span(1)), meant))
+    return edits
+
+
+def _entry_marks(text: str, span: Span) -> list[Edit]:
+    """Return edits of the marks in `@meta("key", "value")` and `@meta({"key": "value"})`."""
+    start = text.find("(", span.start, span.end + 1)
+    if start < 0 or text[span.start : start].strip() != "@meta":
+        return []
+    if match := _RECORD.match(text, start, start + _LONGEST):
+        return [Edit(Span(*match.span(1)), ""), Edit(Span(*match.span(2)), "")]
+    if match := _PAIRS.match(text, start, start + _LONGEST):
+        commas = [
+            Span(*found.span(1))
+            for found in _SEPARATOR.finditer(text, start, match.end())
+            if found[1] is not None
+        ]
+        if len(commas) % 2:
+            return [Edit(comma, ":") for comma in commas[::2]]
+    return []

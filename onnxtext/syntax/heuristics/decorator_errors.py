@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for decorators: wrong brackets and marks, and arguments without quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import LINE_STRING, Span
+from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, begins_line
+
+_TITLE = "correct the decorator"
+_NAMES = (
+    "doc", "meta", "denotation", "segment", "device", "set", "unset", "value_info", "initializers",
+)  # fmt: skip
+_WRONG = re.compile(
+    r"""@[ \t]*(?P<name>\w+)[ \t]*(?:
+        \[(?P<list>[^\]\[\n]*)\]
+        | \{(?P<record>[^}{\n]*)\}
+        | =[ \t]*(?P<string>"(?:[^"\\\n]|\\.)*")
+        | (?P<call>\()
+        | (?P<words>\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?=\r?$)
+    )""",
+    re.VERBOSE | re.MULTILINE,
+)
+_UNQUOTED = re.compile(r'@doc\([ \t]*(?P<text>[^\s"()][^"()\n]*?)[ \t]*\)')
+_OPENING = re.compile(r"@[A-Za-z_][\w.]*\(")
+_ARGUMENT = re.compile(rf"{LINE_STRING}|(?P<equals>=)|(?P<end>\))", re.DOTALL)
+_LONGEST = 400
+"""Maximum number of characters of a decorator before and after an error in it."""
+
+
+def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `@doc["…"]`, `@doc = "…"`, `@ doc("…")` and `@value_info initializers`."""
+    if context.token is None or context.token[0] != "@":
+        return
+    match = _WRONG.match(context.text, context.at, context.line_limit)
+    if match is None:
+        return
+    name = match["name"]
+    if name not in _NAMES and nearest_name(name, _NAMES) is None:
+        return
+    if match["words"] is not None and name not in {"value_info", "initializers"}:
+        return
+    written = f"@{name}("
+    if match["call"] is None:
+        arguments = next(a for a in match.group("list", "record", "string", "words") if a)
+        written += f"{arguments.strip()})"
+    span = Span(*match.span())
+    message = f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`"
+    if match["call"] is not None:
+        message = f"write `@{name}(…)`, without blanks before the `(`"
+    edits = (Edit(span, written),)
+    yield Diagnosis("syntax-error", message, span, edits, _TITLE, "unsafe", min_tokens=2)
+
+
+def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `@doc(some text)`: the text lacks its quotes."""
+    for match in _UNQUOTED.finditer(context.text, context.line_start, context.line_limit):
+        if match.start("text") <= context.at <= match.end("text") and "\\" not in match["text"]:
+            span = Span(*match.span("text"))
+            message, edits = (
+                "the text of `@doc` must be a string",
+                (Edit(span, f'"{match["text"]}"'),),
+            )
+            yield Diagnosis(
+                "syntax-error", message, span, edits, "quote it", "unsafe", min_tokens=2
+            )
+
+
+def equals_in_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `=` between keys and values of a decorator: `@meta("k" = "v")`."""
+    if context.token != "=":
+        return
+    text, earliest = context.text, max(0, context.at - _LONGEST)
+    start = next(
+        (m.end() for m in reversed(list(_OPENING.finditer(text, earliest, context.at)))), None
+    )
+    if start is None:
+        return
+    equals = []
+    for match in _ARGUMENT.finditer(text, start, context.at + _LONGEST):
+        if match["end"] is not None:
+            break
+        if match["equals"] is not None:
+            equals.append(Span(*match.span()))
+    if not any(span.start == context.at for span in equals):
+        return
+    edits = tuple(
+        [Edit(_with_blank(text, span), ":") for span in equals if span.start >= context.at]
+    )
+    message = "expected `:` between a key and its value, found `=`"
+    yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `:`", min_tokens=2)
+
+
+def _with_blank(text: str, span: Span) -> Span:
+    """Extend a span to a blank before it, except at the start of a line."""
+    before = span.start - (text[span.start - 1] == " " and not begins_line(text, span.start))
+    return Span(before, span.end)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors in decorators and comments, and marks of Markdown: one message, and a fix that mends."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from onnxtext.diagnostics import Diagnostic
+
+H = "<ir_version: 10, opset_import: [21]>\n"
+GRAPH = "g (float[2] x) => (float[2] y)"
+END = " {\n  y = Relu (x)\n}\n"
+WEIGHT = f"{GRAPH} <float[2] w = [1, 2]> {{\n  y = Add (x, w)\n}}\n"
+
+
+def node(line: str) -> str:
+    """Return a model in which a line stands between two nodes; it is line 4."""
+    return f"{H}{GRAPH} {{\n  t = Abs (x)\n{line}\n  y = Relu (t)\n}}\n"
+
+
+def decorated(decorator: str) -> str:
+    """Return a model in which a node has a decorator in line 4."""
+    return node(f"  {decorator}\n  u = Abs (x)")
+
+
+FIXED = {
+    "square brackets": (decorated('@doc["d"]'), (4, 3), '  @doc("d")'),
+    "braces": (decorated('@meta {"k": "v"}'), (4, 3), '  @meta("k": "v")'),
+    "an equals sign": (decorated('@doc = "d"'), (4, 3), '  @doc("d")'),
+    "a blank after the mark": (decorated('@ doc("d")'), (4, 3), '  @doc("d")'),
+    "a word without brackets": (
+        f"{H}@value_info initializers\n{WEIGHT}", (2, 1), "@value_info(initializers)",
+    ),
+    "text without quotes": (decorated("@doc(some text here)"), (4, 8), '  @doc("some text here")'),
+    "an equals sign after a key": (decorated('@meta("k" = "v")'), (4, 13), '  @meta("k": "v")'),
+    "two equals signs": (
+        decorated('@meta("k" = "v", "m" = "v")'), (4, 13), '  @meta("k": "v", "m": "v")',
+    ),
+    "an equals sign after a field": (
+        decorated('@set(doc_string = "d")'), (4, 19), '  @set(doc_string: "d")',
+    ),
+    "a misspelt decorator": (decorated('@docs("d")'), (4, 3), '  @doc("d")'),
+    "a second misspelt decorator": (
+        node('  @meta("k": "v")\n  @dcos("d")\n  u = Abs (x)').replace("dcos", "docs"),
+        (5, 3), '  @doc("d")',
+    ),
+    "the name of the field": (decorated('@doc_string("d")'), (4, 3), '  @doc("d")'),
+    "the name of the section": (decorated('@metadata("k": "v")'), (4, 3), '  @meta("k": "v")'),
+    "a misspelt field": (decorated('@set(doc_sting: "d")'), (4, 8), '  @set(doc_string: "d")'),
+    "a comma for a colon": (decorated('@meta("k", "v")'), (4, 3), '  @meta("k": "v")'),
+    "a record": (decorated('@meta({"k": "v"})'), (4, 3), '  @meta("k": "v")'),
+    "a misspelt decorator of a graph": (
+        f"{H}@valueinfo(initializers)\n{WEIGHT}", (2, 1), "@value_info(initializers)",
+    ),
+    "a misspelt word": (
+        f"{H}@value_info(initializer)\n{WEIGHT}", (2, 1), "@value_info(initializers)",
+    ),
+    "bold": (node("  **u = Abs (x)**"), (4, 3), "  u = Abs (x)"),
+    "code": (node("  `u = Abs (x)`"), (4, 3), "  u = Abs (x)"),
+    "a name in backticks": (node("  u = Abs (`x`)"), (4, 12), "  u = Abs (x)"),
+    "a comment of SQL": (node("  u = Abs (x)  -- bias"), (4, 16), "  u = Abs (x)  # bias"),
+    "a comment of Lisp": (node("  u = Abs (x) ; bias"), (4, 15), "  u = Abs (x) # bias"),
+    "a comment of TeX": (node("  % bias"), (4, 3), "  # bias"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", FIXED)
+def test_the_fix_mends_the_text(mistake: str) -> None:
+    text, where, line = FIXED[mistake]
+    (error,) = errors(text)
+    assert error.position == where
+    assert error.fix is not None
+    mended = error.fix.apply(text)
+    assert mended.splitlines()[where[0] - 1] == line
+    assert errors(mended) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  u = Abs (x); v = Abs (x)",
+        "  u = Abs (x) -- v = Abs (x)",
+        "  @float[2] u = Abs (x)",
+        '  @nothing_like_this("d")\n  u = Abs (x)',
+        '  @meta("k", "l", "m")\n  u = Abs (x)',
+    ],
+)
+def test_other_errors_get_no_such_fix(line: str) -> None:
+    for error in errors(node(line)):
+        assert error.fix is None or "#" not in error.fix.edits[0].text
+        assert error.help != "correct the decorator"
+
+
+def test_an_unknown_tensor_of_an_annotation_is_marked() -> None:
+    entries = '["SCALE_TENSOR": "w", "ZERO_POINT_TENSOR": "zz"]'
+    (error,) = onnxtext.check(f"{H}{WEIGHT}quantization {{\n  x: {entries}\n}}\n")
+    assert error.position == (6, 49)
+
+
+def test_a_misspelt_key_of_an_annotation_is_a_warning() -> None:
+    text = f'{H}{WEIGHT}quantization {{\n  x: ["SCAL_TENSOR": "w"]\n}}\n'
+    (warning,) = onnxtext.check(text)
+    assert (warning.severity, warning.position) == ("warning", (6, 7))
+    assert warning.help == "did you mean `SCALE_TENSOR`?"
+    assert warning.fix is not None
+    assert onnxtext.check(warning.fix.apply(text)) == []
+    assert onnxtext.check(text.replace("SCAL_", "OTHER_")) == []
+
+
+def errors(text: str) -> list[Diagnostic]:
+    return [item for item in onnxtext.check(text) if item.severity == "error"]
