@@ -49,6 +49,7 @@ FIXED = {
     "a value without its first quote": (entry('v"'), (8, 8), "syntax-error", '    k: "v"'),
     "a value without quotes": (entry("v"), (8, 8), "syntax-error", '    k: "v"'),
     "words without quotes": (entry("m: a b"), (8, 8), "syntax-error", '    k: "m: a b"'),
+    "two words": (entry("a b"), (8, 8), "syntax-error", '    k: "a b"'),
     "a list": (entry('["v"]'), (8, 8), "syntax-error", '    k: "v"'),
     "a list of numbers": (entry("[1, 2]"), (8, 8), "syntax-error", '    k: "[1, 2]"'),
     "a number": (entry("1"), (8, 8), "syntax-error", '    k: "1"'),

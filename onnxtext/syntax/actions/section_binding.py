@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
+from itertools import chain, islice
 from typing import Any
 
 from onnxtext.ast.compact_form.list_order import order_first
@@ -174,7 +175,7 @@ class SectionBinding:
         key = (".".join(names[:-1]), names[-1], block.overload or "")
         function = self._functions.get(key)
         if function is None:
-            candidates = [f.name for f in model.functions if f.domain == key[0]]
+            candidates = (f.name for f in model.functions if f.domain == key[0])
             name = ".".join(names)
             raise self._dangling(block.kind, name, candidates, block.kind, len(names) - 1)
         function.metadata = block.entries()
@@ -248,7 +249,7 @@ class SectionBinding:
                         root = value
                         break
             else:
-                candidates = [a.name for a in node.attributes]
+                candidates = (a.name for a in node.attributes)
                 raise self._dangling("graph", step.name, candidates, token, index + 1)
         return root
 
@@ -258,7 +259,7 @@ class SectionBinding:
         node = by_name.get(path.name)
         if node is None:
             kind = "label" if path.is_label else "node"
-            error = self._dangling(kind, path.name, list(by_name), token, step)
+            error = self._dangling(kind, path.name, by_name, token, step)
             written = _written(path.name)
             if written is not None and not path.is_label and path.name in names.labels:
                 error.instead = f"[{written}]"
@@ -284,7 +285,7 @@ class SectionBinding:
         if name in generated:
             owner.value_metadata[name] = block.entries()
         else:
-            candidates = [*values, *generated]
+            candidates = chain(values, generated)
             raise self._dangling(str(block.kind), name, candidates, block.kind, len(block.path) - 1)
 
     def _attach_tensor(self, owner: Graph | Function, name: str, block: MetadataBlock) -> None:
@@ -298,10 +299,10 @@ class SectionBinding:
                 entries = tuple([Field(key, to_bytes(text)) for key, text in block.entries()])
                 value.decorators += (Decorator("data.meta", entries),)
                 return
-        raise self._dangling(block.kind, name, list(names.tensors), block.kind, len(block.path) - 1)
+        raise self._dangling(block.kind, name, names.tensors, block.kind, len(block.path) - 1)
 
     def _dangling(
-        self, kind: str, name: str, candidates: list[str], token: str, step: int
+        self, kind: str, name: str, candidates: Iterable[str], token: str, step: int
     ) -> SemanticError:
         """Return the error for a step of a path that matches no item, with a suggestion.
 
@@ -314,9 +315,9 @@ class SectionBinding:
         """
         import difflib
 
-        candidates = candidates[: max(_MAX_COMPARED - self._compared, 0)]
-        self._compared += len(candidates)
-        similar = difflib.get_close_matches(name, candidates, 1)
+        compared = list(islice(candidates, max(_MAX_COMPARED - self._compared, 0)))
+        self._compared += len(compared)
+        similar = difflib.get_close_matches(name, compared, 1)
         messages = {
             "node": "no node has the first output",
             "label": NO_LABEL,

@@ -189,6 +189,16 @@ def entry_place(text: str, span: Span) -> Span:
     return span
 
 
+def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bool:
+    """Whether the last error is a metadata value without quotes on the line of an offset.
+
+    Then the second word of the value is read as the head of a metadata block.
+    """
+    if not errors or not errors[-1].is_bare or errors[-1].at is None:
+        return False
+    return start - errors[-1].at >= 0 and text.find("\n", errors[-1].at, start) < 0
+
+
 def without_closing_braces(
     errors: Iterable[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[Diagnostic]:

@@ -42,6 +42,7 @@ from onnxtext.syntax.recovery.dangling import without_lost_items
 from onnxtext.syntax.recovery.error_diagnostics import (
     diagnosis_report,
     first_of_lines,
+    follows_bare_value,
     semantic_error_report,
     unexplained_error,
     without_closing_braces,
@@ -158,6 +159,7 @@ class Recovery:
             self._errors[:] = [error for error in self._errors if error.at not in span]
         cost = inf if diagnosis is None else diagnosis.edit_cost
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not cost
+        certain = certain and not follows_bare_value(self.text, self._errors, context.region.start)
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
         # The skipped text has been reported.
