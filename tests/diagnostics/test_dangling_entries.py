@@ -56,6 +56,10 @@ EXPLAINED = {
         + metadata("node [node_NonZero_15]"),
         (4, 12), "value-undefined",
     ),
+    "a deleted node with a label like another": (
+        f"{H}{G}  [node_gt_2] u = Neg (x)\n  y = Add (gt, u)\n}}\n" + metadata("node [node_gt]"),
+        (4, 12), "value-undefined",
+    ),
     "a misspelt word of a decorator": (
         f"{H}@value_info(initializer)\n{VALUE_INFO}" + metadata("value w"),
         (2, 1), "invalid-record",

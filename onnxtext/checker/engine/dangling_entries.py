@@ -18,7 +18,10 @@ from onnxtext.syntax.actions.section_binding import DANGLING, NO_LABEL
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _LAST_QUOTED = re.compile(r"`([^`\n]+)`\Z")
 _NO_VALUE = ("no value is named", "no entry of `value_info` is named")
-_UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
+_LOST_NODE = (
+    "value-undefined", "graph-output-undefined", "function-output-undefined", "node-no-output",
+)  # fmt: skip
+"""The rules whose findings suggest that a node, or its first line, is lost."""
 
 
 def only_dangling(errors: Sequence[Diagnostic]) -> bool:
@@ -48,8 +51,9 @@ def join_findings(
         remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
     # An undefined value may be the output of a deleted node. The label of the node is nowhere else
     # in the text, so each such value explains one label that is not misspelled.
-    undefined = {item.message for item in errors if item.code in _UNDEFINED}
-    lost = {item.message: item for item in remaining if _is_lost_label(item)}
+    undefined = {item.message for item in errors if item.code in _LOST_NODE}
+    ends = tuple([name for text in undefined for name in _QUOTED.findall(text)[:1]])
+    lost = {item.message: item for item in remaining if _is_lost_label(item, ends)}
     explained = set(list(lost)[: len(undefined)])
     remaining = [item for item in remaining if item.message not in explained]
     names = {_dangling_name(item) for item in dangling}
@@ -57,10 +61,17 @@ def join_findings(
     return [*remaining, *findings]
 
 
-def _is_lost_label(error: Diagnostic) -> bool:
-    """Whether an entry names a label that is not similar to a label of the graph."""
+def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
+    """Whether an entry names a label whose node is probably lost, rather than a misspelled label.
+
+    Args:
+        error: the error of the entry.
+        ends: the names of undefined values. Exporters write them at the end of labels: `node_add`.
+    """
     if not error.message.startswith(NO_LABEL):
         return False
+    if (_dangling_name(error) or "").endswith(ends):
+        return True
     similar = "" if error.fix is None else error.fix.edits[0].text.strip('"')
     return nearest_name(_dangling_name(error) or "", [similar]) is None
 
