@@ -12,7 +12,7 @@ from onnxtext.proto.encode.decorators import FIELDS
 from onnxtext.source import STRING, Span
 from onnxtext.suggestions import nearest_name
 
-_UNKNOWN_DECORATOR = re.compile(r"`@(\w+)` is not a decorator of (\w+)")
+_UNKNOWN_DECORATOR = re.compile(r"`@(\w+)` is not a decorator of ([\w.]+)")
 _UNKNOWN_FIELD = re.compile(r"\w+ has no field `(\w+)`; its fields are (.*)")
 _ORDER = re.compile(r"the arguments of @(\w+) must be")
 _META = "`@meta` takes entries"

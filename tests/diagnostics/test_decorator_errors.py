@@ -45,6 +45,10 @@ FIXED = {
         node('  @meta("k": "v")\n  @dcos("d")\n  u = Abs (x)').replace("dcos", "docs"),
         (5, 3), '  @doc("d")',
     ),
+    "a misspelt decorator of a dimension": (
+        f'{H}g (float[@dneotation("DATA_BATCH") 2] x) => (float[2] y){END}', (2, 10),
+        'g (float[@denotation("DATA_BATCH") 2] x) => (float[2] y) {',
+    ),
     "the name of the field": (decorated('@doc_string("d")'), (4, 3), '  @doc("d")'),
     "the name of the section": (decorated('@metadata("k": "v")'), (4, 3), '  @meta("k": "v")'),
     "a misspelt field": (decorated('@set(doc_sting: "d")'), (4, 8), '  @set(doc_string: "d")'),
