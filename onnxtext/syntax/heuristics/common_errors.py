@@ -204,8 +204,8 @@ COMMON_ERRORS = (
 INCOMPLETE_STATEMENTS = (
     conflict, unfinished_values, unknown_section, metadata_colon, bare_metadata_value,
     function_after_sections, wrong_decorator, blobs, header_among_nodes, comma_after_node,
-    unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row, unclosed_string, lone_string,
-    unclosed_list, unclosed_header, headers, entries, bare_header, trailing_header, wrong_brackets,
-    incomplete_graph_header, foreign_words, wrong_bracket,
+    unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
+    unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
+    trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""
