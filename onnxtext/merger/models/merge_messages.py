@@ -14,6 +14,7 @@ from typing import Any
 
 from onnxtext.merger.models.message_rules import (
     MODEL,
+    NODE_RULES,
     Fields,
     MessageKind,
     RepeatedField,
@@ -22,7 +23,6 @@ from onnxtext.merger.models.message_rules import (
     node_inputs,
     split_message,
     without_inputs,
-    without_outputs,
 )
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.item_order import ItemOrders
@@ -199,8 +199,7 @@ class ModelMerger:
             key,
             tuple(map(_memoize, repeated.rename_keys)),
             repeated.replacement_key,
-            without_outputs if repeated.is_node else None,
-            node_inputs if repeated.is_node else None,
+            NODE_RULES if repeated.is_node else None,
         )
         triples = match(items[0], items[1], items[2], rules)
         merged_items = {id(triple): self._item(repeated, triple, items) for triple in triples}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.merger.renames import NodeMeaning
+from onnxtext.merger.texts.moved_nodes import NodeRules
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, varint
 
@@ -112,8 +113,6 @@ def _without(*numbers: int) -> Key:
 
 without_inputs = _without(1)
 """Returns the content of a node without its inputs."""
-without_outputs = _without(2)
-"""Returns the content of a node without its outputs."""
 
 
 def _only(*numbers: int) -> Key:
@@ -122,13 +121,16 @@ def _only(*numbers: int) -> Key:
     )
 
 
+_operator = _only(4, 7, 8)
+
+
 def by_position(data: bytes) -> Hashable:
     """Return the same key for all items: only the position identifies an item."""
     return "position"
 
 
-def _outputs(data: bytes) -> Hashable:
-    outputs = []
+def _outputs(data: bytes) -> tuple[bytes, ...] | None:
+    outputs: list[bytes] = []
     for number, _, _, value, end in read_fields(data, 0, len(data)):
         if number == 2:
             outputs.append(data[value:end])
@@ -140,6 +142,16 @@ def _outputs(data: bytes) -> Hashable:
 def node_inputs(data: bytes) -> list[bytes]:
     """Return the inputs of a node."""
     return [data[f.value : f.end] for f in read_fields(data, 0, len(data)) if f.number == 1]
+
+
+def _first_output_and_operator(data: bytes) -> Hashable:
+    outputs = _outputs(data)
+    return None if outputs is None else (outputs[0], _operator(data))
+
+
+def _first_output_and_count(data: bytes) -> Hashable:
+    outputs = _outputs(data)
+    return None if outputs is None else (outputs[0], len(outputs))
 
 
 def _nonempty(number: int) -> Key:
@@ -203,6 +215,7 @@ _VALUES = RepeatedField(_VALUE, _field_key(1), (_without(1), _only(2)), _only(2)
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
+NODE_RULES = NodeRules(_outputs, node_inputs, unchanged=_without(2))
 NODE = MessageKind(
     {
         5: RepeatedField(_ATTRIBUTE, _field_key(1)),  # attribute
@@ -216,8 +229,14 @@ NODE = MessageKind(
 _NODES = RepeatedField(
     NODE,
     _outputs,
-    (_nonempty(2), _nonempty(3), _without(2, 3), _only(1, 4, 5, 7, 8)),
-    _only(4, 7, 8),
+    (
+        _first_output_and_operator,
+        _first_output_and_count,
+        _nonempty(3),
+        _without(2, 3),
+        _only(1, 4, 5, 7, 8),
+    ),
+    _operator,
     is_node=True,
 )
 GRAPH = MessageKind(

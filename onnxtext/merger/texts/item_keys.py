@@ -54,10 +54,16 @@ def key_of(part: TextPart) -> Hashable:
     return None
 
 
-def first_output_of(part: TextPart) -> Hashable:
-    """Return the name of a node's first output; None without outputs."""
+def first_output_and_operator_of(part: TextPart) -> Hashable:
+    """Return the name of a node's first output, and its operator; None without outputs."""
     outputs = outputs_of(part)
-    return None if outputs is None else outputs[0]
+    return None if outputs is None else (outputs[0], kind_of(part))
+
+
+def first_output_and_count_of(part: TextPart) -> Hashable:
+    """Return the name of a node's first output, and how many it has; None without outputs."""
+    outputs = outputs_of(part)
+    return None if outputs is None else (outputs[0], len(outputs))
 
 
 def label_of(part: TextPart) -> Hashable:

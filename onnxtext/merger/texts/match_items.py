@@ -6,21 +6,24 @@ Everything here takes O(n log n) time, even if all items are equal.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from onnxtext.merger.texts.item_keys import (
     body_of,
     content_of,
-    first_output_of,
+    first_output_and_count_of,
+    first_output_and_operator_of,
     inputs_of,
     key_of,
     kind_of,
     label_of,
+    outputs_of,
     signature_of,
 )
+from onnxtext.merger.texts.moved_nodes import NodeRules, Unmatched, pair_moved
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
@@ -54,16 +57,14 @@ class MatchRules:
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
         replacement_key: returns the property that an item shares with its replacement at the same
             position.
-        moved_key: returns the content of a node without its outputs; None for other items.
-        reads: returns the names of the inputs of a node.
+        nodes: functions that identify a node whose outputs have changed; None for other items.
     """
 
     content: Callable[[Any], Hashable]
     key: Callable[[Any], Hashable]
     rename_keys: tuple[Callable[[Any], Hashable], ...] = ()
     replacement_key: Callable[[Any], Hashable] | None = None
-    moved_key: Callable[[Any], Hashable] | None = None
-    reads: Callable[[Any], Collection[Hashable]] | None = None
+    nodes: NodeRules | None = None
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
@@ -78,15 +79,24 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         return replace(rules, rename_keys=(of(content_of), of(signature_of), of(body_of)))
     if origin not in ("node", "value_info", "metadata_item"):
         return rules
-    rename_keys = (of(first_output_of), of(label_of), of(content_of))
-    rules = replace(rules, rename_keys=rename_keys, replacement_key=of(kind_of))
+    rules = replace(
+        rules,
+        rename_keys=(
+            of(first_output_and_operator_of),
+            of(first_output_and_count_of),
+            of(label_of),
+            of(content_of),
+        ),
+        replacement_key=of(kind_of),
+    )
     if origin != "node":
         return rules
-    return replace(
-        rules,
-        moved_key=lambda item: (label_of(item.part), content_of(item.part)),
+    nodes = NodeRules(
+        outputs=of(outputs_of),
         reads=lambda item: inputs_of(item.part),
+        unchanged=of(lambda part: (label_of(part), content_of(part))),
     )
+    return replace(rules, nodes=nodes)
 
 
 def match(
@@ -159,82 +169,18 @@ def _pair(
                 used[other] = True
 
     run(rules.content)
-    if rules.moved_key is not None and rules.reads is not None:
-        _pair_moved(base, side, partners, used, rules)
+    if rules.nodes is not None:
+        old = Unmatched(base, [at for at, paired in enumerate(used) if not paired])
+        new = Unmatched(side, [at for at, found in enumerate(partners) if found == ABSENT])
+        for at, other in pair_moved(old, new, rules.nodes).items():
+            partners[at] = other
+            used[other] = True
     run(rules.key)
     for key in rules.rename_keys:
         run(key, unique=True)
     if rules.replacement_key is None or not base:
         return partners, set()
     return partners, _pair_neighbors(base, side, partners, used, rules.replacement_key)
-
-
-def _pair_moved(
-    base: Sequence[Any],
-    side: Sequence[Any],
-    partners: list[int],
-    used: list[bool],
-    rules: MatchRules,
-) -> None:
-    """Match nodes that are unchanged except for their outputs, which a new node has now.
-
-    For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
-    depend on the moved one, perhaps through other new nodes.
-    """
-    assert rules.moved_key is not None
-    assert rules.reads is not None
-    new = [at for at in range(len(side)) if partners[at] == ABSENT]
-    by_outputs = {rules.key(side[at]): at for at in new}
-    makers = {
-        name: at for outputs, at in by_outputs.items() if isinstance(outputs, tuple)
-        for name in outputs
-    }  # fmt: skip
-    candidates: dict[Hashable, list[int]] = defaultdict(list)
-    for at in new:
-        candidates[rules.moved_key(side[at])].append(at)
-    old = [at for at in range(len(base)) if not used[at]]
-    counts = Counter([rules.moved_key(base[at]) for at in old])
-    for at in old:
-        moved = rules.moved_key(base[at])
-        found = candidates.get(moved, ())
-        taker = by_outputs.get(rules.key(base[at]))
-        if moved is None or taker is None or len(found) != 1 or counts[moved] != 1:
-            continue
-        if found[0] != taker and _reads_from(taker, found[0], side, makers, rules.reads):
-            partners[found[0]] = at
-            used[at] = True
-
-
-_MAX_CHAIN = 100
-"""Maximum number of new nodes to visit when searching for a dependency."""
-
-
-def _reads_from(
-    index: int,
-    other: int,
-    side: Sequence[Any],
-    makers: Mapping[Hashable, int],
-    reads: Callable[[Any], Collection[Hashable]],
-) -> bool:
-    """Whether a new node reads the outputs of another, directly or through new nodes between them.
-
-    Args:
-        index: the index of the node in `side`.
-        other: the index of the other node.
-        side: the nodes of the side.
-        makers: maps the name of each output of a new node to the index of this node.
-        reads: returns the names of the inputs of a node.
-    """
-    waiting, seen = [index], {index}
-    while waiting and len(seen) < _MAX_CHAIN:
-        for name in reads(side[waiting.pop()]):
-            maker = makers.get(name)
-            if maker == other:
-                return True
-            if maker is not None and maker not in seen:
-                seen.add(maker)
-                waiting.append(maker)
-    return False
 
 
 def _pair_neighbors(
