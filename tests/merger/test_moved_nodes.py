@@ -60,3 +60,69 @@ def test_a_node_is_not_merged_with_one_that_shares_only_its_first_output(*, bina
     edited = SPLIT.replace("  r, s", "  [n] r, s")
     versions = [H + text for text in (SPLIT, replaced, edited)]
     assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
+
+
+ELU = """g (float[2] x) => (float[2] y) {
+  a = Neg (x)
+  y = Elu <alpha = 0.5> (a)
+}
+"""
+LINE = "  y = Elu <alpha = 0.5> (a)\n"
+EDITED = {
+    "an attribute against a label": (
+        "  [n] y = Elu <alpha = 0.5> (a)\n",
+        "  q = Elu <alpha = 0.75> (a)\n  y = Relu (q)\n",
+        "  [n] q = Elu <alpha = 0.75> (a)\n  y = Relu (q)\n",
+    ),
+    "an attribute against a doc string": (
+        f'  @doc("d")\n{LINE}',
+        "  q = Elu <alpha = 0.75> (a)\n  y = Relu (q)\n",
+        '  @doc("d")\n  q = Elu <alpha = 0.75> (a)\n  y = Relu (q)\n',
+    ),
+    "the same label": (
+        "  [n] y = Elu <alpha = 0.5> (a)\n",
+        "  [n] q = Elu <alpha = 0.5> (a)\n  y = Relu (q)\n",
+        "  [n] q = Elu <alpha = 0.5> (a)\n  y = Relu (q)\n",
+    ),
+    "the same doc string": (
+        f'  @doc("d")\n{LINE}',
+        '  @doc("d")\n  q = Elu <alpha = 0.5> (a)\n  y = Relu (q)\n',
+        '  @doc("d")\n  q = Elu <alpha = 0.5> (a)\n  y = Relu (q)\n',
+    ),
+    "an input, before the same operator with another attribute": (
+        f'  @doc("d")\n{LINE}',
+        "  q = Elu <alpha = 0.5> (x)\n  r = Elu <alpha = 1.0> (q)\n  y = Elu <alpha = 0.5> (r)\n",
+        '  q = Elu <alpha = 0.5> (x)\n  r = Elu <alpha = 1.0> (q)\n  @doc("d")\n'
+        "  y = Elu <alpha = 0.5> (r)\n",
+    ),
+    "a node added before an edited one": (
+        f'  @doc("d")\n{LINE}',
+        "  q = Elu <alpha = 1.0> (a)\n  y = Elu <alpha = 0.5> (q)\n",
+        '  q = Elu <alpha = 1.0> (a)\n  @doc("d")\n  y = Elu <alpha = 0.5> (q)\n',
+    ),
+}  # fmt: skip
+"""For each edit: the line of `y` in ours, the lines in theirs and in the merge."""
+
+
+@pytest.mark.parametrize("name", EDITED)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_edit_stays_if_the_other_side_moves_and_edits_the_node(
+    name: str, *, binary: bool
+) -> None:
+    ours, theirs, wanted = [ELU.replace(LINE, lines) for lines in EDITED[name]]
+    check(ELU, ours, theirs, wanted, binary=binary)
+
+
+TWICE = """g (float[2] x) => (float[2] y) {
+  t = Elu <alpha = 0.5> (x)
+  y = Elu <alpha = 0.25> (t)
+}
+"""
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_new_operator_is_not_mistaken_for_a_moved_node(*, binary: bool) -> None:
+    theirs = TWICE.replace("0.5", "1.0").replace("Elu <alpha = 0.25>", "Relu")
+    ours = TWICE.replace("  t =", '  @doc("t")\n  t =').replace("  y =", '  @doc("y")\n  y =')
+    wanted = ours.replace("0.5", "1.0").replace("Elu <alpha = 0.25>", "Relu")
+    check(TWICE, ours, theirs, wanted, binary=binary)

@@ -149,11 +149,6 @@ def _first_output_and_operator(data: bytes) -> Hashable:
     return None if outputs is None else (outputs[0], _operator(data))
 
 
-def _first_output_and_count(data: bytes) -> Hashable:
-    outputs = _outputs(data)
-    return None if outputs is None else (outputs[0], len(outputs))
-
-
 def _nonempty(number: int) -> Key:
     """Return a key function for a bytes field; an empty field has the key None."""
     return lambda data: first_payload(data, number) or None
@@ -215,7 +210,14 @@ _VALUES = RepeatedField(_VALUE, _field_key(1), (_without(1), _only(2)), _only(2)
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
 )
-NODE_RULES = NodeRules(_outputs, node_inputs, unchanged=_without(2))
+NODE_RULES = NodeRules(
+    outputs=_outputs,
+    reads=node_inputs,
+    label=_nonempty(3),
+    operator=_operator,
+    unchanged=_without(2),
+    content=_only(1, 4, 5, 7, 8),
+)
 NODE = MessageKind(
     {
         5: RepeatedField(_ATTRIBUTE, _field_key(1)),  # attribute
@@ -231,7 +233,6 @@ _NODES = RepeatedField(
     _outputs,
     (
         _first_output_and_operator,
-        _first_output_and_count,
         _nonempty(3),
         _without(2, 3),
         _only(1, 4, 5, 7, 8),

@@ -60,12 +60,6 @@ def first_output_and_operator_of(part: TextPart) -> Hashable:
     return None if outputs is None else (outputs[0], kind_of(part))
 
 
-def first_output_and_count_of(part: TextPart) -> Hashable:
-    """Return the name of a node's first output, and how many it has; None without outputs."""
-    outputs = outputs_of(part)
-    return None if outputs is None else (outputs[0], len(outputs))
-
-
 def label_of(part: TextPart) -> Hashable:
     """Return the label (the ONNX node name) of a node; None without a label."""
     if isinstance(part.item, Node) and part.item.name != "":

@@ -14,7 +14,6 @@ from typing import Any
 from onnxtext.merger.texts.item_keys import (
     body_of,
     content_of,
-    first_output_and_count_of,
     first_output_and_operator_of,
     inputs_of,
     key_of,
@@ -23,7 +22,7 @@ from onnxtext.merger.texts.item_keys import (
     outputs_of,
     signature_of,
 )
-from onnxtext.merger.texts.moved_nodes import NodeRules, Unmatched, pair_moved
+from onnxtext.merger.texts.moved_nodes import NodeRules, Unmatched, pair_moved, pair_replaced
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
@@ -81,12 +80,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         return rules
     rules = replace(
         rules,
-        rename_keys=(
-            of(first_output_and_operator_of),
-            of(first_output_and_count_of),
-            of(label_of),
-            of(content_of),
-        ),
+        rename_keys=(of(first_output_and_operator_of), of(label_of), of(content_of)),
         replacement_key=of(kind_of),
     )
     if origin != "node":
@@ -94,7 +88,10 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
     nodes = NodeRules(
         outputs=of(outputs_of),
         reads=lambda item: inputs_of(item.part),
+        label=of(label_of),
+        operator=of(kind_of),
         unchanged=of(lambda part: (label_of(part), content_of(part))),
+        content=of(content_of),
     )
     return replace(rules, nodes=nodes)
 
@@ -121,7 +118,7 @@ def match(
     both, _ = _pair(
         [ours[at] for at in new_ours],
         [theirs[at] for at in new_theirs],
-        replace(rules, rename_keys=(), replacement_key=None),
+        replace(rules, rename_keys=(), replacement_key=None, nodes=None),
     )
     partner = {
         new_ours[found]: new_theirs[index] for index, found in enumerate(both) if found != ABSENT
@@ -168,16 +165,22 @@ def _pair(
                 partners[at] = other
                 used[other] = True
 
-    run(rules.content)
-    if rules.nodes is not None:
+    def apply(pair: Callable[[Unmatched, Unmatched, NodeRules], dict[int, int]]) -> None:
+        assert rules.nodes is not None
         old = Unmatched(base, [at for at, paired in enumerate(used) if not paired])
         new = Unmatched(side, [at for at, found in enumerate(partners) if found == ABSENT])
-        for at, other in pair_moved(old, new, rules.nodes).items():
+        for at, other in pair(old, new, rules.nodes).items():
             partners[at] = other
             used[other] = True
+
+    run(rules.content)
+    if rules.nodes is not None:
+        apply(pair_moved)
     run(rules.key)
     for key in rules.rename_keys:
         run(key, unique=True)
+    if rules.nodes is not None:
+        apply(pair_replaced)
     if rules.replacement_key is None or not base:
         return partners, set()
     return partners, _pair_neighbors(base, side, partners, used, rules.replacement_key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Key = Callable[[Any], Hashable]
@@ -18,12 +18,18 @@ class NodeRules:
     Attributes:
         outputs: returns the names of the outputs of a node as a tuple; None without outputs.
         reads: returns the names of the inputs of a node.
+        label: returns the label of a node; None without a label.
+        operator: returns the operator of a node.
         unchanged: returns all of a node except its outputs; None for an item that is not a node.
+        content: returns the operator, inputs and attributes of a node; None for other items.
     """
 
     outputs: Key
     reads: Callable[[Any], Collection[Hashable]]
+    label: Key
+    operator: Key
     unchanged: Key
+    content: Key
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,8 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     """Match nodes whose outputs a new node has now, all or some of them.
 
     For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
-    depend on the moved one, perhaps through other new nodes.
+    depend on the moved one, perhaps through other new nodes. The moved one may be edited if the
+    new node has another operator and another label: else a node was added before `y = Relu`.
 
     Args:
         base: the items of the base.
@@ -56,38 +63,131 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     makers = _makers(side, rules.outputs)
     if not makers or not base.indices:
         return {}
-    candidates: dict[Hashable, list[int]] = defaultdict(list)
-    for at in side.indices:
-        candidates[rules.unchanged(side.items[at])].append(at)
-    counts = Counter([rules.unchanged(base.items[at]) for at in base.indices])
+    search = _Search(base, side, rules, makers, _makers(base, rules.outputs))
+    search.pair_by(rules.unchanged)
+    for key in (rules.content, rules.label, rules.operator):
+        search.pair_by(key, edited=True)
+    return search.pairs
+
+
+def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, int]:
+    """Match each node of the base with a new node that has its first output.
+
+    The new node may have any operator. But if another new node has one of the other outputs, both
+    have replaced the node together, and none of them corresponds to it.
+
+    Args:
+        base: the items of the base.
+        side: the items of the side.
+        rules: functions that identify a node.
+
+    Returns:
+        For each new node that replaces one, the index of the latter by that of the former.
+    """
+    makers = _makers(side, rules.outputs)
     pairs: dict[int, int] = {}
-    for at in base.indices:
-        key = rules.unchanged(base.items[at])
-        found = candidates.get(key, ())
-        if key is None or len(found) != 1 or counts[key] != 1:
-            continue
-        takers = _takers(base.items[at], makers, rules.outputs) - {found[0]}
-        if any(_reads_from(taker, found[0], side.items, makers, rules.reads) for taker in takers):
-            pairs[found[0]] = at
+    for at in base.indices if makers else ():
+        names = _names(rules.outputs(base.items[at]))
+        found = {makers[name] for name in names if name in makers}
+        if len(found) == 1:
+            (index,) = found
+            if index not in pairs and names[0] == _names(rules.outputs(side.items[index]))[0]:
+                pairs[index] = at
     return pairs
 
 
-def _makers(side: Unmatched, outputs: Key) -> dict[Hashable, int]:
+@dataclass(frozen=True)
+class _Search:
+    """A search for moved nodes; for the attributes, see `pair_moved`.
+
+    Attributes:
+        base: the items of the base.
+        side: the items of the side.
+        rules: functions that identify a node.
+        makers: maps the name of each output of a new node to the index of this node.
+        old_makers: the same for the nodes of the base.
+        pairs: the result so far.
+    """
+
+    base: Unmatched
+    side: Unmatched
+    rules: NodeRules
+    makers: Mapping[Hashable, int]
+    old_makers: Mapping[Hashable, int]
+    pairs: dict[int, int] = field(default_factory=dict)
+
+    def pair_by(self, key: Key, *, edited: bool = False) -> None:
+        """Match the moved nodes that a key identifies, if the key is unique.
+
+        Args:
+            key: returns a property that a moved node keeps.
+            edited: whether the other properties may differ.
+        """
+        left = sorted(set(self.base.indices).difference(self.pairs.values()))
+        takers = {at: self._takers(at) for at in left}
+        if edited:
+            replaced = {at: self._unlike(at, found) for at, found in takers.items()}
+            # A node whose outputs have only makers like it was edited in place.
+            takers = {at: found for at, found in replaced.items() if found or not takers[at]}
+        if not any(takers.values()):
+            return
+        candidates: dict[Hashable, list[int]] = defaultdict(list)
+        for index in self.side.indices:
+            if index not in self.pairs:
+                candidates[key(self.side.items[index])].append(index)
+        moved = {at: key(self.base.items[at]) for at in takers}
+        counts = Counter(moved.values())
+        for at, found in takers.items():
+            if not found or moved[at] is None or counts[moved[at]] != 1:
+                continue
+            free = [index for index in candidates.get(moved[at], ()) if self._is_free(index, at)]
+            if len(free) == 1 and self._depend(found, free[0]):
+                self.pairs[free[0]] = at
+
+    def _takers(self, at: int) -> set[int]:
+        """Return the new nodes that have outputs of a node of the base."""
+        names = _names(self.rules.outputs(self.base.items[at]))
+        return {self.makers[name] for name in names if name in self.makers}
+
+    def _unlike(self, at: int, takers: set[int]) -> set[int]:
+        """Return those of some new nodes whose operator and label differ from a node of the base.
+
+        Two nodes without a label count as different.
+        """
+        if not takers:
+            return takers
+        node = self.base.items[at]
+        label, operator = self.rules.label(node), self.rules.operator(node)
+        return {
+            taker
+            for taker in takers
+            if self.rules.operator(self.side.items[taker]) != operator
+            and (label is None or self.rules.label(self.side.items[taker]) != label)
+        }
+
+    def _is_free(self, index: int, at: int) -> bool:
+        """Whether no output of a new node belongs to another unmatched node of the base."""
+        names = _names(self.rules.outputs(self.side.items[index]))
+        return all(self.old_makers.get(name, at) == at for name in names)
+
+    def _depend(self, takers: set[int], index: int) -> bool:
+        return any(
+            _reads_from(taker, index, self.side.items, self.makers, self.rules.reads)
+            for taker in takers - {index}
+        )
+
+
+def _makers(nodes: Unmatched, outputs: Key) -> dict[Hashable, int]:
     """Map the name of each output of the unmatched nodes to the index of the node."""
     makers: dict[Hashable, int] = {}
-    for at in side.indices:
-        names = outputs(side.items[at])
-        if isinstance(names, tuple):
-            makers.update(dict.fromkeys(names, at))
+    for at in nodes.indices:
+        makers.update(dict.fromkeys(_names(outputs(nodes.items[at])), at))
     return makers
 
 
-def _takers(node: Any, makers: Mapping[Hashable, int], outputs: Key) -> set[int]:
-    """Return the indices of the new nodes that have outputs of a node of the base."""
-    names = outputs(node)
-    if not isinstance(names, tuple):
-        return set()
-    return {makers[name] for name in names if name in makers}
+def _names(outputs: Hashable) -> tuple[Hashable, ...]:
+    """Return the names of outputs that are not omitted; () for an item that has no outputs."""
+    return tuple([name for name in outputs if name]) if isinstance(outputs, tuple) else ()
 
 
 _MAX_CHAIN = 100
