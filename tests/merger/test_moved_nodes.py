@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.merger.clean_merges import HEADER, check_merge
 
-H = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"
 SPLIT = """g (float[4] x) => (float[2] r, float[2] s) {
   @doc("d")
   r, s = Split <axis = 0, num_outputs = 2> (x)
@@ -24,18 +24,6 @@ EDITS = {
 }
 
 
-def check(base: str, ours: str, theirs: str, wanted: str, *, binary: bool) -> None:
-    """Check a merge without conflicts, in both directions."""
-    for sides in ((ours, theirs), (theirs, ours)):
-        versions = [H + text for text in (base, *sides)]
-        found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
-        assert not found.conflicts
-        if binary:
-            assert found.content == onnxtext.to_binary(H + wanted)
-        else:
-            assert str(found) == H + wanted
-
-
 @pytest.mark.parametrize("taken", [FIRST_TAKEN, SECOND_TAKEN], ids=["first", "second"])
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
@@ -43,13 +31,15 @@ def test_an_edit_stays_if_one_of_two_outputs_is_taken(
     edit: str, taken: str, *, binary: bool
 ) -> None:
     edited = SPLIT.replace(*EDITS[edit])
-    check(SPLIT, edited, taken, taken.replace(*EDITS[edit]), binary=binary)
+    check_merge(SPLIT, edited, taken, taken.replace(*EDITS[edit]), binary=binary)
 
 
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_label_stays_if_one_of_two_outputs_is_taken(*, binary: bool) -> None:
     edited = SPLIT.replace("  r, s", "  [n] r, s")
-    check(SPLIT, edited, FIRST_TAKEN, FIRST_TAKEN.replace("  q, s", "  [n] q, s"), binary=binary)
+    check_merge(
+        SPLIT, edited, FIRST_TAKEN, FIRST_TAKEN.replace("  q, s", "  [n] q, s"), binary=binary
+    )
 
 
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
@@ -58,7 +48,7 @@ def test_a_node_is_not_merged_with_one_that_shares_only_its_first_output(*, bina
         "r = Slice (x, a, b)\n  s = Slice (x, b, c)"
     )).replace("(float[4] x", "(float[4] x, int64[1] a, int64[1] b, int64[1] c")  # fmt: skip
     edited = SPLIT.replace("  r, s", "  [n] r, s")
-    versions = [H + text for text in (SPLIT, replaced, edited)]
+    versions = [HEADER + text for text in (SPLIT, replaced, edited)]
     assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
 
 
@@ -110,7 +100,7 @@ def test_an_edit_stays_if_the_other_side_moves_and_edits_the_node(
     name: str, *, binary: bool
 ) -> None:
     ours, theirs, wanted = [ELU.replace(LINE, lines) for lines in EDITED[name]]
-    check(ELU, ours, theirs, wanted, binary=binary)
+    check_merge(ELU, ours, theirs, wanted, binary=binary)
 
 
 TWICE = """g (float[2] x) => (float[2] y) {
@@ -125,4 +115,4 @@ def test_a_new_operator_is_not_mistaken_for_a_moved_node(*, binary: bool) -> Non
     theirs = TWICE.replace("0.5", "1.0").replace("Elu <alpha = 0.25>", "Relu")
     ours = TWICE.replace("  t =", '  @doc("t")\n  t =').replace("  y =", '  @doc("y")\n  y =')
     wanted = ours.replace("0.5", "1.0").replace("Elu <alpha = 0.25>", "Relu")
-    check(TWICE, ours, theirs, wanted, binary=binary)
+    check_merge(TWICE, ours, theirs, wanted, binary=binary)

@@ -7,7 +7,7 @@ Everything here takes O(n log n) time, even if all items are equal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -105,6 +105,8 @@ def match(
     """
     from_ours, by_position_ours = _pair(base, ours, rules)
     from_theirs, by_position_theirs = _pair(base, theirs, rules)
+    _pair_as_other_side(ours, theirs, from_ours, from_theirs, base, rules)
+    _pair_as_other_side(theirs, ours, from_theirs, from_ours, base, rules)
     replaced = by_position_ours | by_position_theirs
     triples = [MatchedItem(index, replaced=index in replaced) for index in range(len(base))]
     for at, found in enumerate(from_ours):
@@ -113,6 +115,23 @@ def match(
     for at, found in enumerate(from_theirs):
         if found != ABSENT:
             triples[found].theirs = at
+    for index in by_position_ours ^ by_position_theirs:
+        triple = triples[index]
+        if ABSENT not in (triple.ours, triple.theirs):
+            # The other side gives the same name to the base's item, which is more reliable.
+            key = rules.key(ours[triple.ours])
+            triple.replaced = key is None or key != rules.key(theirs[triple.theirs])
+    return triples + _new_items(ours, theirs, from_ours, from_theirs, rules)
+
+
+def _new_items(
+    ours: Sequence[Any],
+    theirs: Sequence[Any],
+    from_ours: Sequence[int],
+    from_theirs: Sequence[int],
+    rules: MatchRules,
+) -> list[MatchedItem]:
+    """Match the items that the base lacks; for the arguments, see `match` and `_pair`."""
     new_ours = [index for index, found in enumerate(from_ours) if found == ABSENT]
     new_theirs = [index for index, found in enumerate(from_theirs) if found == ABSENT]
     both, _ = _pair(
@@ -124,9 +143,8 @@ def match(
         new_ours[found]: new_theirs[index] for index, found in enumerate(both) if found != ABSENT
     }
     taken = set(partner.values())
-    triples += [MatchedItem(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
-    triples += [MatchedItem(theirs=at) for at in new_theirs if at not in taken]
-    return triples
+    triples = [MatchedItem(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
+    return triples + [MatchedItem(theirs=at) for at in new_theirs if at not in taken]
 
 
 def _pair(
@@ -184,6 +202,68 @@ def _pair(
     if rules.replacement_key is None or not base:
         return partners, set()
     return partners, _pair_neighbors(base, side, partners, used, rules.replacement_key)
+
+
+def _pair_as_other_side(
+    side: Sequence[Any],
+    other: Sequence[Any],
+    from_side: list[int],
+    from_other: Sequence[int],
+    base: Sequence[Any],
+    rules: MatchRules,
+) -> None:
+    """Match items of a side with the base as equally named items of the other side are matched.
+
+    For example, both sides rename `y = Relu (x)` to `z`, and only this side makes it
+    `z = Tanh (x)`: only the node of the other side is similar enough to the base.
+
+    Args:
+        side: the items of the side.
+        other: the items of the other side.
+        from_side: for each item of the side, its index in the base or `ABSENT`; is changed.
+        from_other: the same for the other side.
+        base: the items of the base.
+        rules: functions that identify an item.
+    """
+    places = {found: at for at, found in enumerate(from_side) if found != ABSENT}
+    added = {rules.key(item) for item, at in zip(other, from_other, strict=True) if at == ABSENT}
+    for key in (rules.key, *rules.rename_keys):
+        new = _by_key(key, [(side[at], at) for at, i in enumerate(from_side) if i == ABSENT])
+        if not new:
+            continue
+        moved = [
+            (item, found)
+            for item, found in zip(other, from_other, strict=True)
+            if found != ABSENT and (found not in places or key is rules.key)
+        ]
+        known = _by_key(key, moved)
+        for item_key, ats in new.items():
+            founds = known.get(item_key, ())
+            if len(ats) != 1 or len(founds) != 1:
+                continue
+            (at,), (found,) = ats, founds
+            place = places.get(found, ABSENT)
+            if place != ABSENT:
+                # Both sides may have given the key of the base's item to a new item.
+                item = side[place]
+                if rules.key(item) not in added or rules.content(item) == rules.content(
+                    base[found]
+                ):
+                    continue
+                from_side[place] = ABSENT
+            from_side[at] = found
+            places[found] = at
+
+
+def _by_key(
+    key: Callable[[Any], Hashable], items: Iterable[tuple[Any, int]]
+) -> dict[Hashable, list[int]]:
+    """Return the indices of items by the keys of the items, except for those without a key."""
+    result: dict[Hashable, list[int]] = defaultdict(list)
+    for item, at in items:
+        if (item_key := key(item)) is not None:
+            result[item_key].append(at)
+    return result
 
 
 def _pair_neighbors(
