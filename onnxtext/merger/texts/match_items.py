@@ -118,7 +118,7 @@ def match(
     for index in by_position_ours ^ by_position_theirs:
         triple = triples[index]
         if ABSENT not in (triple.ours, triple.theirs):
-            # The other side gives the same name to the base's item, which is more reliable.
+            # Position is reliable if both sides give the same name to the base's item.
             key = rules.key(ours[triple.ours])
             triple.replaced = key is None or key != rules.key(theirs[triple.theirs])
     return triples + _new_items(ours, theirs, from_ours, from_theirs, rules)
