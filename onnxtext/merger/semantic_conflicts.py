@@ -8,12 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from onnxtext.ast.model import Model, Node
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.model import Model
 from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
-from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.rules import (
     attributes,
     function_calls,
@@ -21,6 +19,7 @@ from onnxtext.checker.rules import (
     training,
     undefined_values_and_order,
 )
+from onnxtext.merger.outdated_nodes import find_outdated_nodes
 from onnxtext.merger.rebound_uses import find_rebound_uses
 
 _CALLS = "function-deleted"
@@ -84,7 +83,7 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
             yield from (item for item in check(subject) if item.code in _SIGNATURES)
     if model.training:
         yield from (item for item in training.check(subject) if item.code == _BINDING)
-    yield from _outdated_nodes(subject, sides)
+    yield from find_outdated_nodes(subject, sides)
     yield from find_rebound_uses(model, sides)
     functions = set().union(*map(_functions, sides)) - _functions(model)
     domains = set().union(*map(_domains, sides)) - _domains(model)
@@ -129,61 +128,6 @@ def _reference(name: str, item: Any) -> Finding:
         f"{quote(name)}, which is not defined"
     )
     return Finding("reference-undefined", message, (Place(item),), _HELP)
-
-
-def _outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find nodes that one side has added for a version of an operator set that the other changed.
-
-    Only nodes that do not fit the operator of the new version are found.
-    """
-    model = subject.model
-    assert model is not None
-    versions = _versions(model)
-    for side, other in zip(sides, reversed(sides), strict=True):
-        before = _versions(side)
-        changed = {
-            domain
-            for domain, version in versions.items()
-            if before.get(domain, version) != version == _versions(other).get(domain)
-        }
-        known = set(map(_identity, _main_nodes(other))) if changed else set()
-        for node in _main_nodes(model) if changed else ():
-            domain = plain_domain(node.domain)
-            if domain not in changed or _identity(node) in known:
-                continue
-            old = subject.schemas.find(domain, node.op_type, before[domain])
-            new = subject.schemas.find(domain, node.op_type, versions[domain])
-            if old is not None and _fits(node, old) and not (new and _fits(node, new)):
-                message = (
-                    f"`{node.op_type}` is written for version {before[domain]} of "
-                    f"{quote(domain or 'ai.onnx')}, and does not fit version {versions[domain]}"
-                )
-                place = Place(node)
-                yield Finding("operator-version", message, (place,), "convert the node by hand")
-
-
-def _main_nodes(model: Model) -> Iterator[Node]:
-    """Yield the nodes of the main graph and of the graphs in it."""
-    for owner in walk_graphs(model.graph):
-        yield from owner.nodes
-
-
-def _identity(node: Node) -> tuple[str, tuple[str, ...]]:
-    return node.op_type, node.outputs
-
-
-def _fits(node: Node, signature: Signature) -> bool:
-    """Whether the numbers of inputs and outputs and the attributes of a node are valid."""
-    count = len(node.inputs)
-    return (
-        signature.least_inputs <= count <= signature.most_inputs
-        and signature.least_outputs <= len(node.outputs) <= signature.most_outputs
-        and (signature.is_open or {a.name for a in node.attributes} <= signature.attributes.keys())
-    )
-
-
-def _versions(model: Model) -> dict[str, int]:
-    return {plain_domain(item.domain): item.version for item in model.opset_imports}
 
 
 def _functions(model: Model) -> set[tuple[str, str, str]]:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find nodes that are written for a version of an operator set that the other side has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
+from onnxtext.ast.visit import walk_graphs
+from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
+from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.signatures import Schemas, Signature, schema_of
+
+_Imports = Mapping[str, int]
+"""Maps each imported domain to its version."""
+_Body = tuple[_Imports, Graph | Function]
+"""The imports that apply to a main graph or function, and the graph or function."""
+_MAIN = ("", "", "")
+
+
+def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
+    """Find nodes that fit the operator set of one side, but not the version of the other side.
+
+    A node does not fit if its operator has no such inputs, outputs or attributes, or another
+    default for an attribute that the node omits. Nodes are found only if the side that changed the
+    version has no node in their place that does not fit either.
+
+    Args:
+        subject: the model to check, such as the merge.
+        sides: the syntax trees of ours and theirs.
+    """
+    assert subject.model is not None
+    merged, *before = [_bodies(model) for model in (subject.model, *sides)]
+    for key, body in merged.items():
+        for side, other in zip(before, reversed(before), strict=True):
+            if key in side and key in other:
+                yield from _outdated_in(body, side[key], other[key], subject.schemas)
+
+
+def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> Iterator[Finding]:
+    """Find outdated nodes in a graph or function.
+
+    Args:
+        body: the version to check.
+        side: the version of a side.
+        other: the version of the other side, which may have changed its imports.
+        schemas: the known operators.
+    """
+    versions, before = body[0], side[0]
+    changed = {
+        domain
+        for domain, version in versions.items()
+        if before.get(domain, version) != version == other[0].get(domain)
+    }
+    if not changed:
+        return
+    known = {(node.op_type, node.outputs): node for node in _nodes(other)}
+    for node in _nodes(body):
+        domain = plain_domain(node.domain)
+        if domain not in changed:
+            continue
+        old = schemas.find(domain, node.op_type, before[domain])
+        new = schemas.find(domain, node.op_type, versions[domain])
+        problem = _problem(node, old, new)
+        there = known.get((node.op_type, node.outputs))
+        if problem and (there is None or not _problem(there, old, new)):
+            message = (
+                f"`{node.op_type}` is written for version {before[domain]} of "
+                f"{quote(domain or 'ai.onnx')}, and {problem} version {versions[domain]}"
+            )
+            yield Finding("operator-version", message, (Place(node),), "convert the node by hand")
+
+
+def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
+    """Return why a node that fits a signature does not fit another one; "" if it does."""
+    if old is None or old is new or not _fits(node, old):
+        return ""
+    if new is None or not _fits(node, new):
+        return "does not fit"
+    present = {attribute.name for attribute in node.attributes}
+    changed = sorted(_changed_defaults(old, new) - present)
+    return f"has another default of {quote(changed[0])} in" if changed else ""
+
+
+def _fits(node: Node, signature: Signature) -> bool:
+    """Whether the numbers of inputs and outputs and the attributes of a node are valid."""
+    present = {attribute.name for attribute in node.attributes}
+    return (
+        signature.least_inputs <= len(node.inputs) <= signature.most_inputs
+        and signature.least_outputs <= len(node.outputs) <= signature.most_outputs
+        and (signature.is_open or present <= signature.attributes.keys())
+    )
+
+
+def _changed_defaults(old: Signature, new: Signature) -> set[str]:
+    """Return the attributes that have different defaults of the same type in two versions.
+
+    Schema files are ignored, because signatures do not have their defaults.
+    """
+    if old.origin or new.origin or old.since == new.since:
+        return set()
+    before, after = [schema_of(signature).attributes for signature in (old, new)]
+    return {
+        name
+        for name in before.keys() & after.keys()
+        if before[name].type == after[name].type
+        and b"" != before[name]._default_value != after[name]._default_value
+    }
+
+
+def _bodies(model: Model) -> dict[tuple[str, str, str], _Body]:
+    """Return the main graph and the functions of a model, with the imports that apply to each."""
+    result: dict[tuple[str, str, str], _Body] = {
+        (plain_domain(function.domain), function.name, function.overload or ""): (
+            _versions(function.opset_imports),
+            function,
+        )
+        for function in model.functions
+    }
+    result[_MAIN] = _versions(model.opset_imports), model.graph
+    return result
+
+
+def _versions(imports: Sequence[OpsetImport]) -> dict[str, int]:
+    return {plain_domain(item.domain): item.version for item in imports}
+
+
+def _nodes(body: _Body) -> Iterator[Node]:
+    """Yield the nodes of a graph or function and of the graphs in it."""
+    for owner in walk_graphs(body[1]):
+        yield from owner.nodes
