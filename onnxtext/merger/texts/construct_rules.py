@@ -235,7 +235,7 @@ def _meaning(node: object) -> NodeMeaning:
 def top_level_rank(chunk: MergedItem) -> int:
     """Return the rank of a top-level item, in the order header, graph, functions, sections."""
     match chunk.origin:
-        case "header" | "head":
+        case "head":
             return -3
         case "graph":
             return -2

@@ -29,7 +29,7 @@ def key_of(part: TextPart) -> Hashable:
     match tree.origin:
         case "node":
             return outputs_of(part)
-        case "header" | "head":
+        case "head":
             return "header"
         case "graph":
             return "graph"

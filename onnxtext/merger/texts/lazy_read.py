@@ -41,8 +41,12 @@ def read_model(source: str, model: Model) -> ListItems:
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
         _insert_lazy(tree.child("body"), "nodes", own_nodes)
         _insert_lazy(tree.child("values"), "value_infos", own_values)
+    items: list[tuple[Tree | CommentedToken, None]] = []
+    for tree in top_level(document):
+        # A header without decorators is compared with decorated ones part by part.
+        items.append((Tree("head", "", [tree]) if tree.origin == "header" else tree, None))
     result = ListItems()
-    fill_items(result, source, [(tree, None) for tree in top_level(document)], 0, len(source))
+    fill_items(result, source, items, 0, len(source))
     return result
 
 

@@ -74,7 +74,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
 
     rules = MatchRules(of(lambda part: part.body), of(key_of))
     origin = items[0].part.origin if items else ""
-    if origin in ("header", "head", "graph"):  # the top-level items, such as functions
+    if origin in ("head", "graph"):  # the top-level items, such as functions
         return replace(rules, rename_keys=(of(content_of), of(signature_of), of(body_of)))
     if origin not in ("node", "value_info", "metadata_item"):
         return rules
