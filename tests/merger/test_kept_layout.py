@@ -39,3 +39,10 @@ def test_a_header_edit_and_a_decorator_keep_the_layout(
     wanted = decorated.replace(*edit)
     check_text(HEADED, decorated, HEADED.replace(*edit), wanted)
     check_text(decorated, HEADED, wanted, HEADED.replace(*edit))
+
+
+def test_comments_at_the_end_of_a_file_without_a_last_line_end_are_merged() -> None:
+    ours, theirs = [f"{HEADED}  # {side}" for side in ("ours", "theirs")]
+    check_text(HEADED, ours, theirs, f"{ours}\n  # theirs")
+    # One side has removed the last line end.
+    check_text(HEADED, ours, f"{theirs}\n", f"{ours}\n  # theirs")

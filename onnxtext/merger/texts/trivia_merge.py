@@ -58,6 +58,9 @@ def with_comments(blanks: str, comments: list[str]) -> str:
         return "\n".join(
             [blanks, *comments] if "#" in blanks else [f"  {comments[0]}", *comments[1:]]
         )
+    if "#" in indent:  # the text ends with a comment without a line end
+        indent = indent[: -len(indent.lstrip())]
+        return "\n".join([blanks, *[f"{indent}{comment}" for comment in comments]])
     last = lines.rpartition("\n")[2]
     before = last[: -len(last.lstrip())] if last.lstrip()[:1] == "#" else indent
     return f"{lines}\n{''.join([f'{before}{comment}{chr(10)}' for comment in comments])}{indent}"
