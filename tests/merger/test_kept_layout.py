@@ -46,3 +46,33 @@ def test_comments_at_the_end_of_a_file_without_a_last_line_end_are_merged() -> N
     check_text(HEADED, ours, theirs, f"{ours}\n  # theirs")
     # One side has removed the last line end.
     check_text(HEADED, ours, f"{theirs}\n", f"{ours}\n  # theirs")
+
+
+TWO = HEADED.replace("  y ", '  @meta("a": "1", "b": "2")\n  y ')
+ENTRY_EDITS = {
+    "values": (('"1"', '"9"'), ('"2"', '"3"')),
+    "value and deletion": (('"1"', '"9"'), (', "b": "2"', "")),
+    "value and insertion": (('"1"', '"9"'), ('"2"', '"2", "c": "3"')),
+    "insertion and deletion": (('"1",', '"1", "c": "3",'), (', "b": "2"', "")),
+    "header": (('"1"', '"9"'), ("[20]", "[21]")),
+}
+
+
+@pytest.mark.parametrize("name", ENTRY_EDITS)
+@pytest.mark.parametrize("broken", [False, True], ids=["line", "lines"])
+def test_entries_of_one_decorator_are_merged_one_by_one(name: str, *, broken: bool) -> None:
+    base = TWO.replace('("a": "1", "b": "2")', '(\n    "a": "1", "b": "2"\n  )') if broken else TWO
+    ours, theirs = [base.replace(*edit) for edit in ENTRY_EDITS[name]]
+    check_text(base, ours, theirs, ours.replace(*ENTRY_EDITS[name][1]))
+
+
+def test_a_decorator_whose_entries_both_sides_delete_is_deleted() -> None:
+    ours, theirs = TWO.replace('"a": "1", ', ""), TWO.replace(', "b": "2"', "")
+    check_text(TWO, ours, theirs, HEADED)
+
+
+def test_different_values_of_an_entry_are_a_conflict() -> None:
+    ours, theirs = TWO.replace('"1"', '"8"'), TWO.replace('"1"', '"9"')
+    found = onnxtext.merge(TWO, ours, theirs)
+    assert found.conflicts == 1
+    assert "  y  =  Neg" in str(found)

@@ -94,6 +94,14 @@ def are_decorated(*versions: TextPart) -> bool:
     return len(set(kinds)) == 1
 
 
+def are_metadata(*versions: TextPart) -> bool:
+    """Whether constructs are `@meta` decorators, whose entries are merged one by one.
+
+    A `@device` decorator is merged as a whole, because its entries depend on each other.
+    """
+    return all(part.origin == "decorator" and part.body.startswith("@meta(") for part in versions)
+
+
 def holds_statements(part: TextPart | None) -> bool:
     """Whether a construct may contain statements, such as the nodes of a graph."""
     if part is None:

@@ -197,13 +197,15 @@ class Merger:
             return self._parts(base, ours, theirs, origin)
         if construct_rules.are_decorated(base, ours, theirs):
             return self._parts(base, ours, theirs, origin)
+        are_entries = construct_rules.are_metadata(base, ours, theirs)
         lists = (
             [read_list(part) for part in (base, ours, theirs)]
-            if origin in construct_rules.LISTS
+            if origin in construct_rules.LISTS or are_entries
             else []
         )
         if lists and all(lists):
-            return self._list(origin, *lists)  # type: ignore[arg-type]
+            merged = self._list(origin, *lists)  # type: ignore[arg-type]
+            return merged if merged.chunks or not are_entries else None
         if origin == "section" and not any(lists):
             return self._parts(base, ours, theirs, origin)
         return self._single_part(base, ours, theirs)
