@@ -22,7 +22,6 @@ from tests.corpus import SHARED
 
 KEYS = (
     item_keys.key_of,
-    item_keys.first_output_and_operator_of,
     item_keys.label_of,
     item_keys.content_of,
     item_keys.kind_of,

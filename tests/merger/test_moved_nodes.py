@@ -116,3 +116,10 @@ def test_a_new_operator_is_not_mistaken_for_a_moved_node(*, binary: bool) -> Non
     ours = TWICE.replace("  t =", '  @doc("t")\n  t =').replace("  y =", '  @doc("y")\n  y =')
     wanted = ours.replace("0.5", "1.0").replace("Elu <alpha = 0.25>", "Relu")
     check_merge(TWICE, ours, theirs, wanted, binary=binary)
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_copy_is_not_mistaken_for_a_node_that_keeps_its_first_output(*, binary: bool) -> None:
+    copied = ELU.replace(LINE, "  [n] y, z = Neg <alpha = 0.5> (a)\n  c = Elu <alpha = 0.5> (a)\n")
+    versions = [HEADER + text for text in (ELU, copied, ELU.replace(" (a)", " (x)"))]
+    assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts

@@ -144,11 +144,6 @@ def node_inputs(data: bytes) -> list[bytes]:
     return [data[f.value : f.end] for f in read_fields(data, 0, len(data)) if f.number == 1]
 
 
-def _first_output_and_operator(data: bytes) -> Hashable:
-    outputs = _outputs(data)
-    return None if outputs is None else (outputs[0], _operator(data))
-
-
 def _nonempty(number: int) -> Key:
     """Return a key function for a bytes field; an empty field has the key None."""
     return lambda data: first_payload(data, number) or None
@@ -232,7 +227,6 @@ _NODES = RepeatedField(
     NODE,
     _outputs,
     (
-        _first_output_and_operator,
         _nonempty(3),
         _without(2, 3),
         _only(1, 4, 5, 7, 8),

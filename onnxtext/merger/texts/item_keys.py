@@ -54,12 +54,6 @@ def key_of(part: TextPart) -> Hashable:
     return None
 
 
-def first_output_and_operator_of(part: TextPart) -> Hashable:
-    """Return the name of a node's first output, and its operator; None without outputs."""
-    outputs = outputs_of(part)
-    return None if outputs is None else (outputs[0], kind_of(part))
-
-
 def label_of(part: TextPart) -> Hashable:
     """Return the label (the ONNX node name) of a node; None without a label."""
     if isinstance(part.item, Node) and part.item.name != "":

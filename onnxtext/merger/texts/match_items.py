@@ -14,7 +14,6 @@ from typing import Any
 from onnxtext.merger.texts.item_keys import (
     body_of,
     content_of,
-    first_output_and_operator_of,
     inputs_of,
     key_of,
     kind_of,
@@ -80,7 +79,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         return rules
     rules = replace(
         rules,
-        rename_keys=(of(first_output_and_operator_of), of(label_of), of(content_of)),
+        rename_keys=(of(label_of), of(content_of)),
         replacement_key=of(kind_of),
     )
     if origin != "node":
@@ -195,10 +194,10 @@ def _pair(
     if rules.nodes is not None:
         apply(pair_moved)
     run(rules.key)
-    for key in rules.rename_keys:
-        run(key, unique=True)
     if rules.nodes is not None:
         apply(pair_replaced)
+    for key in rules.rename_keys:
+        run(key, unique=True)
     if rules.replacement_key is None or not base:
         return partners, set()
     return partners, _pair_neighbors(base, side, partners, used, rules.replacement_key)

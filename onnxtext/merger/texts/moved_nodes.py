@@ -73,8 +73,8 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
 def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, int]:
     """Match each node of the base with a new node that has its first output.
 
-    The new node may have any operator. But if another new node has one of the other outputs, both
-    have replaced the node together, and none of them corresponds to it.
+    If another new node has one of the other outputs, both have replaced the node together: then the
+    new node corresponds to it only if it has the same operator.
 
     Args:
         base: the items of the base.
@@ -87,12 +87,17 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
     makers = _makers(side, rules.outputs)
     pairs: dict[int, int] = {}
     for at in base.indices if makers else ():
-        names = _names(rules.outputs(base.items[at]))
-        found = {makers[name] for name in names if name in makers}
-        if len(found) == 1:
-            (index,) = found
-            if index not in pairs and names[0] == _names(rules.outputs(side.items[index]))[0]:
-                pairs[index] = at
+        old = base.items[at]
+        names = _names(rules.outputs(old))
+        index = makers.get(names[0]) if names else None
+        if index is None or index in pairs:
+            continue
+        new = side.items[index]
+        together = {makers[name] for name in names if name in makers} != {index}
+        if names[0] == _names(rules.outputs(new))[0] and (
+            not together or rules.operator(new) == rules.operator(old)
+        ):
+            pairs[index] = at
     return pairs
 
 
