@@ -25,7 +25,7 @@ from onnx import ModelProto
 
 import onnxtext
 from benchmarks.merging.edits import Edit, apply
-from benchmarks.merging.joint import draw_edits, expected, fits, normal
+from benchmarks.merging.joint import draw_edits, expected, fits, normal, undefined_names
 from onnxtext.merger import MergeResult, merge
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -115,6 +115,9 @@ def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | N
     sides = [apply(base, ours), apply(base, theirs)]
     if sides[0] is None or sides[1] is None or not ours or not theirs:
         return None
+    before, *after = [undefined_names(model) for model in (base, *sides) if model is not None]
+    if shared and any(names - before for names in after):
+        return None  # an edit of one side may use a name that the shared edit has renamed
     added = [{edit.name for edit in side if "more inputs" in edit.name} for side in (ours, theirs)]
     if added[0] & added[1] and not shared:
         return None  # maybe the same edit on both sides

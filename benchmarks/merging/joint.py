@@ -65,11 +65,11 @@ def fits(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> boo
     sides = [apply(model, ours), apply(model, theirs)]
     if made is None or None in sides:
         return False
-    mine, others = [_undefined(side) for side in sides if side is not None]
-    return not _undefined(made) - (mine | others)
+    mine, others = [undefined_names(side) for side in sides if side is not None]
+    return not undefined_names(made) - (mine | others)
 
 
-def _undefined(model: ModelProto) -> Counter[str]:
+def undefined_names(model: ModelProto) -> Counter[str]:
     """Count the occurrences of undefined names in the main graph."""
     graph = model.graph
     names = {name for node in graph.node for name in node.output}

@@ -28,7 +28,7 @@ def metadata(*paths: str) -> str:
 
 
 EXPLAINED = {
-    "a misspelt attribute": (
+    "a misspelled attribute": (
         f"{H}{IF}    then_brnach = a () => (p) {{\n      p = Abs (x)\n    }},\n{BRANCH}"
         + metadata("node y.then_branch.p"),
         (4, 5), "attribute-unknown",
@@ -38,11 +38,11 @@ EXPLAINED = {
         + metadata("node y.then_branch.p"),
         (4, 7), "syntax-error",
     ),
-    "a misspelt output": (
+    "a misspelled output": (
         f"{H}{G}  tt = Abs (x)\n  y = Relu (t)\n}}\n" + metadata("node t"),
         (4, 13), "value-undefined",
     ),
-    "a misspelt input of the graph": (
+    "a misspelled input of the graph": (
         f"{H}{G.replace('x', 'xx')}  [n] t = Abs (x)\n  y = Relu (t)\n}}\n"
         + metadata("node [n]", "value x"),
         (3, 16), "value-undefined",
@@ -60,7 +60,7 @@ EXPLAINED = {
         f"{H}{G}  [node_gt_2] u = Neg (x)\n  y = Add (gt, u)\n}}\n" + metadata("node [node_gt]"),
         (4, 12), "value-undefined",
     ),
-    "a misspelt word of a decorator": (
+    "a misspelled word of a decorator": (
         f"{H}@value_info(initializer)\n{VALUE_INFO}" + metadata("value w"),
         (2, 1), "invalid-record",
     ),

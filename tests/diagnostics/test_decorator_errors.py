@@ -40,24 +40,24 @@ FIXED = {
     "an equals sign after a field": (
         decorated('@set(doc_string = "d")'), (4, 19), '  @set(doc_string: "d")',
     ),
-    "a misspelt decorator": (decorated('@docs("d")'), (4, 3), '  @doc("d")'),
-    "a second misspelt decorator": (
+    "a misspelled decorator": (decorated('@docs("d")'), (4, 3), '  @doc("d")'),
+    "a second misspelled decorator": (
         node('  @meta("k": "v")\n  @dcos("d")\n  u = Abs (x)').replace("dcos", "docs"),
         (5, 3), '  @doc("d")',
     ),
-    "a misspelt decorator of a dimension": (
+    "a misspelled decorator of a dimension": (
         f'{H}g (float[@dneotation("DATA_BATCH") 2] x) => (float[2] y){END}', (2, 10),
         'g (float[@denotation("DATA_BATCH") 2] x) => (float[2] y) {',
     ),
     "the name of the field": (decorated('@doc_string("d")'), (4, 3), '  @doc("d")'),
     "the name of the section": (decorated('@metadata("k": "v")'), (4, 3), '  @meta("k": "v")'),
-    "a misspelt field": (decorated('@set(doc_sting: "d")'), (4, 8), '  @set(doc_string: "d")'),
+    "a misspelled field": (decorated('@set(doc_sting: "d")'), (4, 8), '  @set(doc_string: "d")'),
     "a comma for a colon": (decorated('@meta("k", "v")'), (4, 3), '  @meta("k": "v")'),
     "a record": (decorated('@meta({"k": "v"})'), (4, 3), '  @meta("k": "v")'),
-    "a misspelt decorator of a graph": (
+    "a misspelled decorator of a graph": (
         f"{H}@valueinfo(initializers)\n{WEIGHT}", (2, 1), "@value_info(initializers)",
     ),
-    "a misspelt word": (
+    "a misspelled word": (
         f"{H}@value_info(initializer)\n{WEIGHT}", (2, 1), "@value_info(initializers)",
     ),
     "bold": (node("  **u = Abs (x)**"), (4, 3), "  u = Abs (x)"),
@@ -78,6 +78,10 @@ def test_the_fix_mends_the_text(mistake: str) -> None:
     mended = error.fix.apply(text)
     assert mended.splitlines()[where[0] - 1] == line
     assert errors(mended) == []
+
+
+def test_an_empty_record_is_an_error() -> None:
+    assert errors(node("  @doc{} u = Abs (x)"))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +106,7 @@ def test_an_unknown_tensor_of_an_annotation_is_marked() -> None:
     assert error.position == (6, 49)
 
 
-def test_a_misspelt_key_of_an_annotation_is_a_warning() -> None:
+def test_a_misspelled_key_of_an_annotation_is_a_warning() -> None:
     text = f'{H}{WEIGHT}quantization {{\n  x: ["SCAL_TENSOR": "w"]\n}}\n'
     (warning,) = onnxtext.check(text)
     assert (warning.severity, warning.position) == ("warning", (6, 7))

@@ -46,7 +46,8 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     written = f"@{name}("
     if match["call"] is None:
-        arguments = next(a for a in match.group("list", "record", "string", "words") if a)
+        given = match.group("list", "record", "string", "words")
+        arguments = next(text for text in given if text is not None)
         written += f"{arguments.strip()})"
     span = Span(*match.span())
     message = f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`"
