@@ -61,6 +61,22 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
     }
 
 
+def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
+    """Return the errors that the checker finds in a merge of two versions without errors.
+
+    If a side has errors, return nothing: an edit of the other side may change their messages.
+    """
+    found = _errors_in(model)
+    return [] if found and any(map(_errors_in, sides)) else found
+
+
+def _errors_in(model: Model) -> list[Finding]:
+    """Return the errors that the rules find without onnx's inference."""
+    from onnxtext.checker.engine.check_tree import run_rules, severity_of  # slow to import
+
+    return [finding for finding in run_rules(model)[1] if severity_of(finding) == "error"]
+
+
 def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
     """Yield the errors that edits of two sides can cause together.
 

@@ -17,6 +17,7 @@ from onnxtext.merger.models.merge_messages import FieldPath, ModelMerger
 from onnxtext.merger.models.message_rules import GRAPH, first_payload, split_message
 from onnxtext.merger.semantic_conflicts import (
     find_conflicts,
+    find_new_errors,
     finding_key,
     issues_of,
     sorted_nodes,
@@ -65,6 +66,10 @@ def review_models(
     in_order = bool(late) and _sort(model, subject, late, before)
     if late and not in_order:
         marked += late
+    if not new:
+        model = lift(resolved[0], marks, sides)
+        owners = _owners(model, resolved[0])
+        marked = find_new_errors(model, sides)
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
         notes += [

@@ -19,6 +19,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.semantic_conflicts import (
     find_conflicts,
+    find_new_errors,
     finding_key,
     issues_of,
     sorted_nodes,
@@ -84,7 +85,7 @@ def review(
     """
     _drop_unneeded_blobs(listed)
     sides = (ours, theirs)
-    old_issues: set[tuple[str, str]] | None = None
+    known: set[tuple[str, str]] | None = None  # the findings in the sides
     tried = False
     for _ in range(_MAX_ROUNDS):
         writer = write(listed, None)
@@ -96,18 +97,22 @@ def review(
             continue
         subject = subject_of(model)
         findings = list(find_conflicts(subject, sides))
-        if not findings:
-            return ReviewedMerge(text, model, True)
-        if old_issues is None:
-            old_issues = issues_of(sides)
-        new = [finding for finding in findings if finding_key(finding) not in old_issues]
         places = _ChunkSpans(writer.placed, split_all)
+        if findings and known is None:
+            known = issues_of(sides)
+        new = [item for item in findings if finding_key(item) not in (known or ())]
+        if not new:
+            errors = find_new_errors(model, sides)
+            for finding in errors:
+                _mark(finding, places, notes)
+            return ReviewedMerge(text, model, not errors)
         disordered = [finding for finding in new if finding.code == "node-order"]
         sorted_all = bool(disordered) and not tried and _sort(subject, disordered, places)
         tried = tried or bool(disordered)
+        assert known is not None
         for finding in new:
             if not sorted_all or finding.code != "node-order":
-                old_issues.add(finding_key(finding))
+                known.add(finding_key(finding))
                 _mark(finding, places, notes)
         if not sorted_all:
             return ReviewedMerge(text, model, not new)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A merge of two valid versions is valid, or a conflict."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+
+H = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"
+BASE = (
+    H
+    + """g (float[2, 3] x, float[2, 4] z, bool c) => (float[2, 4] y) <
+  float[3, 4] W = [1, ...],
+> {
+  a = MatMul (x, W)
+  b = Elu <alpha = 0.5> (a)
+  i = If (c) <
+    then_branch = t () => (float[2, 4] p) {
+      p = Neg (a)
+    },
+    else_branch = e () => (float[2, 4] q) {
+      q = Abs (a)
+    },
+  >
+  y = Sum (a, b, i, z)
+}
+"""
+)
+
+
+def edited(*edits: tuple[str, str]) -> str:
+    text = BASE
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after)
+    return text
+
+
+CASES = {
+    "a field that the IR version lacks": (
+        [("ir_version: 10", "ir_version: 9")],
+        [("  b = Elu", '  @meta("k": "v")\n  b = Elu')],
+        "metadata of a part of the model needs IR version 10",
+    ),
+    "a shape": (
+        [("float[3, 4] W", "float[4, 3] W"),
+         ("a = MatMul (x, W)", "V = Transpose (W)\n  a = MatMul (x, V)")],
+        [("  b = Elu", "  d = MatMul (x, W)\n  b = Elu")],
+        "`W` has 4 rows, but `x` has 3 columns",
+    ),
+    "a type": (
+        [("float[2, 3] x", "double[2, 3] x"),
+         ("a = MatMul (x, W)", "f = Cast <to = 1> (x)\n  a = MatMul (f, W)")],
+        [("  b = Elu", "  d = MatMul (x, W)\n  b = Elu")],
+        "the inputs `A` and `B` of `MatMul` must have the same type",
+    ),
+}  # fmt: skip
+"""For each case: the edits of ours and of theirs, and the beginning of the note."""
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_error_that_only_the_merge_has_is_a_conflict(name: str, *, binary: bool) -> None:
+    ours, theirs, note = CASES[name]
+    sides = [edited(*ours), edited(*theirs)]
+    for text in (BASE, *sides):
+        assert not [item for item in onnxtext.check(text) if item.severity == "error"]
+    for pair in (sides, sides[::-1]):
+        versions = [onnxtext.to_binary(text) if binary else text for text in (BASE, *pair)]
+        found = onnxtext.merge(*versions)
+        assert found.conflicts
+        assert any(text.startswith(note) for text in found.notes), found.notes
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_error_that_a_side_has_is_merged(*, binary: bool) -> None:
+    invalid = edited(("b = Elu <alpha = 0.5> (a)", "b = Elu <beta = 0.5> (a)"))
+    renamed = edited(("MatMul (x, W)", "MatMul (X, W)"), ("3] x,", "3] X,"))
+    versions = [onnxtext.to_binary(t) if binary else t for t in (BASE, invalid, renamed)]
+    found = onnxtext.merge(*versions)
+    assert not found.conflicts
