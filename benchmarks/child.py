@@ -27,7 +27,7 @@ from benchmarks.workloads import SAMPLE
 
 MAX_MEMORY = 0.75
 """The fraction of the machine's memory that a conversion may use."""
-LONGEST_WARM = 10.0
+MAX_WARM_LENGTH = 10.0
 """A conversion that takes more seconds is not repeated."""
 _REASON = 110
 """Maximum length of the error message of a peer."""
@@ -63,7 +63,7 @@ def measure(
         made.update(one)
     result |= {"size": sum(map(len, results)), "sha256": made.hexdigest()}
     del results
-    if seconds < LONGEST_WARM:
+    if seconds < MAX_WARM_LENGTH:
         result["files"] = _timed(function, inputs)[0]
         result["warm"] = sum(result["files"])
     return result

@@ -19,7 +19,7 @@ from benchmarks.processes import python, run
 from benchmarks.results import Row
 from benchmarks.workloads import SAMPLE, WORK, Workload
 
-LONGEST_REPEATED = 20.0
+MAX_REPEATED_LENGTH = 20.0
 """A conversion that takes more seconds is not repeated."""
 _PIECE = 1 << 16
 
@@ -58,7 +58,7 @@ class _Task:
         """Whether the task is not to be repeated, because it failed or takes too long."""
         if self.row.failed is not None:
             return True
-        return bool(self.runs) and self.runs[-1]["seconds"] > LONGEST_REPEATED
+        return bool(self.runs) and self.runs[-1]["seconds"] > MAX_REPEATED_LENGTH
 
 
 def made(workload: Workload, options: Options) -> Path:

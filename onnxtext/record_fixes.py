@@ -29,7 +29,7 @@ _WORD = re.compile(rf"{STRING}|(?<![\w.])([A-Za-z_]\w*)(?!\w|[ \t]*:)", re.DOTAL
 _PAIRS = re.compile(rf"\(\s*(?:{STRING})\s*(?:,\s*(?:{STRING})\s*)+\)", re.DOTALL)
 _RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"]*)*(\}})\s*\)", re.DOTALL)
 _SEPARATOR = re.compile(rf"{STRING}|(\s*,)", re.DOTALL)
-_LONGEST = 4000
+_MAX_LENGTH = 4000
 """Maximum number of characters of a decorator that are searched."""
 
 
@@ -78,7 +78,7 @@ def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | 
 
 def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
     """Return edits of misspelled words in `@value_info(…)`."""
-    end = text.find(")", span.end, span.end + _LONGEST)
+    end = text.find(")", span.end, span.end + _MAX_LENGTH)
     edits = []
     for match in _WORD.finditer(text, span.end, max(end, span.end)):
         if match[1] is not None and match[1] not in parts:
@@ -94,9 +94,9 @@ def _entry_marks(text: str, span: Span) -> list[Edit]:
     start = text.find("(", span.start, span.end + 1)
     if start < 0 or text[span.start : start].strip() != "@meta":
         return []
-    if match := _RECORD.match(text, start, start + _LONGEST):
+    if match := _RECORD.match(text, start, start + _MAX_LENGTH):
         return [Edit(Span(*match.span(1)), ""), Edit(Span(*match.span(2)), "")]
-    if match := _PAIRS.match(text, start, start + _LONGEST):
+    if match := _PAIRS.match(text, start, start + _MAX_LENGTH):
         commas = [
             Span(*found.span(1))
             for found in _SEPARATOR.finditer(text, start, match.end())

@@ -28,7 +28,7 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef enum:
-    LONGEST_REMEMBERED = 200
+    MAX_REMEMBERED_LENGTH = 200
     MAX_SHARED = 64  # the maximum number of values that a text adds to the shared ones
     MAX_KNOWN = 4096
     SHORT = 1 << 14  # only texts with fewer characters share layouts
@@ -345,7 +345,7 @@ cdef class LalrLoop(Stack):
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
         """Return the value of a rule; cache it by its text unless it contains an offset."""
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
-        if not 0 < size <= LONGEST_REMEMBERED:
+        if not 0 < size <= MAX_REMEMBERED_LENGTH:
             return self._attribute(number, base, start)
         result = self.memo.find(number, first, size, &place)
         if result is not None:

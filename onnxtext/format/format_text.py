@@ -15,7 +15,7 @@ from onnxtext.python_recursion import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
-LONGEST_REST = 20_000
+MAX_REST_LENGTH = 20_000
 """Maximum number of characters outside of long lists; a text with more is formatted in full.
 
 For texts of more than 20 times as many characters, the limit is a twentieth of the text."""
@@ -90,7 +90,7 @@ def format_incrementally(source: Source, model: Model) -> str | None:
     if cut is None or not cut.is_proven():
         return None
     rest = Source(cut.text(), source.name)
-    if len(rest.text) > max(LONGEST_REST, len(source.text) // 20):
+    if len(rest.text) > max(MAX_REST_LENGTH, len(source.text) // 20):
         return None
     formatted = write_document(rest.text)
     if not cut.is_aligned(formatted):

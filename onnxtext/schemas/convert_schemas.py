@@ -14,7 +14,7 @@ from onnxtext.ast.types import Type
 from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.schemas.type_strings import type_of
 
-LONGEST_DOC = 160
+MAX_DOC_LENGTH = 160
 """Maximum length, in characters, of a summary: the first sentence of the documentation."""
 _OPSET = 21
 """The version of the standard operator set that schema files import, for function bodies."""
@@ -121,11 +121,11 @@ def _attribute(formal: Any) -> FormalAttribute:
 
 
 def summary(doc: str | None) -> str:
-    """Return the first sentence of documentation on one line, cut to `LONGEST_DOC` characters."""
+    """Return the first sentence of documentation on one line, at most `MAX_DOC_LENGTH` long."""
     paragraph = (doc or "").strip().split("\n\n")[0]
     line = " ".join(paragraph.split())
     match = _SENTENCE.match(line)
     line = match[1] if match is not None else line
-    if len(line) > LONGEST_DOC:
-        line = line[: LONGEST_DOC - 1].rsplit(" ", 1)[0] + "…"
+    if len(line) > MAX_DOC_LENGTH:
+        line = line[: MAX_DOC_LENGTH - 1].rsplit(" ", 1)[0] + "…"
     return "".join([character if character.isprintable() else " " for character in line])

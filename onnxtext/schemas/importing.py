@@ -14,7 +14,7 @@ from onnxtext.source import Source
 
 TIMEOUT_SECONDS = 300.0
 """Time limit of an import, in seconds."""
-_LONGEST_LINE = 300
+_MAX_LINE_LENGTH = 300
 
 
 class SchemaImportError(Exception):
@@ -63,7 +63,7 @@ def import_schemas(package: str) -> SchemaFile:
         )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        last = lines[-1][:_LONGEST_LINE] if lines else f"exit status {done.returncode}"
+        last = lines[-1][:_MAX_LINE_LENGTH] if lines else f"exit status {done.returncode}"
         raise SchemaImportError(
             f"importing the schemas of {package!r} failed: {last}",
             f"{sys.executable} -m onnxtext.schemas.child_main {package} shows the whole error",

@@ -32,7 +32,7 @@ _SAFETENSORS = {
 }  # fmt: skip
 """The name of each element type in the headers of safetensors files."""
 
-_LONGEST_HEADER = 1 << 16
+_MAX_HEADER_LENGTH = 1 << 16
 
 
 def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | memoryview:
@@ -74,7 +74,7 @@ def _from_npy(
     view: memoryview, type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> bytes | memoryview:
     """Return the elements of a mapped `.npy` file; copy only to change byte or axis order."""
-    head = io.BytesIO(bytes(view[:_LONGEST_HEADER]))
+    head = io.BytesIO(bytes(view[:_MAX_HEADER_LENGTH]))
     fortran, dtype = _header(head, type, shape, array_name)
     size = prod(shape) * dtype.itemsize
     data = view[head.tell() : head.tell() + size]
@@ -94,7 +94,7 @@ def _from_npz(
                 )
                 raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
             with archive.open(member) as file:
-                head = io.BytesIO(file.read(_LONGEST_HEADER))
+                head = io.BytesIO(file.read(_MAX_HEADER_LENGTH))
                 fortran, dtype = _header(head, type, shape, array_name)
                 size = prod(shape) * dtype.itemsize
                 data = head.read()[:size]

@@ -33,7 +33,7 @@ _ML_DTYPES = {
     "float8e5m2fnuz": "float8_e5m2fnuz",
     "float8e8m0": "float8_e8m0fnu",
 }
-_LONGEST_NAME = 80
+_MAX_NAME_LENGTH = 80
 _LISTS = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
 
 
@@ -98,7 +98,7 @@ def describe_blobs(model: Model) -> str:
         data = model.resources.get(digest)
         if data is not None:
             shown = name if name.isprintable() else ascii(name)
-            lines.append(f"# {shown[:_LONGEST_NAME]}: {describe(element, data)}")
+            lines.append(f"# {shown[:_MAX_NAME_LENGTH]}: {describe(element, data)}")
     return "\n".join(lines) + "\nresources "
 
 

@@ -82,7 +82,7 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
-_LONGEST_LIST = 1 << 16
+_MAX_LIST_LENGTH = 1 << 16
 """The maximum size in bytes of a list that is expanded for rules; lists of sizes are shorter."""
 _MAX_BYTES = 1 << 22
 """The maximum size in bytes of all lists together that are expanded for rules."""
@@ -135,8 +135,8 @@ class ResolvedFields:
         """Expand the list values of nodes' attributes; return the nodes, or copies of them.
 
         A list is expanded to all its elements if it is stored in a blob, or ends in `...`, such as
-        `ints[64] = [0, ...]`. A list of more than `_LONGEST_LIST` bytes is not expanded. Neither is
-        a list that would raise the total size of all expanded lists above `_MAX_BYTES`.
+        `ints[64] = [0, ...]`. A list of more than `_MAX_LIST_LENGTH` bytes is not expanded. Neither
+        is a list that would raise the total size of all expanded lists above `_MAX_BYTES`.
 
         Args:
             nodes: the nodes.
@@ -167,7 +167,7 @@ class ResolvedFields:
         cached = self._attributes.get(id(attribute))
         if cached is None:
             cached = attribute
-            if size <= min(_LONGEST_LIST, self._left):
+            if size <= min(_MAX_LIST_LENGTH, self._left):
                 self._left -= size
                 try:
                     data = self._lowering.attribute(replace(attribute, decorators=()))

@@ -49,7 +49,7 @@ def _finding(source: Source, offset: int, token: str, lost: list[re.Match[str]])
     if meant is not None:
         help += f', or `b"…"`, in which `\\{meant}` is {_NAMED[meant]}'
     edits = tuple([Edit(Span(span.start, span.start + 1), "\\\\") for span in spans])
-    has_fix = all(item[1] != "\n" for item in lost) and len(token) < _LONGEST_FIXED
+    has_fix = all(item[1] != "\n" for item in lost) and len(token) < _MAX_FIXED_LENGTH
     return Diagnostic(
         BACKSLASH_LOST.code,
         message,
@@ -64,5 +64,5 @@ def _finding(source: Source, offset: int, token: str, lost: list[re.Match[str]])
 
 _MOST = 12
 """The maximum number of backslashes that are shown for one string."""
-_LONGEST_FIXED = 10_000
+_MAX_FIXED_LENGTH = 10_000
 """Strings of this many characters or more get no fix."""

@@ -20,7 +20,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, quote, resp
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
-_LONGEST_LABEL = 60
+_MAX_LABEL_LENGTH = 60
 """The maximum length of a type in a label; labels leave out longer types."""
 
 
@@ -157,7 +157,7 @@ def _type_phrase(type: Type) -> str:
     from onnxtext.printer import print_type
 
     text = print_type(type)
-    return f"declared as `{text}`" if len(text) <= _LONGEST_LABEL else "declared here"
+    return f"declared as `{text}`" if len(text) <= _MAX_LABEL_LENGTH else "declared here"
 
 
 def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:

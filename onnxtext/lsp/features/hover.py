@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 
-_LONGEST_NODE = 600
+_MAX_NODE_LENGTH = 600
 
 
 def register(server: Server) -> None:
@@ -82,8 +82,8 @@ def _label(document: Document, at_cursor: CursorTarget) -> str | None:
     statement = index.statement_of(scope.nodes[place])
     assert statement is not None
     text = index.chunk(statement).rstrip("} \t\r\n")
-    if len(text) > _LONGEST_NODE:
-        text = text[:_LONGEST_NODE] + "…"
+    if len(text) > _MAX_NODE_LENGTH:
+        text = text[:_MAX_NODE_LENGTH] + "…"
     return f"{_fence(text)}\n\nnode of {scope.describe()}"
 
 

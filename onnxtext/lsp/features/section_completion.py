@@ -26,7 +26,7 @@ from onnxtext.source import Span
 Item = Callable[..., t.CompletionItem]
 
 _MAX_VALUES = 20
-_LONGEST_VALUE = 80
+_MAX_VALUE_LENGTH = 80
 _KEYWORD = t.CompletionItemKind.Keyword
 _VARIABLE = t.CompletionItemKind.Variable
 _PROPERTY = t.CompletionItemKind.Property
@@ -133,7 +133,7 @@ class _SectionItems:
             yield self.item("above", _KEYWORD, detail=_short(self.section.above[key]), order="0")
         counts = metadata_entries(self.index).get(key, Counter())
         for index, (value, count) in enumerate(counts.most_common(_MAX_VALUES)):
-            if value and len(value) <= _LONGEST_VALUE:
+            if value and len(value) <= _MAX_VALUE_LENGTH:
                 detail = f"{count} in this text"
                 yield self.item(
                     name_of(value), _VALUE, text=value, detail=detail, order=f"1{index:05}"
@@ -310,4 +310,4 @@ def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
 
 def _short(value: str) -> str:
     line = value.strip().strip('"').strip().partition("\n")[0]
-    return line if len(line) <= _LONGEST_VALUE else line[:_LONGEST_VALUE] + "…"
+    return line if len(line) <= _MAX_VALUE_LENGTH else line[:_MAX_VALUE_LENGTH] + "…"

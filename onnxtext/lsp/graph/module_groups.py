@@ -34,7 +34,7 @@ _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
 _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
 _NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
 _QUOTED = re.compile(r"'([^']*)'")
-_LONGEST_PATH = 16
+_MAX_PATH_LENGTH = 16
 _ID = re.compile("g([0-9]{1,9})([nior])([0-9]{1,9})")
 
 
@@ -130,7 +130,7 @@ def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path
         around = node.outputs[0].rpartition("/")[0]
     path = labels.get(around)
     if path is None:
-        path = tuple([part for part in around.split("/") if part])[:_LONGEST_PATH]
+        path = tuple([part for part in around.split("/") if part])[:_MAX_PATH_LENGTH]
         labels[around] = path
     return path
 
@@ -150,7 +150,7 @@ def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path |
         return None
     path: Path = ()
     before = ""
-    for index, name in enumerate(names[:_LONGEST_PATH]):
+    for index, name in enumerate(names[:_MAX_PATH_LENGTH]):
         if not name or name == _NO_MODULE:
             continue
         # The name of a module begins with the name of the module around it.
@@ -163,7 +163,7 @@ def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path |
 
 def _dotted_path(node: Node) -> Path:
     label = node.name or ""
-    return tuple([part for part in label.split(".")[:-1] if part])[:_LONGEST_PATH]
+    return tuple([part for part in label.split(".")[:-1] if part])[:_MAX_PATH_LENGTH]
 
 
 def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:

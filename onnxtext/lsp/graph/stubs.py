@@ -26,7 +26,7 @@ _SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
 _WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
 """A complete literal; a cut literal, or a reference such as `blob"…"`, does not match."""
 _MAX_TEXT = 200
-_LONGEST_DETAIL = 120
+_MAX_DETAIL_LENGTH = 120
 
 
 def input_stub(
@@ -106,7 +106,7 @@ def _short_value(document: Document, owner: Scope, name: str, constant: int) -> 
 
 def attribute_summary(node: Node) -> str:
     """Return the attributes of a node as a short text."""
-    return shorten(", ".join(map(_short, node.attributes[:8])), _LONGEST_DETAIL)
+    return shorten(", ".join(map(_short, node.attributes[:8])), _MAX_DETAIL_LENGTH)
 
 
 def shorten(text: str, longest: int) -> str:

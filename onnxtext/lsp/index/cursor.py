@@ -202,11 +202,11 @@ def _in_heads(index: Index, offset: int) -> CursorTarget | None:
                 if span.start <= offset <= span.end:
                     kind: Kind = "function" if key[0] == "function" else "parameter"
                     return CursorTarget(kind, _text(index, span), span, key=key)
-        elif offset - at < _LONGEST_HEAD:
+        elif offset - at < _MAX_HEAD_LENGTH:
             span = index.name_span(scope.original)
             if span.start <= offset <= span.end:
                 return CursorTarget("graph", scope.name, span)
     return None
 
 
-_LONGEST_HEAD = 10_000
+_MAX_HEAD_LENGTH = 10_000

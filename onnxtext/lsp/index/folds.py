@@ -13,7 +13,7 @@ _BRACKETS = r"=>|[()\[\]{}<>]"
 _PIECES = re.compile(f"{STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PIECES_OF_LINES = re.compile(f"{LINE_STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_LONGEST_GAP = 1000
+_MAX_GAP_LENGTH = 1000
 
 
 def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
@@ -63,7 +63,7 @@ def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[s
     for offset, length in zip(version.index.starts, lengths, strict=True):
         if length < 0 or offset < done:
             continue
-        if offset - done > _LONGEST_GAP or text[done:offset].strip(", \n"):
+        if offset - done > _MAX_GAP_LENGTH or text[done:offset].strip(", \n"):
             yield from pieces.finditer(text, done, offset)
         done = offset + length
     yield from pieces.finditer(text, done)

@@ -13,7 +13,7 @@ from onnxtext.lsp.index.section_names import name_of
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
-_LONGEST_VALUE = 600
+_MAX_VALUE_LENGTH = 600
 _MAX_LOOKBACK = 20_000
 """Maximum distance in characters from a word back to `@`, and in blocks along `above`."""
 
@@ -151,7 +151,7 @@ def _value_above(section: SectionContext) -> str:
     while value == "above" and block is not None and seen < _MAX_LOOKBACK:
         block, seen = block.above, seen + 1
         value = "" if block is None else block.entries.get(section.key, "")
-    if not value or len(value) > _LONGEST_VALUE:
+    if not value or len(value) > _MAX_VALUE_LENGTH:
         return ""
     return f"\n\n````onnxtxt\n{value}\n````"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.index.index import Index
     from onnxtext.lsp.index.symbols import Key, Statement
 
-_LONGEST_HEAD = 10_000
+_MAX_HEAD_LENGTH = 10_000
 """Maximum number of characters to read of a function's head."""
 _MAX_TOKENS = 10_000
 """Maximum number of tokens to read for the end of a graph or statement."""
@@ -105,7 +105,7 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
     span = index.name_span(function)
     yield ("function", 0, function_key(function)), span
     scope_number, depth, before = index.number(scope), 0, ""
-    head = index.source.text[span.end : span.end + _LONGEST_HEAD]
+    head = index.source.text[span.end : span.end + _MAX_HEAD_LENGTH]
     for _, token, offset in load_lexer().read(head, 0):  # reads no more than the head
         if token == "<":
             depth += 1

@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"(?<![\w'])'([A-Za-z0-9_]+)[,.]?'(?!\w)|\"([A-Za-z0-9_]+)[
 _LISTED = re.compile(r"(?:one of|either|modes?|loss|apply):? ((?:[^.;]|\(.*?\))+)")
 _TICKED = re.compile(r"`([A-Za-z0-9_]+)`")
 _UPPER = re.compile(r"\b[A-Z]{3,}\b")
-_LONGEST_DOC = 6000
+_MAX_DOC_LENGTH = 6000
 
 
 def parameter_text(parameter: Parameter) -> str:
@@ -46,7 +46,7 @@ def documentation(signature: Signature, *, full: bool = True) -> str:
     doc = dedent_documentation(found.doc)
     if not full:
         return doc.split("\n\n")[0]
-    parts = [doc[:_LONGEST_DOC]]
+    parts = [doc[:_MAX_DOC_LENGTH]]
     for title, formals, docs in (
         ("Inputs", signature.inputs, found.inputs),
         ("Outputs", signature.outputs, found.outputs),

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 _SIZE = 1 << 16
 _FAIR = 200
 """Number of lines after which other tasks may run, if input never pauses."""
-_LONGEST_LINE = 1 << 16
+_MAX_LINE_LENGTH = 1 << 16
 _MAX_DIGITS = 9
 """Maximum number of digits of a `Content-Length`: each message is held in memory."""
 
@@ -76,7 +76,7 @@ class PipeReader:
         if self._lines % _FAIR == 0:
             await asyncio.sleep(0)
         while (end := self._buffer.find(b"\n")) < 0:
-            if len(self._buffer) > _LONGEST_LINE:  # no header is that long
+            if len(self._buffer) > _MAX_LINE_LENGTH:  # no header is that long
                 self._buffer.clear()
             if not await self._more():
                 return b""

@@ -66,7 +66,7 @@ def _is_plain(context: ErrorContext, token: Token) -> bool:
 
 
 def _are_known(context: ErrorContext, last: Token, token: Token) -> bool:
-    """Whether two tokens are names that occur elsewhere, and are no two parts of one name."""
+    """Whether two tokens are names that occur elsewhere, and are not two parts of one name."""
     if token == last or not {context.name(last), context.name(token)} <= _NAMES:
         return False
     return (
@@ -95,7 +95,7 @@ _MARKS = re.compile(r"[^\w]+")
 
 
 def is_certain_name(context: ErrorContext, name: str, span: Span) -> bool:
-    """Whether a text that is no word is certainly a name without its quotes.
+    """Whether a text that is not a word is certainly a name without its quotes.
 
     It is if it occurs elsewhere. `x.c` is not if `x` and `c` are names of their own.
     """

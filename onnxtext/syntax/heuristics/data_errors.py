@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for tensor data: blobs, surplus brackets, and elements that are no numbers."""
+"""Error heuristics for tensor data: blobs, extra brackets, and elements that are not numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BLOB = re.compile(
     r"(?P<word>[Bb][Ll][Oo][Bb]|[A-Za-z]{3,5}(?=[ \t]*\"))(?P<blank>[ \t]*)(?P<open>\"?)"
     r"(?P<digest>[0-9A-Fa-f]{8,64})(?P<close>\"?)(?![\w\"])"
 )
-_LONGEST_LIST = 4000
+_MAX_LIST_LENGTH = 4000
 _ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
@@ -80,7 +80,7 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
                 "missing-bracket", message, span, edits, "add `[`", "unsafe", min_tokens=1
             )
             return
-        message = "this bracket closes no list"
+        message = "this `]` closes no list"
         edits = (Edit(token.span, ""),)
         yield Diagnosis(
             "syntax-error", message, token.span, edits, "remove `]`", "unsafe", min_tokens=1
@@ -126,7 +126,7 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or not type or type.startswith("string") or not strings:
         return
     start = innermost_bracket(context.done) or 0
-    limit = min(context.text.find("]", context.at), context.at + _LONGEST_LIST)
+    limit = min(context.text.find("]", context.at), context.at + _MAX_LIST_LENGTH)
     found = list(_QUOTED.finditer(context.text, context.done[start].at, max(limit, context.at)))
     if not found or found[0].start() > context.at:
         return

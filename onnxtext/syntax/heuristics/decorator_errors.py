@@ -28,7 +28,7 @@ _WRONG = re.compile(
 _UNQUOTED = re.compile(r'@doc\([ \t]*(?P<text>[^\s"()][^"()\n]*?)[ \t]*\)')
 _OPENING = re.compile(r"@[A-Za-z_][\w.]*\(")
 _ARGUMENT = re.compile(rf"{LINE_STRING}|(?P<equals>=)|(?P<end>\))", re.DOTALL)
-_LONGEST = 400
+_MAX_LENGTH = 400
 """Maximum number of characters of a decorator before and after an error in it."""
 
 
@@ -75,14 +75,14 @@ def equals_in_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `=` between keys and values of a decorator: `@meta("k" = "v")`."""
     if context.token != "=":
         return
-    text, earliest = context.text, max(0, context.at - _LONGEST)
+    text, earliest = context.text, max(0, context.at - _MAX_LENGTH)
     start = next(
         (m.end() for m in reversed(list(_OPENING.finditer(text, earliest, context.at)))), None
     )
     if start is None:
         return
     equals = []
-    for match in _ARGUMENT.finditer(text, start, context.at + _LONGEST):
+    for match in _ARGUMENT.finditer(text, start, context.at + _MAX_LENGTH):
         if match["end"] is not None:
             break
         if match["equals"] is not None:

@@ -29,7 +29,7 @@ _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
 _INNER = frozenset(("{", "(", "=>"))
 """Tokens that cannot begin a statement."""
-_LONGEST_LINE = 2000
+_MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
 MAX_LINES = 20
@@ -211,7 +211,7 @@ class ErrorContext:
         if (
             self.token is None
             or self.previous_end > self.line_start
-            or self.previous_end - line > _LONGEST_LINE
+            or self.previous_end - line > _MAX_LINE_LENGTH
         ):
             return False
         tokens = self.lexer.tokens(self.text, line, self.previous_end)

@@ -22,7 +22,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.node_errors import closing_index, unopened_bracket
 
-LONGEST_HEADER = 4000
+MAX_HEADER_LENGTH = 4000
 """Maximum number of characters of a header or block to inspect: a text may have many errors."""
 _JOINED_TYPE = re.compile(
     r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
@@ -35,7 +35,7 @@ _FEW_CHARACTERS = 200
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a text without tokens."""
-    if context.token is not None or context.done or context.at > LONGEST_HEADER:
+    if context.token is not None or context.done or context.at > MAX_HEADER_LENGTH:
         return
     if context.lexer.tokens(context.text, 0, context.at):
         return
@@ -93,7 +93,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     for opener in (context.token, None if index is None else context.done[index]):
         if opener is None or opener not in OPENING:
             continue
-        tokens = context.lexer.tokens(context.text, opener.at, opener.at + LONGEST_HEADER)
+        tokens = context.lexer.tokens(context.text, opener.at, opener.at + MAX_HEADER_LENGTH)
         end = closing_index(tokens) if tokens[:1] == [opener] else None
         if end is None or tokens[end].at < context.at:
             continue

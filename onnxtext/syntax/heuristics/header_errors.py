@@ -28,9 +28,9 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.node_errors import closing_index
 
-_LONGEST_HEADER = 4000
+_MAX_HEADER_LENGTH = 4000
 """Maximum number of characters of a header to inspect: a text may have many errors."""
-_LONGEST_KEY = 40
+_MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
@@ -39,7 +39,7 @@ _COLONS = frozenset((":", "=", ";"))
 
 def _tokens(context: ErrorContext, offset: int) -> list[Token]:
     """Return the tokens of a header that begins at an offset, and some after it."""
-    return context.lexer.tokens(context.text, offset, offset + _LONGEST_HEADER)
+    return context.lexer.tokens(context.text, offset, offset + _MAX_HEADER_LENGTH)
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -268,7 +268,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     opened = context.opened
     start = context.line_start if opened is None else opened.start
-    head = context.text[max(0, start - _LONGEST_KEY) : start].rstrip()
+    head = context.text[max(0, start - _MAX_KEY_LENGTH) : start].rstrip()
     if not head.endswith(("opset_import:", "opset_import :")):
         return
     end = context.text.find("]", context.at)

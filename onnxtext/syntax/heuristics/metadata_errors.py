@@ -26,7 +26,7 @@ KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 """Matches the key of a metadata entry, but no part of a string."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
 _ONE_STRING = re.compile(r'\[[ \t]*"([^"\\]*)"[ \t]*\]')
-_LONGEST_VALUE = 1000
+_MAX_VALUE_LENGTH = 1000
 _SECTION_ENDS = frozenset(word.upper() for word in SECTIONS)
 _FUNCTION = re.compile(r'(?:<[ \t]*\n?[ \t]*\w+[ \t]*:|[\w."]+[ \t]*[<(][^\n]*=>)')
 
@@ -100,7 +100,7 @@ def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
     The value is the rest of the line; None if it cannot be a string without its quotes.
     """
     start = text.rfind("\n", 0, offset) + 1
-    match = _ENTRY.match(text, start, min(line_end(text, offset), start + _LONGEST_VALUE))
+    match = _ENTRY.match(text, start, min(line_end(text, offset), start + _MAX_VALUE_LENGTH))
     if match is None or match.start("value") != offset:
         return None
     written = quoted_value(match["value"])
@@ -109,7 +109,7 @@ def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
 
 def quoted_value(value: str) -> str | None:
     """Return a metadata value as a string; None if its quotes or braces are part of the text."""
-    if value[0] in "\"'" or "{" in value or "}" in value or len(value) > _LONGEST_VALUE:
+    if value[0] in "\"'" or "{" in value or "}" in value or len(value) > _MAX_VALUE_LENGTH:
         return None
     one = _ONE_STRING.fullmatch(value)
     plain = one[1] if one else value.removesuffix('"') if value.count('"') == 1 else value

@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     line_end,
     replace,
 )
-from onnxtext.syntax.heuristics.graph_errors import LONGEST_HEADER
+from onnxtext.syntax.heuristics.graph_errors import MAX_HEADER_LENGTH
 from onnxtext.syntax.heuristics.node_errors import (
     NAMES,
     closing_index,
@@ -274,7 +274,7 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
     if len(edits) == 1:
         return
-    returned = _RETURN.search(context.text, context.line_end, context.line_end + LONGEST_HEADER)
+    returned = _RETURN.search(context.text, context.line_end, context.line_end + MAX_HEADER_LENGTH)
     if returned is not None:
         edits.append(Edit(Span(*returned.span(1)), ""))
     message = (

@@ -112,7 +112,7 @@ _NUMBER = re.compile(
     r"\+?(?:(?:[0-9][0-9_]*)?\.)?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
 )
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
-_LONGEST_HEX = len("-0x") + 16
+_MAX_HEX_LENGTH = len("-0x") + 16
 """Maximum length of a hexadecimal number to convert: 64 bits."""
 
 
@@ -167,7 +167,7 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
         else:
             continue
         span = Span(token.at, token.at + len(written))
-        if len(written) > _LONGEST_HEX:
+        if len(written) > _MAX_HEX_LENGTH:
             yield Diagnosis("number-hex", message, span, help="write the number in decimal")
             continue
         decimal = str(int(written, 16))

@@ -63,12 +63,12 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
 _SEPARATED = re.compile(r"[\w?]+(?:[ \t]*\u00d7[ \t]*[\w?]+)+|\b[0-9]+(?:[ \t]*:[ \t]*[0-9]+)+\b")
-_LONGEST_DIMS = 500
+_MAX_DIMS_LENGTH = 500
 
 
 def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
     """Diagnose other marks between dimensions: `float[N×3]` and `float[2:3]`."""
-    end = context.text.find("]", start, start + _LONGEST_DIMS)
+    end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
     for match in _SEPARATED.finditer(context.text, start, max(end, start)):
         written = ", ".join(re.findall(r"[\w?]+", match[0]))
         message, edits = "dimensions are separated by `,`", (Edit(Span(*match.span()), written),)
@@ -78,7 +78,7 @@ def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
 
 def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
     """Diagnose an expression among the dimensions that begin at an offset: `float[N + 1]`."""
-    end = context.text.find("]", start, start + _LONGEST_DIMS)
+    end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
     found = list(_EXPRESSION.finditer(context.text, start, max(end, start)))
     if found:
         edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])

@@ -24,7 +24,7 @@ _BLANKS = re.compile(r"[ \t]*")
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a name that needs quotes, such as `layers.0/weight`; or `x?`, where none are meant.
 
-    Control characters in a name are no part of it.
+    Control characters in a name are not part of it.
     """
     span = _run(context)
     if span is None:
@@ -121,6 +121,6 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
 
 
 def _comma_follows(context: ErrorContext, place: Span) -> bool:
-    """Whether an item may follow the mark: the next token is no bracket and no comma."""
+    """Whether an item may follow the mark: the next token is neither a bracket nor a comma."""
     token = context.lexer.token(context.text, place.end)
     return token is not None and token[0] not in ",)]}>=(<{"

@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.token_errors import load_keywords
 
-_LONGEST_LIST = 4000
+_MAX_LIST_LENGTH = 4000
 _ELEMENT = re.compile(
     r"\s*(?:\"[^\"\\\n]*\"|(?P<quoted>'[^'\\\n]*'|‘[^’\n]*’|“[^”\n]*”|`[^`\n]*`)"
     r"|(?P<word>[^\s\"'‘’“”`,{}\[\]#]+))\s*,?"
@@ -40,7 +40,7 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     opener = done[index]
     edits: list[Edit] = []
-    offset, limit = opener.end, opener.end + _LONGEST_LIST
+    offset, limit = opener.end, opener.end + _MAX_LIST_LENGTH
     code, message = "unquoted-string", ""
     while (match := _ELEMENT.match(context.text, offset, limit)) is not None:
         for group, content in (("quoted", slice(1, -1)), ("word", slice(None))):

@@ -20,10 +20,10 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.metadata_errors import KEY, bare_value
 
-_LONGEST_PATH = 8000
+_MAX_PATH_LENGTH = 8000
 """Maximum number of tokens of a path in which to search for a step."""
 
-_LONGEST_VALUE = 8000
+_MAX_VALUE_LENGTH = 8000
 """Maximum number of characters of a header's value in which to search for an item."""
 
 
@@ -130,7 +130,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
     """
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start
-    for _ in range(_LONGEST_PATH):
+    for _ in range(_MAX_PATH_LENGTH):
         token = lexer.token(text, start)
         if token is None or token == "{":
             break
@@ -149,7 +149,7 @@ def value_place(text: str, key: Span, item: int) -> Span:
         key: the span of the key.
         item: the 0-based index of the item; -1 for the whole value.
     """
-    tokens = load_lexer().tokens(text, key.end, key.end + _LONGEST_VALUE)[1:]
+    tokens = load_lexer().tokens(text, key.end, key.end + _MAX_VALUE_LENGTH)[1:]
     depth, start, count = 0, -1, 0
     for before, token in zip(["", *tokens], tokens, strict=False):
         if token in ("]", "}", ")"):

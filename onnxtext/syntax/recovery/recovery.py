@@ -59,10 +59,10 @@ from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3
-_LONGEST_WIDER = 80
+_MAX_WIDER_LENGTH = 80
 """Maximum number of enclosing constructs to inspect for an error, and of tokens in each."""
 
-LONGEST_STATEMENT = 4000
+MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
 
 MAX_TRIES = 20
@@ -230,11 +230,13 @@ class Recovery:
         if skip_to is not None:
             self._resumed = resume
             self._cascades.note_certain()
-            skipped = self.parser.lexer.tokens(self.text, at, min(skip_to, at + LONGEST_STATEMENT))
+            skipped = self.parser.lexer.tokens(
+                self.text, at, min(skip_to, at + MAX_STATEMENT_LENGTH)
+            )
             self._cascades.unbalanced |= unopened_bracket(skipped) is not None
         else:
             start = context.region.start
-            near = resume - start < LONGEST_STATEMENT
+            near = resume - start < MAX_STATEMENT_LENGTH
             removed = self.parser.lexer.tokens(self.text, start, resume) if near else []
             self._cascades.note_guess(at, resume, removed)
         return resume
@@ -269,7 +271,7 @@ class Recovery:
                 start = machine.where[position] if position < len(machine.where) else at
         opened = _open_bracket(machine, position)
         edits = tuple(edit for edit in self._edits if edit.span.start >= start)
-        if at - start <= LONGEST_STATEMENT and len(edits) <= MAX_TRIES:
+        if at - start <= MAX_STATEMENT_LENGTH and len(edits) <= MAX_TRIES:
             region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
             if not edits:
                 tokens = self.parser.lexer.tokens(self.text, start, at)
@@ -288,12 +290,12 @@ class Recovery:
         outer = [index for index in sync_positions(machine) if index < position]
         for index in [*outer, 0][:_MAX_WIDER]:
             start = machine.where[index] if index < len(machine.where) else context.at
-            if context.at - start > LONGEST_STATEMENT:
+            if context.at - start > MAX_STATEMENT_LENGTH:
                 return
             region = Region(self.text, start, tuple(machine.states[: index + 1]), context.at)
             tokens = self.parser.lexer.tokens(self.text, start, context.at)
             states = States(machine.automaton, region.states)
-            if len(tokens) > _LONGEST_WIDER:
+            if len(tokens) > _MAX_WIDER_LENGTH:
                 return
             if index < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
                 opened = _open_bracket(machine, index)
