@@ -27,7 +27,7 @@ _OTHER_NAMES = {
 }
 _WORD = re.compile(rf"{STRING}|(?<![\w.])([A-Za-z_]\w*)(?!\w|[ \t]*:)", re.DOTALL)
 _PAIRS = re.compile(rf"\(\s*(?:{STRING})\s*(?:,\s*(?:{STRING})\s*)+\)", re.DOTALL)
-_RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"]*)*(\}})\s*\)", re.DOTALL)
+_RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"])*(\}})\s*\)", re.DOTALL)
 _SEPARATOR = re.compile(rf"{STRING}|(\s*,)", re.DOTALL)
 _MAX_LENGTH = 4000
 """Maximum number of characters of a decorator that are searched."""

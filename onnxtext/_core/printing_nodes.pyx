@@ -59,7 +59,7 @@ cdef class NodePrinter(ValuePrinter):
     # ---- Nodes ----------------------------------------------------------------------------------
 
     cdef int _node(self, node, int indent) except -1:
-        """Print a node on one line; lay it out like `statements.node_lines` if it does not fit."""
+        """Print a node on one line; lay it out like `statement_layout.node_lines` if it does not fit."""
         cdef Text out = self.out
         cdef Py_ssize_t start = out.size, behind, count, names
         cdef Flat flat

@@ -292,7 +292,7 @@ def _function_outputs(function: Function, side: ModelSide) -> tuple[object, ...]
 
 
 def _function_body(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return the nodes of a function; a key that matches no other function without nodes."""
+    """Return a key for matching functions by their nodes alone; without nodes it is unique."""
     return tuple(map(side.encoder.node, function.nodes)) or (id(function),)
 
 

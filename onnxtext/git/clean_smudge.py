@@ -122,7 +122,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
 
 
 def _means(stored: bytes, model: bytes) -> bool:
-    """Whether stored content is a text of a model."""
+    """Whether the stored content is a text that encodes to exactly these bytes of a model."""
     from onnxtext.api import to_binary
 
     if not stored or has_binary_content(stored):

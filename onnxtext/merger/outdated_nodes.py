@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that are written for a version of an operator set that the other side has changed."""
+"""Find nodes that one side wrote for a version of an operator set, while the other changed it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
-from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
+from onnxtext.ast.visit import walk_nodes
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    function_key,
+    plain_domain,
+)
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.signatures import Schemas, Signature, schema_of
 
@@ -22,8 +27,8 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
     """Find nodes that fit the operator set of one side, but not the version of the other side.
 
     A node does not fit if its operator has no such inputs, outputs or attributes, or another
-    default for an attribute that the node omits. Nodes are found only if the side that changed the
-    version has no node in their place that does not fit either.
+    default for an attribute that the node omits. A node is not reported if the other side keeps a
+    node with the same operator and outputs that does not fit either.
 
     Args:
         subject: the model to check, such as the merge.
@@ -54,8 +59,8 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
     }
     if not changed:
         return
-    known = {(node.op_type, node.outputs): node for node in _nodes(other)}
-    for node in _nodes(body):
+    known = {(node.op_type, node.outputs): node for node in walk_nodes(other[1])}
+    for node in walk_nodes(body[1]):
         domain = plain_domain(node.domain)
         if domain not in changed:
             continue
@@ -95,7 +100,7 @@ def _fits(node: Node, signature: Signature) -> bool:
 def _changed_defaults(old: Signature, new: Signature) -> set[str]:
     """Return the attributes that have different defaults of the same type in two versions.
 
-    Schema files are ignored, because signatures do not have their defaults.
+    Operators of schema files are ignored: their signatures have no defaults.
     """
     if old.origin or new.origin or old.since == new.since:
         return set()
@@ -108,13 +113,10 @@ def _changed_defaults(old: Signature, new: Signature) -> set[str]:
     }
 
 
-def _bodies(model: Model) -> dict[tuple[str, str, str], _Body]:
+def _bodies(model: Model) -> dict[FunctionKey, _Body]:
     """Return the main graph and the functions of a model, with the imports that apply to each."""
-    result: dict[tuple[str, str, str], _Body] = {
-        (plain_domain(function.domain), function.name, function.overload or ""): (
-            _versions(function.opset_imports),
-            function,
-        )
+    result: dict[FunctionKey, _Body] = {
+        function_key(function): (_versions(function.opset_imports), function)
         for function in model.functions
     }
     result[_MAIN] = _versions(model.opset_imports), model.graph
@@ -123,9 +125,3 @@ def _bodies(model: Model) -> dict[tuple[str, str, str], _Body]:
 
 def _versions(imports: Sequence[OpsetImport]) -> dict[str, int]:
     return {plain_domain(item.domain): item.version for item in imports}
-
-
-def _nodes(body: _Body) -> Iterator[Node]:
-    """Yield the nodes of a graph or function and of the graphs in it."""
-    for owner in walk_graphs(body[1]):
-        yield from owner.nodes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find uses that mean something else in a merge: the other side has given their names to others.
+"""Find uses of names that the other side has given to other values or parameters.
 
 A node that one side adds is valid in the merge, but reads another value, or passes its arguments to
 other parameters, than its author intended.
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from onnxtext.ast.model import Function, Graph, Model, Node
-from onnxtext.ast.visit import walk_graphs
+from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
 
@@ -42,6 +42,11 @@ def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding
                 yield from _renumbered_values(nodes, own[key], other[key], scope)
 
 
+def describe_node(node: Node) -> str:
+    """Return the subject of a message about a node; its output tells it from other nodes."""
+    return f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
+
+
 class _Scope:
     """The nodes of a graph and of the graphs in it, or of a function.
 
@@ -51,7 +56,7 @@ class _Scope:
     """
 
     def __init__(self, root: Graph | Function) -> None:
-        self.nodes = [node for owner in walk_graphs(root) for node in owner.nodes]
+        self.nodes = list(walk_nodes(root))
         self.function = root if isinstance(root, Function) else None
 
     @cached_property
@@ -60,8 +65,12 @@ class _Scope:
 
     @cached_property
     def makers(self) -> dict[str, Node]:
-        """For each value, the node that computes it."""
-        return {name: node for node in self.nodes for name in node.outputs if name}
+        """For each value, the node that computes it.
+
+        Names that several nodes define, such as nodes of two branches, are left out.
+        """
+        counts = Counter(name for node in self.nodes for name in node.outputs)
+        return {n: node for node in self.nodes for n in node.outputs if n and counts[n] == 1}
 
     @cached_property
     def uses(self) -> Mapping[str, Counter[tuple[str, int]]]:
@@ -114,7 +123,7 @@ def _moved_arguments(
 ) -> Iterator[Finding]:
     """Find calls of functions whose parameters are in another order in the merge.
 
-    A parameter with a new name does not count, unless the name was another parameter's.
+    Renamed parameters do not count; a name that belonged to another parameter does.
     """
     for node in nodes:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
@@ -132,8 +141,8 @@ def _moved_arguments(
             for arguments, old, new in lists
         ):
             message = (
-                f"a call passes its arguments in the order in which {quote(node.op_type)} had "
-                "its parameters before one side changed it"
+                f"{describe_node(node)} passes its arguments in the old order of the parameters "
+                f"of {quote(node.op_type)}, which one side has changed"
             )
             yield Finding(_ARGUMENTS, message, (Place(node),), "change the order in the call")
 
@@ -167,10 +176,9 @@ def _renumbered_values(
             uses = own.uses[name] - Counter(_uses_of(name, nodes))
             new_name = _renumbered(name, computation, uses, own, other)
             if new_name is not None:
-                caller = f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
                 message = (
-                    f"{caller} uses {quote(name)}, a value that is called {quote(new_name)} on the "
-                    "other side, where another value has its name"
+                    f"{describe_node(node)} uses {quote(name)}, a value that is called "
+                    f"{quote(new_name)} on the other side, where another value has its name"
                 )
                 yield Finding(_VALUE, message, (Place(node),), f"use {quote(new_name)}")
                 break
@@ -190,8 +198,7 @@ def _renumbered(
 ) -> str | None:
     """Return the new name of a value on the other side.
 
-    None if the value still has the old name there: if it has the old uses, its computation was
-    edited.
+    None if the name still has its uses there: then the value was edited, not renumbered.
     """
     if not uses or uses <= other.uses[name]:
         return None

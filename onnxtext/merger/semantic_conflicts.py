@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find semantic conflicts in a merge: undefined or duplicate names, and misordered nodes."""
+"""Find semantic conflicts in a merge: names, calls, imports and types that do not fit together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    Options,
+    function_key,
+    plain_domain,
+)
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
 from onnxtext.checker.rules import (
@@ -20,7 +26,7 @@ from onnxtext.checker.rules import (
     undefined_values_and_order,
 )
 from onnxtext.merger.outdated_nodes import find_outdated_nodes
-from onnxtext.merger.rebound_uses import find_rebound_uses
+from onnxtext.merger.rebound_uses import describe_node, find_rebound_uses
 
 _CALLS = "function-deleted"
 _SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")
@@ -103,14 +109,14 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
     yield from find_rebound_uses(model, sides)
     functions = set().union(*map(_functions, sides)) - _functions(model)
     domains = set().union(*map(_domains, sides)) - _domains(model)
-    for _, node in subject.nodes() if functions or domains else ():
+    for scope, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
         # The output tells calls apart: an error that a side already has must not hide a new one.
-        caller = f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
+        caller = describe_node(node)
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
-        elif domain in domains:
+        elif domain in domains and scope.opsets and domain not in scope.opsets.versions:
             name = quote(domain or "ai.onnx")
             message = f"{caller} uses {name}, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
@@ -146,11 +152,8 @@ def _reference(name: str, item: Any) -> Finding:
     return Finding("reference-undefined", message, (Place(item),), _HELP)
 
 
-def _functions(model: Model) -> set[tuple[str, str, str]]:
-    return {
-        (plain_domain(function.domain), function.name, function.overload or "")
-        for function in model.functions
-    }
+def _functions(model: Model) -> set[FunctionKey]:
+    return set(map(function_key, model.functions))
 
 
 def _domains(model: Model) -> set[str]:

@@ -241,7 +241,7 @@ class GraphPrinter:
         return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
-        """Return the text of a node, laid out by `statements.node_lines`.
+        """Return the text of a node, laid out by `statement_layout.node_lines`.
 
         Args:
             node: the node.

@@ -113,7 +113,7 @@ class _LazyMover(WeightMover):
         self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Return a tensor's data; if it is large, move it and return a blob."""
+        """Return the data of a tensor, or a blob if it is large: then it moves to the resources."""
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
             arguments = quote_string(location), *numbers

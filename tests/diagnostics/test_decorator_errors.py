@@ -80,6 +80,12 @@ def test_the_fix_mends_the_text(mistake: str) -> None:
     assert errors(mended) == []
 
 
+def test_a_nested_record_takes_linear_time() -> None:
+    wrong = "k" * 3000
+    (error,) = onnxtext.check(node(f'  @meta({{{wrong}: {{b: "1"}}}})\n  u = Abs (x)'))
+    assert "@meta" in error.message
+
+
 def test_an_empty_record_is_an_error() -> None:
     assert errors(node("  @doc{} u = Abs (x)"))
 

@@ -100,7 +100,8 @@ def test_marks_of_a_diff_are_one_error(kind: str) -> None:
 
 
 def test_the_header_of_a_diff_is_one_error() -> None:
-    header = "diff --git a/m b/m\nindex 0123..4567 100644\n--- a/m\n+++ b/m\n@@ -0,0 +1,5 @@\n"
+    header = "diff --git a/m b/m\nnew file mode 100644\nsimilarity index 90%\nrename from a\n"
+    header += "index 0123..4567 100644\n--- a/m\n+++ b/m\n@@ -0,0 +1,5 @@\n"
     text = header + marked("+")(TEXT)
     (error,) = errors(text)
     assert error.fix is not None

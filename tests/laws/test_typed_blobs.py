@@ -154,7 +154,7 @@ WRONG = {
 @pytest.mark.parametrize(
     ("head", "data"), [(head, data) for head, all in WRONG.items() for data in all]
 )
-def test_wrong_bytes_have_a_place(head: str, data: bytes) -> None:
+def test_errors_in_the_bytes_of_a_blob_name_the_line(head: str, data: bytes) -> None:
     digest, section = resource(data)
     for text in (
         f'<onnxtext: 1>\ng () => () <\n  {head} = {{blob"{digest}"}},\n> {{}}\n{section}',

@@ -83,7 +83,7 @@ TWO_INPUTS = CALL.replace("(x) => (y)", "(x, w) => (y)").replace("(x, c)", "(w, 
 TWO_INPUTS = TWO_INPUTS.replace("<k = 2.0> (x)", "<k = 2.0> (x, a0)").replace(
     "  a = my", "  a0 = Neg (x)\n  a = my"
 )
-ORDER = "a call passes its arguments in the order in which `F` had its parameters"
+ORDER = "the node of `y` passes its arguments in the old order of the parameters of `F`"
 
 CONFLICTS = {
     "values renumbered, and a new use": (
@@ -147,6 +147,53 @@ def test_edits_that_do_not_fit_together_are_a_conflict(name: str, *, binary: boo
         found = onnxtext.merge(base, ours, theirs)
         assert found.conflicts
         assert any(text.startswith(note) for text in found.notes), found.notes
+
+
+BRANCHES = """g (float[4] x, bool c) => (float[4] y) {
+  y = If (c) <
+    then_branch = a () => (float[4] p) {
+      t = Neg (x)
+      p = Relu (t)
+    },
+    else_branch = b () => (float[4] q) {
+      t = Cos (x)
+      q = Relu (t)
+    },
+  >
+}
+"""
+IMPORTS = """<ir_version: 10, opset_import: [21, "com.microsoft": 1, "my": 1]>
+g (float[4] x) => (float[4] y) {
+  y = my.F (x)
+}
+
+<domain: "my", opset_import: [21, "com.microsoft": 1]>
+F (p) => (q) {
+  q = Relu (p)
+}
+"""
+MERGED = {
+    "equal names in two branches": (
+        H + BRANCHES, ("      p = Relu", "      u = Sin (t)\n      p = Relu"),
+        ("      t = Cos (x)", "      k = Cos (x)\n      t = Exp (k)"),
+    ),
+    "an import of a function": (
+        IMPORTS, ('21, "com.microsoft": 1, "my"', '21, "my"'),
+        ("  q = Relu (p)", "  r = com.microsoft.Gelu (p)\n  q = Relu (r)"),
+    ),
+}  # fmt: skip
+"""For each case: the base, and the edits of ours and of theirs."""
+
+
+@pytest.mark.parametrize("name", MERGED)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_edits_of_different_scopes_merge(name: str, *, binary: bool) -> None:
+    base, ours, theirs = MERGED[name]
+    versions = [base, base.replace(*ours), base.replace(*theirs)]
+    found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in versions])
+    assert not found.conflicts
+    wanted = base.replace(*ours).replace(*theirs)
+    assert found.content == (onnxtext.to_binary(wanted) if binary else wanted.encode())
 
 
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])

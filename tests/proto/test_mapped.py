@@ -40,7 +40,7 @@ def test_canonical_map_takes_the_fast_path(
     assert lift.lift_model(mapped(data, tmp_path / "m.onnx")) == lift.lift_model(data)
 
 
-def test_maps_of_noncanonical_bytes_give_the_same_model(tmp_path: Path) -> None:
+def test_memory_mapped_noncanonical_bytes_give_the_same_model(tmp_path: Path) -> None:
     canonical = model()
     for data in (canonical + b"\x08\x07", canonical + b"\xa8\x0f\x05", canonical[2:] + b"\x08\x0d"):
         result = lift.lift_model(data)

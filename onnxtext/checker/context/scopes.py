@@ -196,7 +196,7 @@ class Scope:
         return None if type is None else (node, index, type)
 
     def _output(self, position: int, name: str) -> int:
-        """Return the index of the first output of a node that has this name."""
+        """Return the index of the first output called `name` of the node at `position`."""
         outputs = self.nodes[position].outputs
         if len(outputs) < _MANY_OUTPUTS:
             return outputs.index(name)

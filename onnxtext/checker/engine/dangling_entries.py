@@ -77,7 +77,7 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 
 
 def _with_doubt(finding: Diagnostic, names: set[str | None], *, is_lost: bool) -> Diagnostic:
-    """Mark the fix of an undefined name as a guess if the sections suggest another cause.
+    """Mark a safe fix as unsafe if the sections suggest another cause of the finding.
 
     Args:
         finding: a finding.

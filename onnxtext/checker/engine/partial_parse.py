@@ -57,7 +57,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank_line(text: str, span: Span) -> str:
-    """Replace the line in which a span begins by spaces.
+    """Overwrite with spaces the line in which a span begins.
 
     Further lines of the span stay: most such spans are strings that a stray quote begins, and their
     lines are statements.

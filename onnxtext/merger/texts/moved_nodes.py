@@ -46,7 +46,7 @@ class Unmatched:
 
 
 def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, int]:
-    """Match nodes whose outputs a new node has now, all or some of them.
+    """Match nodes of the base, some or all of whose outputs are now outputs of a new node.
 
     For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
     depend on the moved one, perhaps through other new nodes. The moved one may be edited if the

@@ -28,6 +28,7 @@ _LISTS = frozenset(("ints", "floats", "strings"))
 _NO_STRINGS = ATTRIBUTE_TYPES - {"string", "strings", "graph", "graphs"}
 _BEFORE_NAMES = frozenset(("<", ","))
 _SHORTEST_WORD = 3
+_LAST_WORD = re.compile(r"(\w+)\s*\Z")
 """Minimum number of letters of a word in a name of several words: `ax es` is `axes`."""
 _PARAMETERS = 20_000
 """Maximum number of characters before a reference in which to search for the parameter."""
@@ -81,7 +82,10 @@ def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.name(token) == "INT":
         span = Span(done[-2].at, context.ahead[0].end)
-        message, edits = "a number has no call around it", (Edit(span, str(token)),)
+        message, edits = (
+            "a number must not be in a call such as `int(…)`",
+            (Edit(span, str(token)),),
+        )
         title = f"write `{token}`"
         yield Diagnosis("misplaced-type", message, span, edits, title, min_tokens=1)
 
@@ -147,8 +151,8 @@ def _operator(context: ErrorContext) -> str:
     """Return the name of the operator whose attributes contain the error; "" if unknown."""
     if "attribute" in context.rules:
         end = 0 if context.opened is None else context.opened.start
-        words = context.text[max(0, end - 100) : end].split()
-        return words[-1] if words else ""
+        word = _LAST_WORD.search(context.text, max(0, end - 100), end)
+        return "" if word is None else word[1]
     index = next((index for index, token in enumerate(context.done) if token == "<"), 0)
     return context.done[index - 1] if index else ""
 
@@ -184,7 +188,7 @@ def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
     short = min(len(done[-1]), len(token)) < _SHORTEST_WORD or "_" in joined
     known = occurs_elsewhere(context.text, joined, span)
     written = joined if short or known else f"{done[-1]}_{token}"
-    message = "the name of an attribute has no blanks"
+    message = "the name of an attribute must not contain blanks"
     edits, title = (Edit(span, written),), f"write `{written}`"
     yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
 
@@ -200,13 +204,19 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
         if name is None or name.at > context.at + 1 or context.name(name) != "WORD":
             return
         if context.lexer.token(text, name.end) == "=":
-            span, message = Span(context.at, name.at), "the name of an attribute has no `@`"
+            span, message = (
+                Span(context.at, name.at),
+                "the name of an attribute must not begin with `@`",
+            )
             edits = (Edit(span, ""),)
             yield Diagnosis(
                 "wrong-mark", message, span, edits, "remove `@`", "unsafe", min_tokens=2
             )
         else:
-            span, message = Span(context.at, name.end), "a reference needs the attribute's name"
+            span, message = (
+                Span(context.at, name.end),
+                "a reference needs the name of its attribute: `NAME: TYPE = @…`",
+            )
             edits = (insert(context.at, f"{name} = "),)
             help = f"write `{name}: float = @{name}`, with the type of the parameter"
             yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a fix is certain: a missing comma or `=`, or quotes around a name.
 
-A fix that is not certain is marked `unsafe`. The evidence is that the names which the fix makes
-occur elsewhere in the text: a word that occurs once may be a typing error.
+A fix that is not certain is marked `unsafe`. It is certain if the names that result from it occur
+elsewhere in the text: a word that occurs once may be a typing error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
     token, last = context.token, context.done[-1] if context.done else None
     if token is None or last is None:
         return True
-    if last == "=" or last.endswith("."):  # the value is missing; or the point is for the comma
+    if last == "=" or last.endswith("."):  # the value is missing, or `.` was typed for `,`
         return False
     item = _item(context)
     blank = context.text[last.end : token.at]

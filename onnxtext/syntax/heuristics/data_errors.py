@@ -60,7 +60,7 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a `]` too many after a list: `float[2] w = [1, 2]],`."""
+    """Diagnose an extra `]` after a list, or the missing `[` of a row: `float[2] w = [1, 2]],`."""
     done, token = context.done, context.token
     if token != "]" or len(done) < 3 or context.text[context.at - 1] != "]":
         return
@@ -131,7 +131,7 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     if not found or found[0].start() > context.at:
         return
     edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
-    message = f"an element of a {type.partition('[')[0]} tensor has no quotes"
+    message = f"the elements of a {type.partition('[')[0]} tensor must not be in quotes"
     yield Diagnosis(
         "syntax-error", message, edits[0].span, edits, "remove the quotes", "unsafe", min_tokens=1
     )
@@ -157,7 +157,7 @@ def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         edits, title = (Edit(token.span, ""),), f"remove `{token}`"
         yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
     elif joined:
-        edits, help = (Edit(span, "0"),), "write a number, without other letters"
+        edits, help = (Edit(span, "0"),), "write a number; hexadecimal digits are 0-9 and a-f"
         yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
 
 

@@ -52,7 +52,7 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span())
     message = f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`"
     if match["call"] is not None:
-        message = f"write `@{name}(…)`, without blanks before the `(`"
+        message = f"write `@{name}(…)`: a decorator has no blanks between `@`, its name and `(`"
     edits = (Edit(span, written),)
     yield Diagnosis("syntax-error", message, span, edits, _TITLE, "unsafe", min_tokens=2)
 

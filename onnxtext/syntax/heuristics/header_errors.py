@@ -298,7 +298,7 @@ def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if _FIELD.fullmatch(done[0]):
         edits = (replace(done[0], done[0].strip('"')),)
-        message = "the name of a field has no quotes"
+        message = "the name of a field must not be in quotes"
         yield Diagnosis(
             "wrong-mark", message, done[0].span, edits, "remove the quotes", min_tokens=1
         )

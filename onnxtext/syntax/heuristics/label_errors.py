@@ -46,7 +46,7 @@ def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnos
     removed = Span(context.previous_end, span.end)
     edits = (insert(head[0].at, f"{label} "), Edit(removed, ""))
     message = "the label of a node belongs before its outputs"
-    title = "move it there"
+    title = "move the label before the outputs"
     yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
 
 

@@ -108,7 +108,7 @@ def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
 
 
 def quoted_value(value: str) -> str | None:
-    """Return a metadata value as a string; None if its quotes or braces are part of the text."""
+    """Return a metadata value as a string; None if it begins with a quote or has a brace."""
     if value[0] in "\"'" or "{" in value or "}" in value or len(value) > _MAX_VALUE_LENGTH:
         return None
     one = _ONE_STRING.fullmatch(value)

@@ -296,7 +296,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
-    """Return the edit that removes `%` from `%x`; it quotes a number, such as `%0`."""
+    """Return the edit that removes the prefix of `%x`; it also quotes the number in `%0`."""
     name = context.lexer.token(context.text, prefix.end)
     if name is None or name.at > prefix.end or context.name(name) != "INT":
         return replace(prefix, "")

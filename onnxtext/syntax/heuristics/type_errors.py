@@ -100,7 +100,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if end == 1 and kind == "PRIM":
         span = Span(context.at, rest[end].end)
-        message, edits = "a scalar type has no brackets", (Edit(span, ""),)
+        message, edits = "a scalar type must not have brackets", (Edit(span, ""),)
         title = "remove the brackets"
         yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
     left, right = "[]" if kind == "PRIM" else "()"

@@ -80,7 +80,7 @@ def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis
     """Diagnose invisible control characters in a name."""
     found = list(_CONTROL.finditer(context.text, *span))
     edits = tuple([Edit(Span(*match.span()), "") for match in found])
-    message = f"the control character U+{ord(found[0][0]):04X} in a name"
+    message = f"a name contains the control character U+{ord(found[0][0]):04X}"
     place = edits[0].span
     yield Diagnosis(
         "lookalike-character", message, place, edits, "remove it", "unsafe", min_tokens=1
@@ -97,7 +97,7 @@ def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     if before[-1:] == ["="] or end is None or context.text[end.end() : end.end() + 1] != "=":
         return
     written = name.replace("-", "_")
-    message = f"the name of an attribute has no hyphens: `{name}`"
+    message = f"the name of an attribute must not contain hyphens: `{name}`"
     edits = (Edit(span, written),)
     title = f"write `{written}`"
     yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
@@ -121,6 +121,6 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
 
 
 def _comma_follows(context: ErrorContext, place: Span) -> bool:
-    """Whether an item may follow the mark: the next token is neither a bracket nor a comma."""
+    """Whether another item follows: the next token neither closes nor separates items."""
     token = context.lexer.token(context.text, place.end)
     return token is not None and token[0] not in ",)]}>=(<{"

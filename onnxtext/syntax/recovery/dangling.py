@@ -13,11 +13,14 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.heuristics.error_context import line_of
 from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
 
+_MAX_PARTS = 1000
+"""Maximum number of longer words, which contain a name, to skip in the search for the name."""
+
 
 def without_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Return the semantic errors without entries of sections that dangle because of other errors.
+    """Drop the errors of section entries that probably dangle because of other errors.
 
     Args:
         source: the text.
@@ -49,4 +52,18 @@ def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bo
         return True
     if error.step:  # in a node or graph that exists: its other parts may be lost
         return similar is None or nearest_name(name, [similar]) is None
-    return name == "above" or text.find(name, 0, error.at) >= 0
+    # `above` continues a section whose statement was lost.
+    return name == "above" or _occurs(text, name, error.at)
+
+
+def _occurs(text: str, name: str, end: int) -> bool:
+    """Whether a whole name, quoted or not, occurs in a text before an offset."""
+    place = -1
+    for _ in range(_MAX_PARTS):
+        place = text.find(name, place + 1, end)
+        if place < 0:
+            return False
+        around = text[max(place - 1, 0) : place], text[place + len(name) : place + len(name) + 1]
+        if not any(character.isalnum() or character == "_" for character in around):
+            return True
+    return True

@@ -21,6 +21,8 @@ _QUOTED = re.compile(r"> ?")
 _STRING_OR_COMMENT = re.compile(rf"{LINE_STRING}|{COMMENT}", re.DOTALL)
 _DIFF_HEADER = re.compile(
     r"^(?:diff --git [^\n]*|index [0-9a-f]+\.\.[^\n]*|(?:---|\+\+\+) [^\n]*"
+    r"|(?:new file|deleted file|old|new) mode [0-7]+|(?:dis)?similarity index [0-9]+%"
+    r"|(?:rename|copy) (?:from|to) [^\n]*"
     r"|@@ -[0-9,]+ \+[0-9,]+ @@[^\n]*|\\ No newline at end of file)$\n?",
     re.MULTILINE,
 )
