@@ -9,7 +9,7 @@ from onnxtext.syntax.heuristics.attribute_errors import (
     unclosed_attributes,
     unopened_attributes,
 )
-from onnxtext.syntax.heuristics.attribute_values import (
+from onnxtext.syntax.heuristics.attribute_value_errors import (
     blank_after_minus,
     missing_value,
     references,
@@ -59,6 +59,7 @@ from onnxtext.syntax.heuristics.header_errors import (
 )
 from onnxtext.syntax.heuristics.label_errors import labels
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
+from onnxtext.syntax.heuristics.markdown_and_comments import backticks, emphasis, trailing_comment
 from onnxtext.syntax.heuristics.metadata_errors import (
     bare_metadata_value,
     block_head,
@@ -113,7 +114,6 @@ from onnxtext.syntax.heuristics.other_languages import (
     slashes,
     tensor_types,
 )
-from onnxtext.syntax.heuristics.pasted_lines import backticks, emphasis, trailing_comment
 from onnxtext.syntax.heuristics.section_errors import (
     header_among_nodes,
     metadata_colon,

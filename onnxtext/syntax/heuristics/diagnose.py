@@ -15,7 +15,7 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.attribute_errors import unclosed_attributes
-from onnxtext.syntax.heuristics.attribute_values import called_number
+from onnxtext.syntax.heuristics.attribute_value_errors import called_number
 from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction

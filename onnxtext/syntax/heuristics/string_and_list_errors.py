@@ -13,7 +13,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.actions.comma_fixes import changed_commas, move_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import BAD_KIND
-from onnxtext.syntax.heuristics.attribute_values import ATTRIBUTE_TYPES
+from onnxtext.syntax.heuristics.attribute_value_errors import ATTRIBUTE_TYPES
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recognize marks that copying adds to a whole text: line numbers, marks of a diff, Markdown.
+"""Recognize what copying adds to a whole text: line numbers, diffs, Markdown, HTML, Python.
 
 Such marks cause an error in nearly every line. One diagnostic replaces these errors.
 """
@@ -38,7 +38,7 @@ _PYTHON_HEAD = re.compile(
 _SECOND_MODEL = re.compile(r"^<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
 
 
-def without_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace the errors that follow from marks that copying added.
 
     Args:

@@ -38,7 +38,6 @@ from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
-from onnxtext.syntax.recovery.dangling import without_lost_items
 from onnxtext.syntax.recovery.error_diagnostics import (
     diagnosis_report,
     first_of_lines,
@@ -47,7 +46,8 @@ from onnxtext.syntax.recovery.error_diagnostics import (
     unexplained_error,
     without_closing_braces,
 )
-from onnxtext.syntax.recovery.pasted_text import without_marks
+from onnxtext.syntax.recovery.lost_items import without_errors_of_lost_items
+from onnxtext.syntax.recovery.pasted_text import replace_errors_of_marks
 from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
     drop_item,
@@ -117,7 +117,7 @@ class Recovery:
     def finish(self) -> list[Diagnostic]:
         """Return the diagnostics of all syntax and semantic errors to report, in text order."""
         kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
-        kept = without_lost_items(self.source, kept, self.diagnostics)
+        kept = without_errors_of_lost_items(self.source, kept, self.diagnostics)
         distinct = {(error.code, error.at): error for error in reversed(kept)}
         semantic = [semantic_error_report(self.source, error) for error in distinct.values()]
         syntactic = without_closing_braces(kept, self.diagnostics)
@@ -128,7 +128,7 @@ class Recovery:
             last = result[-1]
             note = "too many errors: parsing stopped here"
             result[-1] = replace(last, notes=(*last.notes, note))
-        return without_marks(self.source, result)
+        return replace_errors_of_marks(self.source, result)
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
         """Whether a semantic error, which has the index `number`, may follow from a guess."""

@@ -17,7 +17,7 @@ _MAX_PARTS = 1000
 """Maximum number of longer words, which contain a name, to skip in the search for the name."""
 
 
-def without_lost_items(
+def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
     """Drop the errors of section entries that probably dangle because of other errors.
