@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.diagnostics.found import syntax_errors
 from tests.diagnostics.test_typical_errors import (
     BRANCHES,
     END,
@@ -12,7 +13,6 @@ from tests.diagnostics.test_typical_errors import (
     IF,
     G,
     H,
-    found_in,
     key,
     node,
     place,
@@ -263,7 +263,7 @@ EXPLAINED = {
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_an_error_without_a_fix_is_explained(name: str) -> None:
     text, message = EXPLAINED[name]
-    (item,) = found_in(text)
+    (item,) = syntax_errors(text)
     assert item.message.startswith(message)
     assert item.fix is None
     assert item.help
@@ -272,22 +272,22 @@ def test_an_error_without_a_fix_is_explained(name: str) -> None:
 @pytest.mark.parametrize("name", UNSAFE)
 def test_a_doubtful_fix_is_unsafe(name: str) -> None:
     text, line = UNSAFE[name]
-    (item,) = found_in(text)
+    (item,) = syntax_errors(text)
     assert item.fix is not None, item.message
     assert item.fix.applicability == "unsafe", item.message
     fixed = item.fix.apply(text)
-    assert not found_in(fixed)
+    assert not syntax_errors(fixed)
     assert line is None or line in fixed.splitlines(), (item.message, item.fix.title)
 
 
 @pytest.mark.parametrize("name", SAFE)
 def test_a_certain_fix_is_safe(name: str) -> None:
     text, line = SAFE[name]
-    (item,) = found_in(text)
+    (item,) = syntax_errors(text)
     assert item.fix is not None, item.message
     assert item.fix.applicability == "safe", item.message
     fixed = item.fix.apply(text)
-    assert not found_in(fixed)
+    assert not syntax_errors(fixed)
     assert line in fixed.splitlines(), (item.message, item.fix.title)
 
 
@@ -303,5 +303,20 @@ def test_a_certain_fix_is_safe(name: str) -> None:
 )
 def test_errors_in_headers_are_reported_at_the_value(entry: str, column: int) -> None:
     text = key(f"  {entry}")
-    (item,) = found_in(text)
+    (item,) = syntax_errors(text)
     assert place(item, text) == (3, column)
+
+
+REPEATED = {
+    "a stray mark": "  t = Add (x?, x)",
+    "a hyphen": "  t = Conv <kernel-shape = [3]> (x, x)",
+    "an operator": "  t = Add (x Relu)",
+    "a sum": "  x1 = Abs (x)\n  t = Sqrt (x+1)",
+}
+
+
+@pytest.mark.parametrize("mistake", REPEATED)
+def test_a_mistake_that_occurs_twice_is_no_evidence(mistake: str) -> None:
+    line = REPEATED[mistake]
+    for error in syntax_errors(node(f"{line}\n{line.replace('t =', 'u =')}")):
+        assert error.fix is None or error.fix.applicability == "unsafe"

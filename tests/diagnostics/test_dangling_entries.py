@@ -9,11 +9,11 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.engine.dangling_entries import join_findings
-from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.server.check_document import analyze
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.cli.command import run
+from tests.diagnostics.found import errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 G = "g (float[2] x) => (float[2] y) {\n"
@@ -122,7 +122,3 @@ def test_editors_show_the_same_error(mistake: str) -> None:
     found = join_findings(syntax, analyze(text, "t", None).diagnostics)
     if code != "invalid-record":  # the analysis for editors does not lower decorators
         assert [item.code for item in found if item.severity == "error"] == [code]
-
-
-def errors(text: str) -> list[Diagnostic]:
-    return [item for item in onnxtext.check(text) if item.severity == "error"]

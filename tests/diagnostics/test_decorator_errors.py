@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
-from onnxtext.diagnostics import Diagnostic
+from tests.diagnostics.found import errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 GRAPH = "g (float[2] x) => (float[2] y)"
@@ -120,7 +120,3 @@ def test_a_misspelled_key_of_an_annotation_is_a_warning() -> None:
     assert warning.fix is not None
     assert onnxtext.check(warning.fix.apply(text)) == []
     assert onnxtext.check(text.replace("SCAL_", "OTHER_")) == []
-
-
-def errors(text: str) -> list[Diagnostic]:
-    return [item for item in onnxtext.check(text) if item.severity == "error"]

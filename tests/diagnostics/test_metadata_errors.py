@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-import onnxtext
-from onnxtext.diagnostics import Diagnostic
+from tests.diagnostics.found import errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 GRAPH = "g (float[2] x) => (float[2] y) {\n  [n] t = Abs (x)\n  y = Relu (t)\n}\n"
@@ -103,7 +102,3 @@ def test_no_colon_is_certain_before_prose() -> None:
     text = section('  node [n] {\n    File "m.py", line 3, in forward\n  }\n')
     first = errors(text)[0]
     assert first.fix is None or first.fix.applicability == "unsafe"
-
-
-def errors(text: str) -> list[Diagnostic]:
-    return [item for item in onnxtext.check(text) if item.severity == "error"]

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.diagnostics import Diagnostic
-from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_partial
 from tests.corpus import EXAMPLES
+from tests.diagnostics.found import syntax_errors as errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 BEFORE = "g (float[2] x) => (float[2] y) {\n  t = Abs (x)\n"
@@ -61,11 +59,6 @@ PASTED: dict[str, tuple[Callable[[str], str], str]] = {
         "the text is in a string of Python",
     ),
 }  # fmt: skip
-
-
-def errors(text: str) -> list[Diagnostic]:
-    """Return the syntax errors of a model."""
-    return list(parse_partial(Source(text, "t"), "model")[1])
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -135,3 +128,34 @@ def test_other_errors_keep_their_message(text: str) -> None:
     assert not any(
         "diff" in message or "HTML" in message or "fence" in message for message in found
     )
+
+
+ORDINARY = {
+    "fences in a doc string": H + "@doc('''\n```\nabc\n```\n''')\n" + BEFORE + "  y = Relu (x)\n}\n",
+    "fences in a doc string": (
+        H + "@doc('''\n```\nabc\n```\n''')\n" + BEFORE + "  y = Relu (x)\n}\n"
+    ),
+    "a separator": H + BEFORE + "--- layer one\n  y = Relu (x)\n}\n",
+    "elements": (
+        H + BEFORE.replace(" {", " <float[2] w = [\n-Inf,\n+Inf]> {") + "+ y = Relu (x)\n}\n"
+    ),
+    "a list": H + BEFORE + "- load\n+ relu\n  y = Relu (x)\n}\n",
+    "a function": (
+        TEXT + '<ir_version: 10, domain: "my", opset_import: [21]>\nF (a) => (b) { b = Abs (a) }\n'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_marks_of_the_text_itself_are_not_removed(name: str) -> None:
+    for error in errors(ORDINARY[name]):
+        assert error.fix is None or len(error.fix.apply(ORDINARY[name])) > len(ORDINARY[name]) - 20
+        assert "diff" not in error.message
+        assert "second model" not in error.message
+
+
+def test_an_escape_in_a_string_stays_if_strings_are_not_escaped() -> None:
+    text = H + BEFORE + '  @doc("a &lt; b")\n  y = Relu &lt;a = 1> (x)\n}\n'
+    (error,) = errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == text.replace("Relu &lt;", "Relu <")

@@ -7,8 +7,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_partial
+from tests.diagnostics.found import syntax_errors
 
 H = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
 G = "g (float[N] x) => (float[N] y) {\n"
@@ -305,11 +304,6 @@ EXPLAINED = {
 """For each error without a fix: the text, line and column, and the beginning of the message."""
 
 
-def found_in(text: str) -> list[Diagnostic]:
-    """Return the syntax errors of a text."""
-    return list(parse_partial(Source(text, "m"), "model")[1])
-
-
 def place(item: Diagnostic, text: str) -> tuple[int, int]:
     """Return the line and column of an error."""
     start = item.labels[0].span.start
@@ -319,18 +313,18 @@ def place(item: Diagnostic, text: str) -> tuple[int, int]:
 @pytest.mark.parametrize("name", FIXED)
 def test_an_error_is_reported_once_and_its_fix_mends_the_text(name: str) -> None:
     text, expected, code, line = FIXED[name]
-    (item,) = found_in(text)
+    (item,) = syntax_errors(text)
     assert (place(item, text), item.code) == (expected, code), item.message
     assert item.fix is not None
     fixed = item.fix.apply(text)
-    assert not found_in(fixed)
+    assert not syntax_errors(fixed)
     assert line is None or line in fixed.splitlines()
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_an_error_without_a_fix_is_explained_once(name: str) -> None:
     text, expected, message = EXPLAINED[name]
-    (item,) = found_in(text)
+    (item,) = syntax_errors(text)
     assert place(item, text) == expected, item.message
     assert item.message.startswith(message)
     assert item.fix is None
@@ -342,10 +336,10 @@ def test_an_error_without_a_fix_is_explained_once(name: str) -> None:
     ["  dropout", "  u = Cast (t) to int64", "  u = Slice (t)[0:1]", "  [l] (u, v) Split (t)"],
 )
 def test_no_safe_fix_joins_a_statement_and_the_next(line: str) -> None:
-    for item in found_in(node(line)):
+    for item in syntax_errors(node(line)):
         if item.fix is not None and item.fix.applicability == "safe":
             assert "  y = Relu (t)" in item.fix.apply(node(line)).splitlines()
-            assert not found_in(item.fix.apply(node(line)))
+            assert not syntax_errors(item.fix.apply(node(line)))
 
 
 DEVICES = H.replace("10", "11") + G + END

@@ -38,6 +38,33 @@ def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
     return False
 
 
+def _is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
+    """Whether a name is used elsewhere as a value: not as an operator, a label or an attribute.
+
+    Args:
+        text: the text.
+        name: the first or second of two names without a comma.
+        pair: both names; places where they stand together do not count.
+    """
+    word = name.strip('"')
+    start, limit = max(0, name.at - _AROUND), name.end + _AROUND
+    for _ in range(_MAX_HITS):
+        place = text.find(word, start, limit)
+        if place < 0:
+            return False
+        start = place + len(word)
+        line = text.rfind("\n", 0, place) + 1
+        before, after = text[line:place].rstrip(' \t"'), text[start : start + 100].lstrip(' \t"')
+        if name.at <= place < name.end or "#" in before or not after or after[0] not in ",)=":
+            continue
+        if text[place - 1 : place].strip() and _NAME_CHARACTER.match(text[place - 1]):
+            continue
+        is_attribute = after[0] == "=" and before[-1:] in ("<", ",")
+        if not (is_attribute or before.endswith(("[", pair[0])) or after.startswith(pair[1])):
+            return True
+    return False
+
+
 def is_certain_comma(context: ErrorContext) -> bool:
     """Whether a comma is certainly missing before the unexpected token."""
     token, last = context.token, context.done[-1] if context.done else None
@@ -69,10 +96,11 @@ def _are_known(context: ErrorContext, last: Token, token: Token) -> bool:
     """Whether two tokens are names that occur elsewhere, and are not two parts of one name."""
     if token == last or not {context.name(last), context.name(token)} <= _NAMES:
         return False
+    text, pair = context.text, (last, token)
     return (
-        not occurs_elsewhere(context.text, f"{last}{token}", Span(last.at, token.end))
-        and occurs_elsewhere(context.text, last.strip('"'), last.span)
-        and occurs_elsewhere(context.text, token.strip('"'), token.span)
+        not occurs_elsewhere(text, f"{last}{token}", Span(last.at, token.end))
+        and _is_defined(text, last, pair)
+        and _is_defined(text, token, pair)
     )
 
 
@@ -92,14 +120,18 @@ def is_certain_equals(context: ErrorContext) -> bool:
 
 
 _MARKS = re.compile(r"[^\w]+")
+_PATH = re.compile(r"/?\w+(?:[./:]+\w+)*")
 
 
 def is_certain_name(context: ErrorContext, name: str, span: Span) -> bool:
     """Whether a text that is not a word is certainly a name without its quotes.
 
-    It is if it occurs elsewhere. `x.c` is not if `x` and `c` are names of their own.
+    It is if it occurs elsewhere with quotes, or if it looks like a path, such as `layer.0/out`, and
+    occurs elsewhere. `x.c` is not if `x` and `c` are names of their own.
     """
-    if not occurs_elsewhere(context.text, name, span):
+    quoted = occurs_elsewhere(context.text, f'"{name}"', span)
+    known = _PATH.fullmatch(name) and occurs_elsewhere(context.text, name, span)
+    if not quoted and not known:
         return False
     parts = [part for part in _MARKS.split(name) if part]
     return len(parts) < 2 or not all(

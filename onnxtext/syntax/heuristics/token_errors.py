@@ -130,6 +130,8 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from _hex(context)
         return
     written = match.group()
+    if written[0] == "+" and (text[start - 1 : start].isalnum() or text[start - 1] in '_")]'):
+        return  # a sum, such as `x+1`
     sign = "-" if text[start : start + 1] == "-" else ""
     span = Span(start, match.end())
     plain = written.lstrip("+").replace("_", "").rstrip("fFlLuU")

@@ -108,7 +108,7 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     match = _MARKED.fullmatch(context.text, *span)
     if match is None or (match[2] == ":" and not _END_OF_ITEM.match(context.text, span.end)):
         return  # in `key: 1`, the mark has a meaning
-    if occurs_elsewhere(context.text, match[0], span):
+    if occurs_elsewhere(context.text, f'"{match[0]}"', span):
         return
     place = Span(*match.span(2))
     message = f"unexpected `{match[2]}` after `{match[1]}`"

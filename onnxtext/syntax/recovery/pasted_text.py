@@ -26,7 +26,9 @@ _DIFF_HEADER = re.compile(
     r"|@@ -[0-9,]+ \+[0-9,]+ @@[^\n]*|\\ No newline at end of file)$\n?",
     re.MULTILINE,
 )
-_DIFF_LINE = re.compile(r"^(?:(-)(?!-|>|\.?[0-9]|inf|nan)[^\n]*\n?|(\+)(?!\.?[0-9]))", re.MULTILINE)
+_DIFF_LINE = re.compile(
+    r"^(?:(-)(?!-|>|\.?[0-9]|(?i:inf|nan))[^\n]*\n?|(\+)(?!\.?[0-9]|(?i:inf|nan)))", re.MULTILINE
+)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
 _ESCAPES = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'", "nbsp": " "}
 _ESCAPES |= {"#34": '"', "#39": "'", "#x27": "'", "#x22": '"'}
@@ -35,6 +37,9 @@ _PYTHON_HEAD = re.compile(
     r"\s*(?:[A-Za-z_]\w*[ \t]*=[ \t]*(?:[A-Za-z_][\w.]*\()*|(?:[A-Za-z_][\w.]*\()+)\s*"
     r"[rR]?(\"\"\"|''')\\?[ \t]*\n?"
 )
+_STATEMENT = re.compile(r"[={}<>]")
+_PART_OF_MODEL = re.compile(r"=>|\bir_version\b|\"\"\"|'''|^[ \t]*@\w", re.MULTILINE)
+_DOMAIN = re.compile(r"\bdomain\s*:")  # in the header of a function
 _SECOND_MODEL = re.compile(r"^<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
 
 
@@ -135,7 +140,11 @@ def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
     headers = [Span(*match.span()) for match in _outside_strings(text, _DIFF_HEADER)]
     inside = {span.start for span in headers}
     lines = [m for m in _outside_strings(text, _DIFF_LINE) if m.start() not in inside]
+    if not _is_diff_header(text, headers):
+        headers = []
     removed = [Span(*match.span()) for match in lines if match[1]]
+    if not headers and not all(_STATEMENT.search(text, *span) for span in removed):
+        return None  # a list of Markdown, or the items of a list
     added = [Span(*match.span()) for match in lines if match[2]]
     if not headers and not (removed and added):
         return None
@@ -146,6 +155,12 @@ def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
     if not headers:
         title = "remove the lines with `-` and the marks `+`"
     return _diagnostic(source, "the text has marks of a diff", Span(start, end), title, edits)
+
+
+def _is_diff_header(text: str, headers: list[Span]) -> bool:
+    """Whether lines are the header of a diff, and not only comments that begin with `---`."""
+    found = {text[span.start : span.start + 3] for span in headers}
+    return bool(found & {"dif", "@@ "}) or found >= {"---", "+++"}
 
 
 def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -167,7 +182,9 @@ def _prose(source: Source, starts: list[int]) -> Diagnostic | None:
         return None
     opening, closing = fences
     before, after = text[: opening.start()], text[closing.end() :]
-    if not (before.strip() or after.strip()) or not text[opening.end() : closing.start()].strip():
+    if not (before.strip() or after.strip()) or "=>" not in text[opening.end() : closing.start()]:
+        return None
+    if _PART_OF_MODEL.search(before) or _PART_OF_MODEL.search(after):
         return None
     removed = [Span(0, opening.end()), Span(closing.start(), len(text))]
     start = len(before) - len(before.lstrip()) if before.strip() else opening.start()
@@ -190,7 +207,11 @@ def _html(source: Source, starts: list[int]) -> Diagnostic | None:
     outside = next(_outside_strings(text, _ESCAPE), None)
     if outside is None or outside.start() > (len(text) if end < 0 else end):
         return None
-    edits = [Edit(Span(*m.span()), _ESCAPES[m[1]]) for m in _ESCAPE.finditer(text)]
+    found = list(_outside_strings(text, _ESCAPE))
+    # In an escaped text, strings and comments are escaped, too.
+    if "<" not in text or any(match[1] == "quot" for match in found):
+        found = list(_ESCAPE.finditer(text))
+    edits = [Edit(Span(*match.span()), _ESCAPES[match[1]]) for match in found]
     message = f"`{outside[0]}` is an HTML escape"
     title = f"write `{_ESCAPES[outside[1]]}`" if len(edits) == 1 else "replace the HTML escapes"
     return _diagnostic(source, message, Span(*outside.span()), title, edits)
@@ -222,6 +243,7 @@ def _second_model(source: Source, starts: list[int]) -> Diagnostic | None:
         or two is None
         or starts[0] != two.start(1)
         or source.text[: one.start()].strip()
+        or _DOMAIN.search(source.text, two.start(), source.text.find(">", two.start()))
     ):
         return None
     message = "a second model begins here, but a text has only one model"
