@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
@@ -59,21 +60,40 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
     }
     if not changed:
         return
-    known = {(node.op_type, node.outputs): node for node in walk_nodes(other[1])}
-    for node in walk_nodes(body[1]):
-        domain = plain_domain(node.domain)
-        if domain not in changed:
-            continue
-        old = schemas.find(domain, node.op_type, before[domain])
-        new = schemas.find(domain, node.op_type, versions[domain])
-        problem = _problem(node, old, new)
-        there = known.get((node.op_type, node.outputs))
-        if problem and (there is None or not _problem(there, old, new)):
+    steps = {domain: (before[domain], versions[domain]) for domain in changed}
+    found, kept = [_outdated(part[1], steps, schemas) for part in (body, other)]
+    known = {(node.op_type, node.outputs) for node, _ in kept}
+    # A node that the side only renamed is as outdated as on the other side.
+    more = Counter([node.op_type for node, _ in found])
+    more.subtract([node.op_type for node, _ in kept])
+    for node, problem in found:
+        if more[node.op_type] > 0 and (node.op_type, node.outputs) not in known:
+            domain = plain_domain(node.domain)
             message = (
                 f"`{node.op_type}` is written for version {before[domain]} of "
                 f"{quote(domain or 'ai.onnx')}, and {problem} version {versions[domain]}"
             )
             yield Finding("operator-version", message, (Place(node),), "convert the node by hand")
+
+
+def _outdated(
+    root: Graph | Function, steps: Mapping[str, tuple[int, int]], schemas: Schemas
+) -> list[tuple[Node, str]]:
+    """Return the nodes that fit the old version of their domain, but not the new one, and why.
+
+    Args:
+        root: a main graph or a function.
+        steps: maps each domain whose import changed to its old and new version.
+        schemas: the known operators.
+    """
+    result = []
+    for node in walk_nodes(root):
+        domain = plain_domain(node.domain)
+        if domain in steps:
+            old, new = [schemas.find(domain, node.op_type, version) for version in steps[domain]]
+            if problem := _problem(node, old, new):
+                result.append((node, problem))
+    return result
 
 
 def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
@@ -100,7 +120,8 @@ def _fits(node: Node, signature: Signature) -> bool:
 def _changed_defaults(old: Signature, new: Signature) -> set[str]:
     """Return the attributes that have different defaults of the same type in two versions.
 
-    Operators of schema files are ignored: their signatures have no defaults.
+    Strings are ignored: GridSample renamed `bilinear` to `linear`. Operators of schema files are
+    ignored, too: their signatures have no defaults.
     """
     if old.origin or new.origin or old.since == new.since:
         return set()
@@ -109,6 +130,7 @@ def _changed_defaults(old: Signature, new: Signature) -> set[str]:
         name
         for name in before.keys() & after.keys()
         if before[name].type == after[name].type
+        and before[name].type.name != "STRING"
         and b"" != before[name]._default_value != after[name]._default_value
     }
 

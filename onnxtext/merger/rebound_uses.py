@@ -30,16 +30,17 @@ def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding
     together = _scopes(merged)
     before = [_scopes(side) for side in sides]
     for key, scope in together.items():
-        if not all(key in scopes for scopes in before):
-            continue
         for own, other in (before, before[::-1]):
-            lacking = other[key].identities
+            if key not in own:
+                continue
+            lacking = other[key].identities if key in other else set()
             added = [n for n in own[key].nodes if _identity(n) not in lacking]
             kept = {_identity(n) for n in added} & scope.identities if added else set()
             if kept:
                 nodes = [node for node in scope.nodes if _identity(node) in kept]
                 yield from _moved_arguments(nodes, own, together)
-                yield from _renumbered_values(nodes, own[key], other[key], scope)
+                if key in other:
+                    yield from _renumbered_values(nodes, own[key], other[key], scope)
 
 
 def describe_node(node: Node) -> str:
@@ -137,7 +138,7 @@ def _moved_arguments(
             (node.outputs, before.outputs, after.outputs),
         )
         if any(
-            _is_moved(len(arguments), [value.name for value in old], [value.name for value in new])
+            _is_moved(arguments, [value.name for value in old], [value.name for value in new])
             for arguments, old, new in lists
         ):
             message = (
@@ -147,11 +148,13 @@ def _moved_arguments(
             yield Finding(_ARGUMENTS, message, (Place(node),), "change the order in the call")
 
 
-def _is_moved(count: int, old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether one of the first parameters is at another position now."""
+def _is_moved(arguments: Sequence[str], old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether a parameter that still exists would get another argument than before."""
+    places = {name: index for index, name in enumerate(new)}
     return any(
-        before != after and (before in new or after in old)
-        for before, after in zip(old[:count], new, strict=False)
+        arguments[places[name] : places[name] + 1] != (argument,)
+        for name, argument in zip(old, arguments, strict=False)
+        if name in places
     )
 
 
@@ -203,7 +206,7 @@ def _renumbered(
     if not uses or uses <= other.uses[name]:
         return None
     for found in other.by_operator[computation[:3]]:
-        is_new = own.computation(found) != other.computation(found)
+        is_new = (own.computation(found) or ())[:3] != computation[:3]
         if found != name and is_new and uses <= other.uses[found]:
             return found
     return None

@@ -131,10 +131,10 @@ def test_other_errors_keep_their_message(text: str) -> None:
 
 
 ORDINARY = {
-    "fences in a doc string": H + "@doc('''\n```\nabc\n```\n''')\n" + BEFORE + "  y = Relu (x)\n}\n",
     "fences in a doc string": (
         H + "@doc('''\n```\nabc\n```\n''')\n" + BEFORE + "  y = Relu (x)\n}\n"
     ),
+    "fences in a model": H + "```\n" + BEFORE + "  t = Abs (x)\n```\n  y = Relu (t)\n}\n",
     "a separator": H + BEFORE + "--- layer one\n  y = Relu (x)\n}\n",
     "elements": (
         H + BEFORE.replace(" {", " <float[2] w = [\n-Inf,\n+Inf]> {") + "+ y = Relu (x)\n}\n"

@@ -184,6 +184,86 @@ MERGED = {
 }  # fmt: skip
 """For each case: the base, and the edits of ours and of theirs."""
 
+SWAPPED = (
+    H
+    + """g (float[4] x) => (float[4] y) {
+  [act] a = Elu <alpha = 0.5> (x)
+  t = Sub (a, x)
+  y = Tanh (t)
+}
+"""
+)
+SWAP = [("[act] a =", "[act] t ="), ("t = Sub (a, x)", "a = Sub (t, x)"), ("(t)\n", "(a)\n")]
+EXPORT = (
+    H
+    + """g (float[4] x) => (float[4] y) {
+  [fc1] "1" = Neg (x)
+  [act1] "2" = Relu ("1")
+  [fc2] "3" = Neg ("2")
+  [act2] y = Relu ("3")
+}
+"""
+)
+INSERTED = [
+    ('"3"', '"4"'),
+    ('"2"', '"3"'),
+    ('  [act1] "3" = Relu ("1")', '  "2" = Abs ("1")\n  [act1] "3" = Relu ("2")'),
+]
+TWICE = "  c = my.F <k = 2.0> (a0, a0)\n"
+BOTH = """g (float[4] x) => (float[4] y, float[4] z) {
+  a = Relu (x)
+  b = Neg (a)
+  y = Exp (b)
+  z = Sin (x)
+}
+"""
+SOFTMAX = "g (float[4] x) => (float[4] y) {\n  s = Softmax (x)\n  y = Neg (s)\n}\n"
+RENAMED_BOTH = (
+    BOTH.replace("a =", "c =").replace("(a)", "(c)").replace("b =", "d =").replace("(b)", "(d)")
+)
+KEPT = {
+    "names swapped": (SWAPPED, SWAP, ("  [act]", '  @meta("k": "v")\n  [act]')),
+    "names swapped, and an attribute": (SWAPPED, SWAP, ("alpha = 0.5", "alpha = 0.25")),
+    "an export with another node": (EXPORT, INSERTED, ("  [act1]", '  @doc("d")\n  [act1]')),
+    "a renamed node and another opset version": (
+        H.replace("21", "12") + SOFTMAX,
+        [("[12", "[13")], ("s =", "p =", "(s)", "(p)"),
+    ),
+    "inputs swapped, and a call with equal arguments": (
+        TWO_INPUTS.replace("  y = Relu (a)", TWICE + "  y = Sum (a, c)"),
+        [("(x, w) =>", "(w, x) =>"), ("(x, a0)", "(a0, x)")], ("c =", "d =", ", c)", ", d)"),
+    ),
+}  # fmt: skip
+"""For each case: the base, the edits of ours, and one or two edits of theirs."""
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_edits_stay_at_their_nodes(name: str, *, binary: bool) -> None:
+    base, ours, theirs = KEPT[name]
+
+    def edited(text: str, *edits: tuple[str, str]) -> str:
+        for before, after in edits:
+            assert before in text, (before, text)
+            text = text.replace(before, after)
+        return text
+
+    others = [(theirs[i], theirs[i + 1]) for i in range(0, len(theirs), 2)]
+    versions = [base, edited(base, *ours), edited(base, *others)]
+    wanted = edited(versions[1], *others)
+    for pair in (versions[1:], versions[:0:-1]):
+        found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in (base, *pair)])
+        assert not found.conflicts, found
+        data = found.content if binary else onnxtext.to_binary(str(found))
+        assert data == onnxtext.to_binary(wanted)
+
+
+@pytest.mark.parametrize("edit", [("Sin", "Cos"), ("g (", "main ("), ("  z", "  # sine\n  z")])
+def test_a_shared_rename_of_two_neighbors_merges_with_another_edit(edit: tuple[str, str]) -> None:
+    ours = RENAMED_BOTH.replace(*edit)
+    found = onnxtext.merge(H + BOTH, H + ours, H + RENAMED_BOTH)
+    assert str(found) == H + ours
+
 
 @pytest.mark.parametrize("name", MERGED)
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])

@@ -214,7 +214,7 @@ class ModelMerger:
         self, repeated: RepeatedField, triple: MatchedItem, items: Sequence[list[bytes]]
     ) -> Resolved:
         base, ours, theirs = _versions(triple, items)
-        if triple.replaced and base not in (ours, theirs):
+        if triple.replaced and base not in (ours, theirs) and ours != theirs:
             # Matched by position only: if a side renamed the item, a merge would lose changes.
             return self._conflict(base, ours, theirs)
         if repeated.is_node and base is not None:

@@ -114,7 +114,7 @@ def match(
     for at, found in enumerate(from_theirs):
         if found != ABSENT:
             triples[found].theirs = at
-    for index in by_position_ours ^ by_position_theirs:
+    for index in replaced:
         triple = triples[index]
         if ABSENT not in (triple.ours, triple.theirs):
             # Position is reliable if both sides give the same name to the base's item.

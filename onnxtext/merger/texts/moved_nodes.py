@@ -145,8 +145,11 @@ class _Search:
         for at, found in takers.items():
             if not found or moved[at] is None or counts[moved[at]] != 1:
                 continue
-            free = [index for index in candidates.get(moved[at], ()) if self._is_free(index, at)]
-            if len(free) == 1 and self._depend(found, free[0]):
+            free = candidates.get(moved[at], [])
+            same = {index for index in free if edited and self._is_same(index, at)}
+            if edited:
+                free = [index for index in free if index in same or self._is_free(index, at)]
+            if len(free) == 1 and (free[0] in same or self._depend(found, free[0])):
                 self.pairs[free[0]] = at
 
     def _takers(self, at: int) -> set[int]:
@@ -174,6 +177,16 @@ class _Search:
         """Whether no output of a new node belongs to another unmatched node of the base."""
         names = _names(self.rules.outputs(self.side.items[index]))
         return all(self.old_makers.get(name, at) == at for name in names)
+
+    def _is_same(self, index: int, at: int) -> bool:
+        """Whether a new node has the operator and the label of a node of the base."""
+        new, old = self.side.items[index], self.base.items[at]
+        label = self.rules.label(old)
+        return (
+            label is not None
+            and self.rules.label(new) == label
+            and self.rules.operator(new) == self.rules.operator(old)
+        )
 
     def _depend(self, takers: set[int], index: int) -> bool:
         return any(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from onnxtext.wire.reader import WireError
 from onnxtext.wire.writer import LENGTH
 
 Items = dict[Hashable, bytes]
@@ -129,8 +131,10 @@ def _add(items: Items, owner: int, kind: MessageKind, fields: dict[int, list[byt
         repeated = kind.lists.get(tag >> 3)
         seen: Counter[Hashable] = Counter()
         for payload in fields[tag]:
-            key = None if repeated is None else repeated.key(payload)
-            if key is None and repeated is not None:
-                key = payload
+            key: Hashable = None
+            if repeated is not None:
+                with contextlib.suppress(WireError):  # a damaged item has no key
+                    key = repeated.key(payload)
+                key = payload if key is None else key
             seen[key] += 1
             items[owner, tag, key, seen[key]] = payload
