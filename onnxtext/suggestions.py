@@ -12,6 +12,8 @@ _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
 """The similarity of two names with the same letters in another order, a single typing error."""
 _CLEAR_MARGIN = 0.1
+_SHORT = 3
+"""Maximum length of a short name."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -64,9 +66,11 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
 def is_clear_correction(wrong: str, right: str, candidates: Iterable[str]) -> bool:
     """Whether a name is certainly a misspelling of another one.
 
-    It is not if the two differ in a number, as `layer_12` and `layer_1` do, or if another candidate
-    is about as similar.
+    It is not if the two differ in a number, as `layer_12` and `layer_1` do, in more than one letter
+    of a short name, as `up` and `W_up` do, or if another candidate is about as similar.
     """
     if _NUMBERS.findall(wrong) != _NUMBERS.findall(right):
+        return False
+    if len(wrong) <= _SHORT and abs(len(wrong) - len(right)) > 1:
         return False
     return nearest_name(wrong, candidates, margin=_CLEAR_MARGIN) == right

@@ -56,6 +56,10 @@ WITH_ERRORS = {
     "a name that differs in its number": (
         "layer_1 = Abs (x)\n  layer_11 = Add (layer_1, bias)\n  y = Relu (layer_12)", None,
     ),
+    "a short name that differs in two letters": ("W_up = Add (x, bias)\n  y = Relu (up)", None),
+    "a misspelled definition": (
+        "csales = Add (x, bias)\n  t = Relu (scales)\n  y = Add (t, scales)", None,
+    ),
     "two similar names": (
         "x100 = Abs (x)\n  x1000 = Add (x100, bias)\n  y = Relu (x100o)", None,
     ),

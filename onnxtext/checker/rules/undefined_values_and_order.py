@@ -153,8 +153,14 @@ def _undefined_value(
 
 
 def _rename(scope: Scope, name: str, near: str, places: list[Place]) -> Repair:
-    """Return the repair that writes a similar name; a guess if another name is as similar."""
-    if is_clear_correction(name, near, _names(scope, places[0].item)):
+    """Return the repair that writes a similar name; a guess if another name is as similar.
+
+    It is also a guess if several nodes use the undefined name, and none the similar one: then the
+    definition may be misspelled.
+    """
+    users = {id(place.item) for place in places}
+    is_used = len(users) == 1 or any(near in node.inputs for node in scope.nodes)
+    if is_used and is_clear_correction(name, near, _names(scope, places[0].item)):
         return Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
     return respelling(places[0].item, name, near)
 
