@@ -320,3 +320,29 @@ def test_a_mistake_that_occurs_twice_is_no_evidence(mistake: str) -> None:
     line = REPEATED[mistake]
     for error in syntax_errors(node(f"{line}\n{line.replace('t =', 'u =')}")):
         assert error.fix is None or error.fix.applicability == "unsafe"
+
+
+DOUBTFUL = {
+    "a semicolon after a comma": (node("  t = Clip (x,; x)"), "  t = Clip (x, x)"),
+    "a colon after a call": (node("  t = Abs (x):\n  u = Abs (x)"), None),
+    "a number after an output": (
+        f"{H}g (float[2] x) => (float[2] y 2) {{\n  y = Abs (x)\n}}\n", None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_the_fix_of_a_doubtful_mark_is_unsafe(name: str) -> None:
+    text, line = DOUBTFUL[name]
+    first = syntax_errors(text)[0]
+    assert first.fix is None or first.fix.applicability == "unsafe"
+    if line is not None:
+        assert first.fix is not None
+        assert line in first.fix.apply(text).splitlines()
+
+
+def test_an_arrow_with_two_equals_signs_is_an_equals_sign() -> None:
+    text = node("  t ==> Abs (x)")
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == node("  t = Abs (x)")

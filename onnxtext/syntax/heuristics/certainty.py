@@ -116,7 +116,8 @@ def _item(context: ErrorContext) -> list[Token]:
 def is_certain_equals(context: ErrorContext) -> bool:
     """Whether a `=` is certainly missing before the unexpected token."""
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
-    return same_line and context.name(context.token) not in _TYPES
+    # A number after a declared value may be a part of its name.
+    return same_line and context.name(context.token) not in _TYPES | _NUMBERS
 
 
 _MARKS = re.compile(r"[^\w]+")

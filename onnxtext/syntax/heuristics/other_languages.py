@@ -312,6 +312,11 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         span = context.token.span
         among_outputs = "node" in context.rules and "=" not in context.done
         separates = _separates(context)
+        if context.done[-1:] == [","]:
+            message, edits = "unexpected `;` after `,`", (Edit(span, ""),)
+            yield Diagnosis(
+                "semicolon", message, span, edits, "remove the `;`", "unsafe", min_tokens=2
+            )
         if separates and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
             safety: Applicability = "unsafe" if among_outputs else "safe"

@@ -178,9 +178,10 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _safety_of_equals(context: ErrorContext, token: Token, mark: str) -> Applicability:
-    """Return whether the fix that writes `=` for `:` is safe: a value follows, and no type."""
+    """Return whether the fix that writes `=` for `:` is safe: between a name and a value."""
     after = context.lexer.token(context.text, token.end)
-    return "unsafe" if mark == "=" and after in {":", *ATTRIBUTE_TYPES} else "safe"
+    called = context.text[max(0, token.at - 10) : token.at].rstrip().endswith(")")
+    return "unsafe" if mark == "=" and (called or after in {":", *ATTRIBUTE_TYPES}) else "safe"
 
 
 _COLON_RULES = frozenset(

@@ -283,8 +283,11 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         places = (offset, offset - 1, context.previous_end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
         if start is not None:
-            span = Span(start, start + 2)
-            message = f"expected `{right}`, found `{wrong}`"
+            before = "=" if wrong == "=>" and text[start - 1 : start] == "=" else ""  # `==>`
+            if before and right != "=":
+                continue
+            span = Span(start - len(before), start + 2)
+            message = f"expected `{right}`, found `{before}{wrong}`"
             edits = (Edit(span, right),)
             yield Diagnosis("wrong-mark", message, span, edits, f"write `{right}`", min_tokens=2)
     if context.token is not None and context.token in {"%", "$"}:
