@@ -67,7 +67,7 @@ def _nearest_decorator(name: str, message: str) -> str | None:
 
 
 def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:
-    """Return the fix that replaces a word; None if a span does not begin with this word."""
+    """Return the fix that replaces a word; None if a span does not start with the word."""
     edits = []
     for span in spans:
         if not text.startswith(wrong, span.start):

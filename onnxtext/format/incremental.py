@@ -30,7 +30,7 @@ MIN_STATEMENTS = 100
 """A text with fewer statements and fewer than `MIN_CHARACTERS` characters is formatted in full."""
 
 MIN_CHARACTERS = 10_000
-"""See `MIN_STATEMENTS`: a longer text is formatted incrementally even with few statements."""
+"""A text of this length is formatted incrementally even if it has fewer statements."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")

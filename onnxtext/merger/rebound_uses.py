@@ -99,7 +99,7 @@ class _Scope:
 
     @cached_property
     def by_operator(self) -> Mapping[tuple[str, ...], list[str]]:
-        """For each number of an output, domain and operator, the values that are this output."""
+        """Maps (index of the output, domain, operator) to the names of all such outputs."""
         result: Mapping[tuple[str, ...], list[str]] = defaultdict(list)
         for node in self.nodes:
             for index, name in enumerate(node.outputs):

@@ -211,7 +211,7 @@ def _pair_as_other_side(
     base: Sequence[Any],
     rules: MatchRules,
 ) -> None:
-    """Match items of a side with the base as equally named items of the other side are matched.
+    """Give unmatched items of a side the base item of the other side's item with the same name.
 
     For example, both sides rename `y = Relu (x)` to `z`, and only this side makes it
     `z = Tanh (x)`: only the node of the other side is similar enough to the base.

@@ -8,6 +8,7 @@ elsewhere in the text: a word that occurs once may be a typing error.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
@@ -17,25 +18,30 @@ from onnxtext.syntax.heuristics.node_errors import NAMES
 _AROUND = 20_000
 """Maximum number of characters before and after a name in which to search for it."""
 _MAX_HITS = 50
+"""Maximum number of places to look at in the search for a name."""
 _NAME_CHARACTER = re.compile(r"[^\s\"'(){}\[\]<>,=#]")
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _NAMES = NAMES - {"PRIM", "CONTAINER"}
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 
 
-def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
-    """Whether a name occurs in the text outside of a range, with or without quotes."""
-    start, limit = max(0, span.start - _AROUND), span.end + _AROUND
+def _places(text: str, name: str, span: Span) -> Iterator[int]:
+    """Yield where a whole name stands near a range, but outside of it, with or without quotes."""
+    end, limit = max(0, span.start - _AROUND), span.end + _AROUND
     for _ in range(_MAX_HITS):
-        place = text.find(name, start, limit)
+        place = text.find(name, end, limit)
         if place < 0:
-            return False
-        start = place + len(name)
+            return
+        end = place + len(name)
         before = text[place - 1 : place] if place else ""
         inside = span.start <= place < span.end
-        if not (inside or _NAME_CHARACTER.match(before) or _NAME_CHARACTER.match(text, start)):
-            return True
-    return False
+        if not (inside or _NAME_CHARACTER.match(before) or _NAME_CHARACTER.match(text, end)):
+            yield place
+
+
+def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
+    """Whether a name occurs in the text outside of a range, with or without quotes."""
+    return next(_places(text, name, span), None) is not None
 
 
 def _is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
@@ -47,17 +53,10 @@ def _is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
         pair: both names; places where they stand together do not count.
     """
     word = name.strip('"')
-    start, limit = max(0, name.at - _AROUND), name.end + _AROUND
-    for _ in range(_MAX_HITS):
-        place = text.find(word, start, limit)
-        if place < 0:
-            return False
-        start = place + len(word)
-        line = text.rfind("\n", 0, place) + 1
-        before, after = text[line:place].rstrip(' \t"'), text[start : start + 100].lstrip(' \t"')
-        if name.at <= place < name.end or "#" in before or not after or after[0] not in ",)=":
-            continue
-        if text[place - 1 : place].strip() and _NAME_CHARACTER.match(text[place - 1]):
+    for place in _places(text, word, name.span):
+        line, end = text.rfind("\n", 0, place) + 1, place + len(word)
+        before, after = text[line:place].rstrip(' \t"'), text[end : end + 100].lstrip(' \t"')
+        if "#" in before or after[:1] not in {",", ")", "="}:
             continue
         is_attribute = after[0] == "=" and before[-1:] in ("<", ",")
         if not (is_attribute or before.endswith(("[", pair[0])) or after.startswith(pair[1])):

@@ -57,7 +57,7 @@ from onnxtext.syntax.heuristics.header_errors import (
     unclosed_list,
     unquoted_header_value,
 )
-from onnxtext.syntax.heuristics.label_errors import labels
+from onnxtext.syntax.heuristics.label_errors import labels, unquoted_label
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
 from onnxtext.syntax.heuristics.markdown_and_comments import backticks, emphasis, trailing_comment
 from onnxtext.syntax.heuristics.metadata_errors import (
@@ -65,7 +65,6 @@ from onnxtext.syntax.heuristics.metadata_errors import (
     block_head,
     function_after_sections,
     section_colon,
-    unquoted_label,
 )
 from onnxtext.syntax.heuristics.misplaced_constructs import (
     graph_among_nodes,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
@@ -51,7 +52,7 @@ def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnos
 
 
 def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
-    """Diagnose the brackets of a label: one is missing or there are two, or several words."""
+    """Diagnose the brackets of a label: one is missing, or there are two."""
     end = next((index for index, token in enumerate(head) if token == "]"), None)
     if end is None:
         return
@@ -63,18 +64,10 @@ def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
     if not inside or not names or (head[end].at < context.at and head[end + 1 :] != []):
         return
     span = Span(head[0].at, head[end].end)
-    if _is_name(context, inside) and brackets != ["[", "]"]:
-        label = f"[{inside[0]}]"
-        message = "the label of a node must be in one pair of brackets"
-    elif len(inside) > 1 and brackets == ["[", "]"] and head[0] == "[":
-        words = context.text[inside[0].at : inside[-1].end]
-        if '"' in words or "\n" in words or inside[0] == inside[1]:
-            return
-        if any(context.name(token) == "PRIM" for token in inside):
-            return
-        label, message = f'["{words}"]', f"`{words}` needs quotes to be a label"
-    else:
+    if not _is_name(context, inside) or brackets == ["[", "]"]:
         return
+    label = f"[{inside[0]}]"
+    message = "the label of a node must be in one pair of brackets"
     edits = (Edit(span, label),)
     yield Diagnosis(
         "syntax-error", message, span, edits, f"write `{label}`", "unsafe", min_tokens=2
@@ -92,3 +85,22 @@ def _without_brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diag
         edits = (Edit(span, f"[{name}]"),)
         title = f"write `[{name}]`"
         yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=2)
+
+
+_LABEL = re.compile(
+    r"\[[ \t]*(?P<label>[^\s\]\[\"'=()<>,]+[ \t][^\]\[\"\n=()<>,]*?)[ \t]*\](?=[ \t]*[\w\"])"
+)
+
+
+def unquoted_label(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a label with blanks, which needs quotes: `[my label] y = Relu (x)`."""
+    if "node" not in context.rules or not context.done or context.done[0] != "[":
+        return
+    match = _LABEL.match(context.text, context.done[0].at, context.line_limit)
+    if match is None or not match.start("label") < context.at < match.end():
+        return
+    label = match["label"]
+    if "\\" not in label:
+        span = Span(*match.span("label"))
+        message, edits = f"`{label}` needs quotes to be a label", (Edit(span, f'"{label}"'),)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=2)

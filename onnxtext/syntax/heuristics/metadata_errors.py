@@ -132,22 +132,3 @@ def function_after_sections(context: ErrorContext) -> Iterator[Diagnosis]:
     help = "move it before the first section"
     span = Span(context.at, context.at + len(context.token))
     yield Diagnosis("misplaced-section", message, span, help=help, skip_to=len(text) + 1)
-
-
-_LABEL = re.compile(
-    r"\[[ \t]*(?P<label>[^\s\]\[\"'=()<>,]+[ \t][^\]\[\"\n=()<>,]*?)[ \t]*\](?=[ \t]*[\w\"])"
-)
-
-
-def unquoted_label(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a label with blanks, which needs quotes: `[my label] y = Relu (x)`."""
-    if "node" not in context.rules or not context.done or context.done[0] != "[":
-        return
-    match = _LABEL.match(context.text, context.done[0].at, context.line_limit)
-    if match is None or not match.start("label") < context.at < match.end():
-        return
-    label = match["label"]
-    if "\\" not in label:
-        span = Span(*match.span("label"))
-        message, edits = f"`{label}` needs quotes to be a label", (Edit(span, f'"{label}"'),)
-        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=2)

@@ -112,7 +112,7 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         return
     place = Span(*match.span(2))
     message = f"unexpected `{match[2]}` after `{match[1]}`"
-    # Where another item follows, the mark takes the place of a comma.
+    # If another item follows, the mark was probably typed instead of a comma.
     for written, title in ((",", "write `,`"), ("", f"remove `{match[2]}`")):
         edits = (Edit(place, written),)
         if written and not _comma_follows(context, place):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drop dangling entries of sections whose items were probably lost because of other errors."""
+"""Drop errors about section entries whose items were probably lost because of other errors."""
 
 from __future__ import annotations
 
