@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -68,12 +69,27 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 
 
 def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
-    """Return the errors that the checker finds in a merge of two versions without errors.
+    """Return the errors that the checker finds in a merge, but in no side.
 
-    If a side has errors, return nothing: an edit of the other side may change their messages.
+    If an error of a side is missing in the merge, an edit of the other side may have changed its
+    message. Then one error with the same code counts as this error, not as a new one.
     """
     found = _errors_in(model)
-    return [] if found and any(map(_errors_in, sides)) else found
+    if not found:
+        return []
+    old = [finding for side in sides for finding in _errors_in(side)]
+    old_keys = set(map(finding_key, old))
+    keys = set(map(finding_key, found))
+    changed = Counter([finding.code for finding in old if finding_key(finding) not in keys])
+    new = []
+    for finding in found:
+        if finding_key(finding) in old_keys:
+            continue
+        if changed[finding.code]:
+            changed[finding.code] -= 1
+        else:
+            new.append(finding)
+    return new
 
 
 def _errors_in(model: Model) -> list[Finding]:

@@ -80,3 +80,30 @@ def test_an_error_that_a_side_has_is_merged(*, binary: bool) -> None:
     versions = [onnxtext.to_binary(t) if binary else t for t in (BASE, invalid, renamed)]
     found = onnxtext.merge(*versions)
     assert not found.conflicts
+
+
+INVALID = ("b = Elu <alpha = 0.5> (a)", "b = Elu <alpha = 1> (a)")
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_older_error_hides_no_new_error(name: str, *, binary: bool) -> None:
+    *edits, note = CASES[name]
+    texts = [edited(*edit).replace(*INVALID) for edit in ([], *edits)]
+    for text in texts:
+        assert [item for item in onnxtext.check(text) if item.severity == "error"]
+    found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in texts])
+    assert found.conflicts
+    assert any(text.startswith(note) for text in found.notes), found.notes
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_older_error_with_another_message_is_merged(*, binary: bool) -> None:
+    wrong = ("float[3, 4] W", "float[5, 4] W")
+    base = edited(wrong)
+    ours = base.replace("MatMul (x, W)", "MatMul (X, W)").replace("3] x,", "3] X,")
+    theirs = base.replace("W", "V")
+    for text in (base, ours, theirs):
+        assert [item for item in onnxtext.check(text) if "rows" in item.message]
+    found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in (base, ours, theirs)])
+    assert not found.conflicts, found.notes
