@@ -96,7 +96,8 @@ def _errors_in(model: Model) -> list[Finding]:
     """Return the errors that the rules find without onnx's inference."""
     from onnxtext.checker.engine.check_tree import run_rules, severity_of  # slow to import
 
-    return [finding for finding in run_rules(model)[1] if severity_of(finding) == "error"]
+    findings = run_rules(model, infers=False)[1]
+    return [finding for finding in findings if severity_of(finding) == "error"]
 
 
 def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:

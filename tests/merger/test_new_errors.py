@@ -47,7 +47,7 @@ CASES = {
         [("float[3, 4] W", "float[4, 3] W"),
          ("a = MatMul (x, W)", "V = Transpose (W)\n  a = MatMul (x, V)")],
         [("  b = Elu", "  d = MatMul (x, W)\n  b = Elu")],
-        "`W` has 4 rows, but `x` has 3 columns",
+        "the inputs of `MatMul` do not fit: the last dimension of the left matrix is 3",
     ),
     "a type": (
         [("float[2, 3] x", "double[2, 3] x"),

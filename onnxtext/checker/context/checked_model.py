@@ -44,6 +44,7 @@ class Options:
             encoded. The attribute is None if the caller provides no such function.
         assumed: the operator sets to assume for a fragment that is a graph or nodes, because such
             a fragment imports none.
+        infers: whether rules use onnx's shape inference.
         inference: runs onnx's shape inference in a child process.
         tables: the operators of schema files; if several tables have an operator, the first counts.
     """
@@ -53,6 +54,7 @@ class Options:
     selected: frozenset[str] = field(default_factory=frozenset)
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
+    infers: bool = True
     inference: InferenceClient = field(default_factory=InferenceClient)
     tables: tuple[OperatorTable, ...] = field(default_factory=default_tables)
 

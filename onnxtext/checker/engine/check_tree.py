@@ -86,11 +86,13 @@ def run_rules(
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
     answers: Answers | None = None,
+    infers: bool = True,
 ) -> tuple[CheckedModel, list[Finding]]:
     """Run the rules on a model or a fragment; return the subject of the check and its findings.
 
-    `answers` is a cache of results of onnx's inference, to which the check adds new results. The
-    other arguments are those of `check_tree`.
+    `answers` is a cache of results of onnx's inference, to which the check adds new results.
+    `infers` tells whether rules use onnx's inference. The other arguments are those of
+    `check_tree`.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
@@ -104,6 +106,7 @@ def run_rules(
         active,
         frozenset(explicitly_selected),
         encoded,
+        infers=infers,
         inference=InferenceClient(answers),
     )
     if isinstance(root, Fragment):

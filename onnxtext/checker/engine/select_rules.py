@@ -70,7 +70,8 @@ def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
     `CheckedModel.cascades`.
     """
     active = subject.options.active
-    if subject.active("shape-mismatch", "onnx-inference-failed"):
+    infers = subject.options.infers
+    if infers and subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()
     for family in families():
         if not active.isdisjoint([rule.code for rule in family.rules]):

@@ -44,7 +44,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find nodes that reject the shapes of their inputs, and wrong declared shapes."""
-    if subject.is_recursive or fits_by_kind(subject):
+    if not subject.options.infers or subject.is_recursive or fits_by_kind(subject):
         return
     errors = bool(errors_of(subject))
     expandable = is_expandable(subject)
