@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:
-    """Return the array of an argument, which is `@x.npy` for a file, or a JSON number or list.
+    """Return the array that an argument gives: `@x.npy` (a file), or a JSON number or list.
 
     Raises:
         CommandError: the file cannot be read, or the argument is not an array.
@@ -24,7 +24,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
     if not text.startswith("@"):
         try:
             array = np.asarray(json.loads(text))
-            if array.dtype.kind == "O":  # such as integers beyond int64
+            if array.dtype.kind == "O":  # for example, integers beyond int64
                 is_valid = all(isinstance(item, int) for item in array.flat)
             else:
                 is_valid = bool(array.shape) or array.dtype.kind != "U"
@@ -43,7 +43,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             array = np.load(path, allow_pickle=False)
         except OSError:
             raise
-        except Exception as error:  # numpy parses headers as Python, and raises many classes
+        except Exception as error:  # numpy parses the header as Python: many classes are possible
             reason = str(error).partition("\n")[0]
             raise CommandError("no-input", f"{path} is not a .npy file: {reason}") from None
     if not isinstance(array, np.ndarray):

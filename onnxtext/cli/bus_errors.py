@@ -10,14 +10,14 @@ from onnxtext.cli.report import ERROR_STATUS, plain_error
 from onnxtext.io import files
 
 _handlers: list[object] = []
-"""The handler, which must not be garbage-collected."""
+"""The installed handler; this reference keeps it from being garbage-collected."""
 
 
 def install_handler() -> None:
     """Install a handler for SIGBUS, the signal for reading beyond the end of a mapped file.
 
-    The handler must be a C function. Python would call a handler of the module `signal` only after
-    the failed instruction, which the kernel repeats forever.
+    The handler must be a C function. Python would call a handler of the module `signal` only
+    between bytecode instructions, but the kernel repeats the failed machine instruction forever.
     """
     if _handlers or not hasattr(signal, "SIGBUS"):
         return
@@ -29,7 +29,7 @@ def install_handler() -> None:
 
 
 def _end(signal_number: int) -> None:
-    """Name the truncated file, and end the process."""
+    """Report which file was truncated, and end the process."""
     try:
         files.remove_temporary_files()
         names = [name for name, size in files.mapped.items() if _is_shorter(name, size)]

@@ -38,7 +38,7 @@ class Output(NamedTuple):
 
     Attributes:
         pieces: the bytes of the output, in order.
-        beside: the weight files to write beside the output, before it; None if there are none.
+        beside: the weight files beside the output, which are written first; None if there are none.
         external: the file of ONNX external data to write with the output; None if there is none.
     """
 
@@ -104,7 +104,7 @@ def run(
 
 
 def _convert(conversion: Conversion, job: ConversionJob, force: bool, progress: Progress) -> None:
-    """Convert one input and write the output; check first that nothing else is overwritten."""
+    """Convert one input and write the output; never overwrite an input or another output."""
     _check_output(conversion, job)
     result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
@@ -239,7 +239,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
                     written(len(piece))
         for file in opened:
             file.flush()
-            with contextlib.suppress(OSError):  # pipes and devices
+            with contextlib.suppress(OSError):  # pipes and devices do not support fsync
                 os.fsync(file.fileno())
 
 
@@ -257,5 +257,5 @@ def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
                 )
             with progress.counting(target.name, size) as written:
                 beside.write(written)
-        except ValueError as error:  # a path outside of the directory, a missing library
+        except ValueError as error:  # such as a path outside of the directory, a missing library
             raise CommandError("cannot-write", f"cannot write {target}: {error}") from None

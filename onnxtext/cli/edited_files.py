@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the file that a command edits, write or show the edited model, and find its new errors."""
+"""Read the file to edit, write or show the edited model, and find the errors that are new."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read(target: EditTarget) -> bytes:
     """Return the content of the file to edit.
 
     Raises:
-        CommandError: the file cannot be read, or it would be replaced and is not a regular file.
+        CommandError: the file cannot be read, or is to be replaced but is not a regular file.
     """
     replaces = target.file != "-" and target.output is None and not target.diff
     if replaces and is_stream(Path(target.file)):
@@ -153,4 +153,4 @@ def _errors(target: EditTarget, content: str | bytes) -> list[Diagnostic]:
 
 
 _SIZE_CODES = ("dim-forced", "dim-variable-conflict")
-"""The warnings about contradictory sizes."""
+"""The codes of warnings about contradictory sizes."""

@@ -13,7 +13,7 @@ INTERRUPTED = 130
 """The exit status of shells for a command ended by Ctrl-C."""
 
 _RETRY = 0.01
-"""Seconds after which a signal that arrived during an import is handled again."""
+"""Seconds to wait before a signal that arrived during an import is handled again."""
 
 _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 """Options that only write to standard output."""
@@ -22,8 +22,8 @@ _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 def main() -> None:
     """Run the command line and exit with its status."""
     _handle_signals()
-    # We do not use numpy's linear algebra library, but it would start threads, which cost time and
-    # memory and abort the process if memory is short.
+    # numpy's linear algebra library, which we do not use, would start threads. These take time and
+    # memory, and abort the process if memory is short.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imports create many objects that stay alive. With the default threshold of 700, the garbage
     # collector would traverse them repeatedly.
@@ -79,7 +79,7 @@ def _run(arguments: list[str]) -> int:
         plain_error(str(error))
         return ERROR_STATUS
     except OSError as error:
-        # An error without a file name is one of standard output: `write_stderr` never raises.
+        # An error without a file name comes from standard output: `write_stderr` never raises.
         if files.lacks_current_directory(error):
             plain_error(files.reason_of(error))
         elif error.filename is None and sys.stdout is not None:

@@ -85,7 +85,7 @@ def _first_sentence(command: click.Command) -> str:
 
 
 def _options(context: click.Context) -> Iterator[str]:
-    """Yield roff lines with a tagged paragraph for each option; the usage line shows arguments."""
+    """Yield roff lines with a tagged paragraph for each option; arguments are in the usage line."""
     for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None and isinstance(parameter, click.Option):

@@ -22,14 +22,14 @@ Exit status:
   1  findings: a text has errors, or a file is not a model
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
-With several files, the highest status of any file; every file is tried."""
+With several files, every file is tried, and the highest status is used."""
 
 
 class FileName(click.Path):
     """A click type for file names: any name is valid, and shells complete names with `suffixes`.
 
-    Click does not check that files are readable, so that an unreadable file does not stop the
-    command before it has processed the other files.
+    Unlike `click.Path`, it does not check that a file is readable: one unreadable file must not
+    keep the command from processing the other files.
     """
 
     def __init__(self, *suffixes: str) -> None:
@@ -63,7 +63,7 @@ markdown_option = click.option(
 def one_of(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a function for `shell_complete` of click that offers the names from `names()`."""
+    """Return a function for click's `shell_complete` that offers the names from `names()`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         return [name for name in names() if name.startswith(incomplete)]
@@ -75,8 +75,8 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
     """Return a decorator that adds the parameters `inputs`, `output` and `force` to a command.
 
     Args:
-        inputs: the type of the inputs' names.
-        output: the type of the output's name.
+        inputs: the click type of the inputs.
+        output: the click type of the output.
     """
     return lambda command: add_options(
         command,
@@ -86,15 +86,15 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
             "--output",
             metavar="OUT",
             type=output,
-            help="The file to write, or - for standard output. For several INs, a directory: an "
-            "existing one, or a name that ends in / to create it.",
+            help="The file to write, or - for standard output. For several INs, a directory; a "
+            "name that ends in / creates it.",
         ),
         click.option(
             "-f",
             "--force",
             is_flag=True,
-            help="Overwrite existing files. Without this option, an existing file is an error, "
-            "unless it has the same content already.",
+            help="Overwrite existing files. Without this option, an existing file with other "
+            "content is an error.",
         ),
     )
 

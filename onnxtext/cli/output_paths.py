@@ -82,7 +82,7 @@ def plan_jobs(
 
 
 def files_below(
-    directory: Path, suffixes: tuple[str, ...], is_text: Callable[[Path], bool] = lambda path: True
+    directory: Path, suffixes: tuple[str, ...], is_wanted: Callable[[Path], bool] = lambda _: True
 ) -> list[Path]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
@@ -91,7 +91,7 @@ def files_below(
     Args:
         directory: a directory from the command line.
         suffixes: suffixes of the files.
-        is_text: returns False for the files and directories that the user has excluded.
+        is_wanted: returns False for the files and directories that the user has excluded.
 
     Raises:
         CommandError: a directory cannot be read.
@@ -104,7 +104,7 @@ def files_below(
         return path.name.lower().endswith(suffixes)
 
     try:
-        return sorted(walk_files(directory, has_suffix, is_text, warn_skipped))
+        return sorted(walk_files(directory, has_suffix, is_wanted, warn_skipped))
     except OSError as error:
         raise read_error(error, directory) from None
 
@@ -130,7 +130,7 @@ def _target(
     if output is not None and not _is_directory(output):
         return Path(output)
     if source is None:
-        raise click.UsageError(f"{output} is a directory, and standard input has no name.")
+        raise click.UsageError(f"{output} is a directory: name an output file for standard input.")
     if output is None and is_stream(source):
         raise click.UsageError(f"{source} is not a regular file: name the output with -o.")
     stem = source.stem if source.suffix.lower() in suffixes else source.name
@@ -145,7 +145,7 @@ def _is_directory(name: str) -> bool:
 def _find_clashes(jobs: Iterable[ConversionJob]) -> Iterator[ConversionJob]:
     """Yield each job, with `clash` set if an earlier job has the same target.
 
-    A job is left out if an earlier one has the same target and, by another path, the same input.
+    A job is left out if an earlier job has the same target and reads the same file by another path.
     """
     written: dict[str, ConversionJob] = {}
     for job in jobs:

@@ -50,7 +50,7 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
     # The options that git uses: keep colors, exit if the text fits, and do not clear the screen.
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
-    # The pager handles Ctrl-C. After the pager ends, writing raises an error, not SIGPIPE.
+    # Ignore signals: the pager handles Ctrl-C, and writing to a closed pager must raise an error.
     handlers = [(name, signal.signal(name, signal.SIG_IGN)) for name in _signals()]
     assert process.stdin is not None
     try:
@@ -74,7 +74,7 @@ def _signals() -> list[signal.Signals]:
 
 
 def _blocks(pieces: Iterable[str]) -> Iterable[str]:
-    """Join pieces to blocks. The first block is small, so that text appears soon."""
+    """Join pieces into larger blocks. The first block is small, so that text appears soon."""
     block: list[str] = []
     length, most = 0, 1 << 12
     for piece in pieces:

@@ -62,7 +62,7 @@ class Progress:
             size: the total number of bytes; no bar is shown for less than 64 MiB.
 
         Yields:
-            A function that adds a number of processed bytes to the progress.
+            A function that advances the bar by a number of processed bytes.
         """
         if size < _LARGE or not is_terminal(sys.stderr):
             yield lambda count: None
@@ -94,7 +94,7 @@ class Progress:
             self._bar.start()
 
     def _show(self, job: ConversionJob, done: int, total: int) -> None:
-        """Show the number of processed files and the name of the next one."""
+        """Show the number of processed files and the name of the next file."""
         name = escape_controls(Path(job.name).name)
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=done, description=name)
@@ -106,7 +106,7 @@ class Progress:
         self._bar.start()
 
     def _new_bar(self, *columns: rich.progress.ProgressColumn) -> rich.progress.Progress:
-        """Create a bar with columns, and a last column with the name of its task."""
+        """Create a bar that has `columns`, and then a column with the name of the task."""
         from rich.console import Console
         from rich.progress import Progress as Bar
         from rich.progress import TextColumn

@@ -55,7 +55,7 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
 
 
 def read_error(error: OSError, default: str | Path) -> CommandError:
-    """Create the error for a file that cannot be read, named as in `name_of`."""
+    """Create the error for a file that cannot be read: the file of `error`, or else `default`."""
     message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
     return CommandError("cannot-read", message)
 
@@ -70,7 +70,7 @@ def terminal_error() -> CommandError:
 
 
 def exists_error(path: Path) -> CommandError:
-    """Create the error for an output that exists, for a command without `--force`."""
+    """Create the error for an existing file that would be overwritten without `--force`."""
     return CommandError(
         "output-exists",
         f"{path} exists and has other content",
@@ -232,7 +232,7 @@ def plain_error(message: str) -> None:
 
 
 def internal_error(error: Exception) -> None:
-    """Write an unexpected exception that is not about a file: a lack of memory, or a bug."""
+    """Write the message for an unexpected exception outside of `reporting`: no memory, or a bug."""
     if lacks_memory(error):
         plain_error(NO_MEMORY)
         _show_traceback()
@@ -261,7 +261,7 @@ def _show_traceback() -> None:
 
 
 def _columns() -> int:
-    """Return the width of the terminal; 100, the width of canonical texts, without a terminal."""
+    """Return the width of the terminal; without one, return 100, the width of canonical texts."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 100
     except (AttributeError, OSError, ValueError):

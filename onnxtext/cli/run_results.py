@@ -24,7 +24,7 @@ def outputs_as_text(values: Values) -> str:
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """Return the lines of an output, or of an item of one."""
+    """Return the lines that show an output, or an item of a sequence or map in an output."""
     import numpy as np
 
     from onnxtext.weights.statistics import describe
@@ -92,7 +92,7 @@ def differences_as_text(differences: list[ValueDifference], first: str, second: 
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
-        title = f"inner values that differ: {len(inner)}, the largest differences"
+        title = f"inner values that differ: {len(inner)}, the largest differences first"
         lines += _rows(title, inner[:_MAX_ROWS])
         earliest = next(difference for difference in differences if difference.differs)
         lines.append(f"the first value that differs: {earliest.name}")

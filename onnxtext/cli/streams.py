@@ -14,7 +14,7 @@ from onnxtext.io.files import read_input, read_stream
 from onnxtext.terminal import is_terminal
 
 WAITS_FOR_TEXT = "reading a text from the terminal; Ctrl-D at the start of a line ends it"
-"""The hint for users who forgot the name of a file: without it they would wait forever."""
+"""A hint for users who forgot to name a file: otherwise, the command seems to hang."""
 
 
 def stdout_buffer() -> BinaryIO:
@@ -50,7 +50,7 @@ def cannot_write_stdout(error: OSError) -> str:
 
 
 def print_to_stdout(text: str, end: str = "\n") -> None:
-    """Write a text to standard output in its encoding; unsupported characters are escaped.
+    """Write a text to standard output in the stream's encoding; escape unsupported characters.
 
     Raises:
         CommandError: standard output is closed, or cannot be written.

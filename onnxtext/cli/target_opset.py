@@ -25,7 +25,7 @@ def read_targets(
     """Return the versions by domain from values such as `21` and `ai.onnx.ml=3`.
 
     Raises:
-        click.BadParameter: a value has another form.
+        click.BadParameter: a value is neither a version nor `DOMAIN=VERSION`.
     """
     result: dict[str, int] = {}
     for value in values:
@@ -56,7 +56,7 @@ def check_targets(targets: Targets) -> None:
 def find_changes(
     subject: CheckedModel, source: Source | None, *, name: str, targets: Targets
 ) -> list[Diagnostic]:
-    """Return the changes that a conversion would make, and the reasons why it is impossible.
+    """Return findings on a conversion: the changes that it would make, and obstacles to it.
 
     Args:
         subject: the checked model, which has no errors.

@@ -87,7 +87,7 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
         "outputs:",
         "  y  4 of 4 elements differ, by up to 24, relative 2",
         "  m  equal",
-        "inner values that differ: 1, the largest differences:",
+        "inner values that differ: 1, the largest differences first:",
         "  a  4 of 4 elements differ, by up to 8, relative 2",
         "the first value that differs: a",
     ]

@@ -63,12 +63,12 @@ Exit status:
   1  findings: a file has errors, or, with --strict, warnings
   2  could not run: wrong usage or settings, or a file is missing or cannot
      be read or written
-With several files, the highest status of any file; every file is tried."""
+With several files, every file is tried, and the highest status is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """The options of `onnxtext check`, without the settings of the project."""
+    """The command-line options of `onnxtext check`; project settings are in `Settings`."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -144,7 +144,8 @@ def _codes(
 @click.option(
     "--infer",
     is_flag=True,
-    help="Write the model with the inferred types of all values to OUT, unless it has errors.",
+    help="Write the model, with the inferred types of all values, to OUT. A model with errors is "
+    "not written.",
 )
 @click.option(
     "--target-opset",
@@ -152,9 +153,9 @@ def _codes(
     multiple=True,
     metavar="N|DOMAIN=N",
     callback=read_targets,
-    help="List the obstacles to a conversion to version N of the standard operators, or of the "
-    "operators of DOMAIN, and the nodes that it changes. With -o, the converted model is "
-    "written to OUT; with --fix, it replaces FILE.",
+    help="Report what a conversion to version N of the standard operators, or of the operators of "
+    "DOMAIN, would change, and what prevents it. With -o, the converted model is written to OUT; "
+    "with --fix, it replaces FILE.",
 )
 @click.option(
     "-o",
@@ -255,7 +256,7 @@ def _check_content(
     target = choice.output
     if target is None and choice.fix and choice.targets:
         target = EditTarget(name, None, force=False, diff=False)
-    then = None  # with a target, `convert_content` finds the changes
+    then = None  # if there is a target, `convert_content` reports the changes below
     if choice.targets and target is None:
         then = partial(find_changes, name=shown, targets=choice.targets)
     try:
@@ -268,7 +269,7 @@ def _check_content(
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
-    before = after = None  # the model before and after the conversion, if there are no errors
+    before = after = None  # the model before and after the conversion; None if it has errors
     if target is not None and not _has_errors(diagnostics):
         before = after = data if is_binary(data, shown) else decode_text(data, shown)
         if choice.targets:

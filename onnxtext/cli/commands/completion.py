@@ -108,9 +108,9 @@ class _Protocol(ShellComplete):
     """Whether a completion of `--option=value` must repeat `--option=`."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the word to complete, and that word."""
+        """Return (complete words before the cursor, incomplete word at the cursor)."""
         args, incomplete = super().get_completion_args()
-        # Bash passes `=` as a word of its own; click would then ignore the option before it.
+        # Bash passes `=` as a separate word; click would then ignore the option before it.
         return [word for word in args if word != "="], incomplete
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:

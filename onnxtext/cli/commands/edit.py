@@ -42,7 +42,7 @@ Exit status:
      written, or an existing file would have to be overwritten"""
 
 Edit = Callable[["Model"], "list[str] | None"]
-"""Changes the tree of a model in place; may return notes for the user."""
+"""A function that edits the tree of a model in place, and returns notes for the user or None."""
 
 
 @click.group("edit", epilog=EXAMPLES)
@@ -144,21 +144,20 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
     type=(str, int),
     multiple=True,
     metavar="VALUE DIM",
-    help="Give the same name to dimension DIM of another input.",
+    help="Also make dimension DIM of the input VALUE symbolic, with the same name.",
 )
 @click.option(
     "--fix",
     is_flag=True,
-    help="Also change elements of constant shapes, such as those of Reshape, that require the old "
-    "size.",
+    help="Also change constants that require the old size, such as the target shape of a Reshape.",
 )
 def make_symbolic(
     value: str, dim: int, name: str, also: tuple[tuple[str, int], ...], fix: bool
 ) -> Edit:
     """Make dimension DIM of the input VALUE symbolic: x 0 batch.
 
-    All declarations that depend on it change, too. Nodes that allow only the old size, or possibly
-    only the old size, are reported (exit status 1).
+    All declarations that depend on this dimension change, too. Nodes that allow, or may allow, only
+    the old size are reported (exit status 1).
     """
     from onnxtext import editing
 
@@ -293,7 +292,7 @@ def _weight(text: str) -> tuple[str, str]:
 
 
 def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> None:
-    """Edit a file, write or show the result, and report its notes and its new errors."""
+    """Edit a file, write or show the result, and report notes and the errors that are new."""
     from onnxtext.editing import Obstacle, apply
 
     data = read(target)

@@ -35,8 +35,8 @@ def _complete(
 def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     """Explain the CODE of a finding: what it means, why, and how to fix it.
 
-    A finding shows its code in brackets, such as error[missing-comma]. For the name of a profile of
-    `onnxtext check`, its rules are listed.
+    A finding shows its code in brackets, such as error[missing-comma]. If CODE is the name of a
+    profile of `onnxtext check`, the rules of the profile are listed.
     """
     from onnxtext.checker.context.registry import profiles
 

@@ -50,7 +50,8 @@ _STEPS = 6
     "--graph",
     metavar="NAME",
     help="The graph or function of the values: its name, or the node and attribute of a nested "
-    "graph (loop.body). Default: the main graph, else the first that defines the value.",
+    "graph (loop.body). Default: the main graph if it defines the value, else the first graph or "
+    "function that does.",
 )
 @click.option(
     "--line",
@@ -84,9 +85,9 @@ def command(
     """Show where the types of values come from, or why they are unknown.
 
     FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
-    label of a node to explain all of its outputs. The output tells for each size whether it is
-    declared in an input, stored in a weight, inferred by nodes, assumed (only a declaration gives
-    it) or unknown, and then shows the chain of nodes that compute it.
+    label of a node to explain all of its outputs. The origin of each size is shown: declared in an
+    input, stored in a weight, inferred by nodes, assumed (only a declaration gives it), or unknown.
+    The chain of nodes that compute the size follows.
     """
     if not values and line is None:
         raise click.UsageError("Name a VALUE, or a statement with --line.")
@@ -164,15 +165,15 @@ class _Model:
             encoded, _ = encode_for_checks(root, self._source, base)
         return run_rules(root, base_dir=base, encoded=encoded)[0]
 
-    # ---- Which values -----------------------------------------------------------------------
+    # ---- Selection of values ----------------------------------------------------------------
 
     def choose(
         self, names: tuple[str, ...], graph: str | None, line: int | None
     ) -> list[tuple[Scope, str]]:
-        """Return the values to explain, each as its graph or function body and its name.
+        """Return (graph or function body, name) of each value to explain.
 
         Raises:
-            OnnxTextError: there is no such value.
+            OnnxTextError: a name matches no value and no label, or the line defines no value.
         """
         from onnxtext.show_model.show_error import ShowError
 
@@ -217,7 +218,7 @@ class _Model:
         return [(statement[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
-        """Return the last statement that begins at or before a line, and its scope, if any."""
+        """Return (scope, statement) of the last statement at or before a line; None if none is."""
         if self._source is None:
             return None
         best: tuple[int, Scope, Any] | None = None
@@ -248,7 +249,7 @@ class _Model:
         return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, views: list[Any]) -> Iterator[str]:
-        """Yield notes: the call that is explained if there are several, and other definitions."""
+        """Yield notes on other calls of the function, and on other values with the same name."""
         from onnxtext.checker.context.finding import Place
         from onnxtext.checker.inference.explain_shape_errors import spell_type
 
@@ -274,7 +275,7 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{ending}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield JSON objects that explain a value; in a function body, one per kind of call."""
+        """Yield JSON objects that explain a value, one for each distinct call of a function."""
         from onnxtext.checker.explain_type.explanation import as_object, explain_value
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 

@@ -41,7 +41,7 @@ Exit status:
   0  success
   1  a text has errors; or, with --check, is not formatted
   2  could not run: wrong usage, or a file cannot be read or written
-With several files, the highest status of any file; every file is tried."""
+With several files, every file is tried, and the highest status is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def _files_below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
 
 
 def _format(job: ConversionJob, options: FormatOptions, reporter: Reporter) -> bool:
-    """Format a text; return whether it changes."""
+    """Format a text, and write or show the result; return whether the text changes."""
     from onnxtext.format.format_text import format_source
 
     replaces = job.target is not None and not (options.check or options.diff or options.stdout)

@@ -95,14 +95,14 @@ def _in_text(name: str) -> Diagnostic:
 
 
 _LONG_TEXT = 1 << 20
-"""A text with weights that has more characters gets a note if it goes to standard output."""
+"""Maximum number of characters of a text with weights on standard output without a note."""
 
 
 def _official_conversion(allow_loss: bool) -> Conversion:
     """Return the conversion of binary models to the official syntax.
 
     Args:
-        allow_loss: whether to write texts that cannot represent everything in the model.
+        allow_loss: whether to write a text even if it lacks parts of the model.
     """
 
     def convert(data: bytes, job: ConversionJob) -> Output:
@@ -214,8 +214,8 @@ def command(
 
     The official syntax (--dialect onnx) cannot represent everything: losses are listed on standard
     error by kind; the exit status is 1 and nothing is written, unless --allow-loss is given.
-    Two changes that keep the meaning are only noted: empty fields that are stored or not, and
-    raw_data written as typed data.
+    Two changes of the encoding do not count as losses, and are only noted: empty fields that become
+    absent or present, and raw_data written as typed data.
     """
     _check_dialect(dialect, allow_loss)
     if dialect == "onnx":

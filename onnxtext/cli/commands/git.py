@@ -43,7 +43,7 @@ Exit status:
   1  findings: no installed mode works, or a file would change
   2  could not run: wrong usage, git failed, or settings that onnxtext did not
      make are in conflict with a mode; nothing is changed then
-With several files, the highest status of any file; every file is tried."""
+With several files, every file is tried, and the highest status is used."""
 
 EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
 
@@ -226,8 +226,9 @@ def verify(output_format: str, color: str) -> int:
 def checkout(output_format: str, color: str) -> int:
     """Replace texts in the working tree by their models.
 
-    Such texts exist in a clone made before `install --mode filter`, and after a conflict was
-    resolved in the text. Only texts that git stores are replaced; nothing else is changed.
+    The working tree has texts in place of models if the clone was made before `install --mode
+    filter`, or if a conflict was resolved in the text. Only texts that git stores are replaced;
+    nothing else is changed.
     """
     from onnxtext.git.checkout import check_out
 
@@ -286,7 +287,7 @@ def diff(
 
 
 def _not_shown(changes: Sequence[ChangedModel], form: Form | None) -> list[str]:
-    """Return a line for each of the first models that `--most` leaves out, and their number."""
+    """Return lines that name up to `_MAX_NAMED` models left out by `--most`, and count the rest."""
     lines = [_remark(change, "not shown, too long", form) for change in changes[:_MAX_NAMED]]
     if len(changes) > _MAX_NAMED:
         line = f"and {len(changes) - _MAX_NAMED:,} more models"

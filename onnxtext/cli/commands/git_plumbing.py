@@ -45,8 +45,8 @@ _MAX_SIZE = click.option(
     "--max-size",
     callback=_size,
     metavar="SIZE",
-    help="Do not convert larger models; 100m is 100 MiB. Default: `git config onnxtext.maxSize`, "
-    "else 64m.",
+    help="Do not convert models larger than SIZE; 100m is 100 MiB. Default: `git config "
+    "onnxtext.maxSize`, else 64m.",
 )
 
 
@@ -127,7 +127,7 @@ def _filter(convert: Callable[[bytes], ConvertedFile], name: str) -> int:
 
 
 def _limit(option: int | None) -> int:
-    """Return the maximum size of a model to clean: as given, else git's setting, else 64 MiB."""
+    """Return the maximum size of a model to clean: the option, else git's setting, else 64 MiB."""
     if option is not None:
         return option
     from onnxtext.git.clean_smudge import DEFAULT_LIMIT

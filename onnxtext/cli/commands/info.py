@@ -110,7 +110,7 @@ def _table(models: Sequence[tuple[str, int, ModelSummary]]) -> list[str]:
 
 
 def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
-    """Yield the lines of a row; `first` is the width of titles, `widths` that of the cells."""
+    """Yield the lines of a row, with a title of width `first` and cells of the widths `widths`."""
     title, cells = row
     for index in range(max(map(len, cells))):
         shown = [escape_controls(cell[index]) if index < len(cell) else "" for cell in cells]

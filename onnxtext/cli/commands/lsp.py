@@ -59,8 +59,8 @@ def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     # The tree of a long text has hundreds of thousands of objects. Let the garbage collector run
     # rarely: reference counting frees these objects when the text changes.
     gc.set_threshold(1_000_000, 10, 20)
-    # `main` lets SIGPIPE end the process. Ignore the signal here: if the checking process ends, its
-    # pipe is closed, and the server restarts the process.
+    # `main` lets SIGPIPE end the process. The server must ignore it: if the checking process dies,
+    # writing to its pipe fails, and the server starts a new checking process.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     server = create_server()

@@ -32,7 +32,7 @@ Exit status:
   1  there are conflicts, which are marked in the output
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
-If several apply, the highest."""
+If several statuses apply, the highest is used."""
 
 
 @click.command("merge", epilog=EXPLANATION)
@@ -49,7 +49,7 @@ If several apply, the highest."""
     "labels",
     multiple=True,
     metavar="LABEL",
-    help="Name of a version in conflict markers: the first is for ours, then base, then theirs, as "
+    help="Name of a version in conflict markers: the first is for OURS, then BASE, then THEIRS, as "
     "for `git merge-file`.",
 )
 @click.option(
@@ -132,8 +132,8 @@ def _note_missing_weights(
 ) -> None:
     """Report a note if the merged text cannot find its weights.
 
-    A text finds its weights in its own directory, and the versions may be in other directories. The
-    directory of our version is searched if the text is written to standard output.
+    The paths of weights are relative to the text, and the versions may be in other directories. If
+    the text is written to standard output, the paths are relative to our version.
 
     Args:
         result: the merge.
@@ -149,7 +149,7 @@ def _note_missing_weights(
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the versions, too
+            warnings.simplefilter("ignore", OnnxTextWarning)  # the versions have the same warnings
             encode_text(str(result).removeprefix("\ufeff"), base_dir=directory, name=name)
     except OnnxTextError as error:
         first = error.diagnostics[0]

@@ -67,7 +67,7 @@ class _Finite(click.FloatRange):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Return the number of an argument."""
+        """Convert an argument to a finite number."""
         number = float(super().convert(value, param, ctx))
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
@@ -82,7 +82,8 @@ class _Finite(click.FloatRange):
     multiple=True,
     metavar="NAME=VALUE",
     callback=_pairs,
-    help="An input: @x.npy, a number, or numbers in brackets. It gets the declared element type.",
+    help="An input: @x.npy, a number, or numbers in brackets. Elements are converted to the "
+    "declared type.",
 )
 @click.option("--random", is_flag=True, help="Generate the other inputs at random.")
 @click.option(
@@ -164,9 +165,9 @@ def command(
 ) -> int:
     """Run a model and show its outputs.
 
-    FILE is a text or a binary model; - is standard input. The engine runs in a process of its own,
-    with limits of time and memory. With --compare, the values that nodes of the main graph
-    compute are compared, too, by their names.
+    FILE is a text or a binary model; - is standard input. The engine runs in a separate process,
+    with limits of time and memory. With --compare, values of the same name that nodes of both main
+    graphs compute are compared, too.
     """
     sizes = _sizes(dims)
     name = STDIN if file == "-" else file
@@ -251,7 +252,7 @@ def _load(file: str, name: str) -> onnx.ModelProto:
 def _destinations(
     files: Iterable[str], names: list[str], models: Iterable[str | None]
 ) -> dict[str, str]:
-    """Return the name of the output to write to each .npy file.
+    """Map each .npy file to the name of the output to write to it.
 
     Args:
         files: the values of `--output`: `[NAME=]FILE`.
@@ -259,7 +260,8 @@ def _destinations(
         models: the files of the models.
 
     Raises:
-        CommandError: the model has no such output, or the file is a model, `-`, or named twice.
+        CommandError: the model has no output of a name, or a file is one of `models`, is `-`, or is
+            named for two outputs.
     """
     inputs = {os.path.realpath(model) for model in models if model not in (None, "-")}
     names_by_file: dict[str, str] = {}

@@ -53,7 +53,7 @@ def _domains() -> list[str]:
 
 
 def _operators() -> list[str]:
-    """Return the full names of the operators in schema files, for shell completion."""
+    """Return the full names of operators in domains that onnx lacks, for shell completion."""
     schemas = _known_schemas(())
     domains = [name for name in schemas.domains() if not schemas.knows(name)]
     return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
@@ -82,7 +82,7 @@ def command() -> None:
 def import_(package: str, output: str | None, output_format: str, color: str) -> int:
     """Write the schemas that an installed PACKAGE offers to a schema file.
 
-    The package is imported, in a process of its own: its code runs. It offers the schemas that it
+    The package is imported in a separate process, so its code runs. It offers the schemas that it
     registers with onnx, or those of its entry point in the group `onnxtext.schemas`.
     """
     from onnxtext.printer.schemas import print_schemas
@@ -205,7 +205,7 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
             raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
         texts = []
         for signature in signatures:
-            assert signature is not None, "it is in the history"
+            assert signature is not None, "the history lists only versions with a signature"
             origin = signature.origin or "onnx"
             schema = signature.source or convert_schema(_onnx_schema(signature))
             texts.append(f"# {origin}\n{signature_text(schema)}\n")

@@ -46,7 +46,7 @@ def conversion(
         if checked:
             from onnxtext.checker.isolation.pool import start_worker
 
-            start_worker()  # before the imports below, which would make the fork slower
+            start_worker()  # after the imports below, the fork would be slower
         from onnxtext.syntax.parse import parse_model
         from onnxtext.text_to_binary import FilesBeside, embed, encode
 
@@ -106,9 +106,10 @@ def _check(
 
 
 def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) -> None:
-    """If a text only has dangling entries of sections, raise the errors of `onnxtext check`.
+    """Raise the errors of `onnxtext check` if all errors are dangling entries of sections.
 
-    The entries may dangle because of an error in the graph.
+    A dangling entry refers to a missing part of the graph. Its cause may be an error in the graph,
+    which only the checker reports.
     """
     from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.check_source import check_text
@@ -131,7 +132,7 @@ MAX_ERRORS = 50
 
 
 def _external(job: ConversionJob) -> ExternalFile:
-    """Return the file of external data for a job; its parts are added later."""
+    """Return the file of external data for a job; the encoder adds the parts of the file."""
     from onnxtext.weights.external_data import ExternalFile
 
     if job.target is None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnxtext.verifier import Verdict
 
 SUFFIXES = (".onnx", ".onnxtxt")
-"""Suffixes of files to verify in directories."""
+"""Suffixes of the files in a directory that are verified."""
 
 EXPLANATION = """\b
 Laws:
@@ -43,7 +43,7 @@ Exit status:
   0  both laws hold for all files
   1  a law does not hold, or a file is not a model or has errors
   2  could not run: wrong usage, or a file is missing or cannot be read
-With several files, the highest status of any file; every file is tried."""
+With several files, every file is tried, and the highest status is used."""
 
 
 @click.command("verify", epilog=EXPLANATION)

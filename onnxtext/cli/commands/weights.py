@@ -122,17 +122,17 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
 @command.command("gc", epilog=EXAMPLES)
 @_STORES
 @click.option(
-    "--delete", is_flag=True, help="Remove these blobs. Without this option they are only listed."
+    "--delete", is_flag=True, help="Remove orphaned blobs. By default, they are only listed."
 )
 @reporting_options
 def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: str) -> int:
     """Remove orphaned blobs of stores.
 
     A blob is orphaned if no text references it. Texts are searched below the directory that the
-    store is in, and in the directories above it; comments count, and so do texts with errors.
-    Texts elsewhere and older versions in git are not searched. Blobs written in the last hour are
-    kept, because a conversion writes its blobs before its text. If a text cannot be read, nothing
-    is removed.
+    store is in, and in the directories above it. References in comments and in texts with errors
+    count. Texts elsewhere and older versions in git are not searched. Blobs written in the last
+    hour are kept, because a conversion writes its blobs before its text. If a text cannot be read,
+    nothing is removed.
     """
     from onnxtext.weights.store_gc import find_references
 
@@ -167,7 +167,7 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
 
 
 def _remove(store: Store, path: Path) -> bool:
-    """Remove a file unless it was written in the last `_MIN_AGE_SECONDS`; return whether."""
+    """Remove a file if it is older than `_MIN_AGE_SECONDS`; return whether it was removed."""
     try:
         return store.remove(path.name, _MIN_AGE_SECONDS)
     except OSError as error:
