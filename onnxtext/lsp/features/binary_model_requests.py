@@ -4,8 +4,8 @@
 - `onnxtext/fromBinary` {uri} -> {text, size, digest}: print a binary model; `size` and `digest` are
   the number of bytes and the SHA-256 of its file
 - `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}: write a text as a
-  binary model to `target`, by default to `original`; `digest` is that of `fromBinary`, to detect
-  changes of the file `original`; the result has the size and the digest of the new file
+  binary model to `target`, by default to `original`; `digest` is the result of `fromBinary`, to
+  detect changes of the file `original`; the result has the size and the SHA-256 of the new file
 - `onnxtext/convert` {uri, target, direction, force?} -> {target}: convert a file; `direction` is
   `to-binary` or `from-binary`
 - `onnxtext/verify` {uri} -> {ok, report}: verify that the conversions of a file are lossless
@@ -99,7 +99,7 @@ def text_of_binary(data: bytes, path: Path) -> str:
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Write a text as a binary model; read the blobs that it lacks from the original model.
+    """Write a text as a binary model; read the blobs that the text lacks from the original model.
 
     Raises:
         RequestError: the text has errors, the original has changed or cannot be read, or writing
@@ -120,7 +120,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
-    """Return the result of `onnxtext/toBinary`; run in a thread."""
+    """Return the result of `onnxtext/toBinary`; runs in a thread."""
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import FilesBeside, encode, join_pieces
 
@@ -151,7 +151,7 @@ def _add_blobs(model: Model, data: bytes) -> None:
     model.resources_left_out = False
     try:
         resources = lift_placed(data, weights="section").resources
-    except ValueError as error:  # includes LiftError
+    except ValueError as error:  # LiftError is a ValueError
         raise RequestError(f"the weights cannot be read from the original: {error}") from None
     for digest, content in resources.items():
         model.resources.setdefault(digest, content)
@@ -219,7 +219,7 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
 
 
 def _messages(said: str) -> str:
-    """Return the messages of up to ten findings in JSON, a line each; strip other text."""
+    """Return one line for each of the first ten findings in JSON; return other text stripped."""
     try:
         messages = json.loads(said)
     except ValueError:

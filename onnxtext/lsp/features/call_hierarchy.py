@@ -50,7 +50,7 @@ def incoming(
 ) -> list[t.CallHierarchyIncomingCall] | None:
     """Return the graphs and functions that call a function, with the ranges of the calls.
 
-    Nothing calls a graph.
+    The list is empty for a graph, which cannot be called.
     """
     document, item = _requested_scope(server, params.item)
     if document is None:
@@ -122,7 +122,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 def _requested_scope(
     server: Server, item: t.CallHierarchyItem
 ) -> tuple[Document | None, Scope | None]:
-    """Return the document that an item of the client names, and the graph or function in it."""
+    """Return the document of an item from the client, and the graph or function of the item."""
     document = server.documents.get(item.uri)
     if document is None:
         return None, None

@@ -37,7 +37,7 @@ def register(server: Server) -> None:
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
     """Return the code actions for a range.
 
-    Until the checker's diagnostics are published, these are the actions that do not need them.
+    Until the checker's diagnostics are published, fixes are offered for syntax errors only.
     """
     document = server.documents.get(params.text_document.uri)
     if document is None:
@@ -56,12 +56,12 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
 
 
 def _is_requested(kind: str, requested: list[str]) -> bool:
-    """Whether a kind of action is requested: `source` requests `source.fixAll`, too."""
+    """Whether a kind of action is requested; a request for `source` includes `source.fixAll`."""
     return not requested or any(kind == item or kind.startswith(f"{item}.") for item in requested)
 
 
 def _diagnostics(document: Document) -> Sequence[Diagnostic]:
-    """Return the known diagnostics of the current version; at least the syntax errors are known."""
+    """Return the published diagnostics of the current version, or else only its syntax errors."""
     is_known = document.diagnosed == document.version.number
     return document.diagnostics if is_known else document.version.syntax
 
@@ -85,7 +85,8 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             edit=workspace_edit(server, document, fix.edits),
         )
     is_rule = diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code
-    if is_rule and not document.version.syntax:  # else the place of the comment is uncertain
+    # With syntax errors, the place of the comment would be uncertain.
+    if is_rule and not document.version.syntax:
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
@@ -106,13 +107,13 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
     indent = before[: len(before) - len(before.lstrip())]
     newline = "\r\n" if "\r\n" in version.text else "\n"
     comment = f"{indent}# onnxtext: ignore[{diagnostic.code}]{newline}"
-    if version.index.text_blocks.before(line).end > line:  # the line begins in a string
+    if version.index.text_blocks.before(line).end > line:  # the line begins inside a string
         return Edit(Span(at, at), f"{newline}{comment}{indent}")
     return Edit(Span(line, line), comment)
 
 
 def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
-    """Return the offset in the line to which a comment that suppresses a diagnostic applies."""
+    """Return an offset in the line above which a comment suppresses a diagnostic."""
     span = span_of(diagnostic, size)
     if diagnostic.code == BACKSLASH_LOST.code:
         string = index.text_blocks.before(span.start)
@@ -125,7 +126,7 @@ def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
 
 
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
-    """Yield one action for all safe fixes that do not overlap."""
+    """Yield one action that applies all safe fixes; of overlapping fixes, only the first."""
     edits: list[Edit] = []
     for diagnostic in _diagnostics(document):
         fix = diagnostic.fix

@@ -350,7 +350,7 @@ class _Maker:
 
 
 def _matches(prefix: str, name: str) -> bool:
-    """Whether a name contains the letters of a prefix in order, maybe with gaps, as in editors."""
+    """Whether a name contains the letters of a prefix in their order, possibly with gaps."""
     letters = iter(name.casefold())
     return all(letter in letters for letter in prefix)
 

@@ -29,7 +29,7 @@ _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the line number of a statement in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Placeholder for a later line number of the statement; the group is the distance in lines."""
+"""Placeholder for the number of a later line; the group is the distance to the statement's line."""
 
 
 def register(server: Server) -> None:
@@ -164,7 +164,8 @@ class _Outline:
     def _statement(self, statement: Statement, depth: int) -> tuple[str, Span]:
         """Return the symbol of a statement with graphs as JSON, and its span.
 
-        The span includes these graphs: in a text with errors, they may end after the located span.
+        The span includes these graphs. In a text with errors, they may end after the span of the
+        statement itself.
         """
         full_span, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()
@@ -243,7 +244,7 @@ def _matching(document: Document, query: str) -> Iterator[t.WorkspaceSymbol]:
 def _defined_values(
     statement: Statement,
 ) -> Iterator[tuple[str, tuple[tuple[str | int, ...], ...]]]:
-    """Yield each value that a statement defines, and the `path` of an `Occurrence` of its name."""
+    """Yield (name, `Occurrence.path` of the name) of each value that a statement defines."""
     if statement.kind == "node":
         for index, name in enumerate(statement.item.outputs):
             if name:

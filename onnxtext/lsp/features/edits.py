@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 _MAX_LINES = 4000
-"""A changed part with more lines is replaced as a whole, because its diff would be slow."""
+"""Maximum number of lines of a changed part to diff; a longer part is replaced as a whole."""
 
 
 def workspace_edit(server: Server, document: Document, edits: Iterable[Edit]) -> t.WorkspaceEdit:

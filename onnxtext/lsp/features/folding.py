@@ -22,7 +22,7 @@ def register(server: Server) -> None:
 
 
 async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
-    """Return the folding ranges; of several that begin on one line, only the longest."""
+    """Return the folding ranges; of several ranges that begin on one line, only the longest."""
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
     for start, end, is_comment in find_folds(version, lengths):

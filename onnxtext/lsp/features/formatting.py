@@ -111,8 +111,8 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
     """Return the edits that format the one-line nodes in a range of lines.
 
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
-    not change. Return [] if the edits would change the partial syntax tree: the recovery from an
-    error may take a part of the next statement.
+    not change. Return [] if the edits would change the partial syntax tree, since error recovery
+    may have assigned a part of the next statement to a node.
     """
     from onnxtext.checker.engine.fix_edits import apply_edits
     from onnxtext.format.format_in_full import write_document
@@ -128,7 +128,7 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
         stripped = text[place.start : place.end]
         if "\n" in stripped or "#" in stripped or place.start < start or place.end > end:
             continue
-        if edits and place.start < edits[-1].span.end:  # inside of the previous node
+        if edits and place.start < edits[-1].span.end:  # in a graph of the previous node
             continue
         _, formatted, *rest = write_document(f"g () => () {{ {stripped} }}").split("\n")
         if len(rest) == 2 and formatted.strip() != stripped:

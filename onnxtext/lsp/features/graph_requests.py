@@ -168,7 +168,7 @@ class GraphViews:
 
 def _fast(answer: T) -> T | orjson.Fragment:
     try:
-        return orjson.Fragment(orjson.dumps(answer))  # ten times as fast as `json`
+        return orjson.Fragment(orjson.dumps(answer))  # ten times faster than `json`
     except TypeError:  # a name that is not UTF-8
         return answer
 
@@ -178,7 +178,7 @@ def _strings(params: Any, name: str) -> list[str]:
 
 
 def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
-    """Return the node or value of an id or position, and its groups; None if it is not drawn."""
+    """Return {path, id} of the node or value with an id or at a position; None if not drawn."""
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:

@@ -29,7 +29,7 @@ def header_items(index: Index, context: Context, item: Maker) -> Iterator[t.Comp
         if "onnxtext" in context.given:
             keys = MODEL_KEYS
         elif any(0 <= scope.original.at < context.span.start for scope in index.scopes):
-            keys = FUNCTION_KEYS  # functions follow the main graph
+            keys = FUNCTION_KEYS  # after the main graph, only functions have headers
         for key in sorted(keys - set(context.given)):
             yield item(key, t.CompletionItemKind.Property, text=f"{key}: ")
     elif context.attribute == "opset_import":

@@ -62,7 +62,7 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
-    """Return the span of the item at an offset; with the domain if the offset is in the domain."""
+    """Return the span of the item; include an operator's domain if the offset is in the domain."""
     span = at_cursor.span
     if at_cursor.statement is None or span.start <= offset <= span.end:
         return span
@@ -136,7 +136,7 @@ def _value(document: Document, at_cursor: CursorTarget) -> str | None:
 
 
 def _origin(scope: Scope, name: str) -> Iterator[str]:
-    """Yield a line on the definition of a value, and a line if it is an output of its graph."""
+    """Yield lines of text: how a value is defined, and whether it is an output of its graph."""
     position = scope.position.get(name)
     owner = scope.describe()
     if position is None:
@@ -208,7 +208,7 @@ def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
 
 
 def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Describe a literal: a tensor by its statistics, another value by its attribute."""
+    """Describe a literal: the statistics of a tensor, or else the attribute that has the value."""
     assert at_cursor.statement is not None
     item = at_cursor.statement.item
     if isinstance(item, ValueInfo):

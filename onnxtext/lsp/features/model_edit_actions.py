@@ -100,7 +100,7 @@ def _size(value: ValueInfo, index: int) -> int | str | None:
 
 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
-    """Return an action with its edit, which is computed now.
+    """Compute the edit of an action that the user has chosen, and return the action with it.
 
     Raises:
         RequestError: the text has changed since the action was offered, or cannot be edited.

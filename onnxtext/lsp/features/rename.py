@@ -46,7 +46,7 @@ def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenam
 
 
 def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
-    """Return the edits that rename the symbol under the cursor; None if nothing is to be renamed.
+    """Return the edits that rename the symbol under the cursor; None if there is nothing to change.
 
     Raises:
         RequestError: the new name is invalid or conflicts with another name in the text, or the old
@@ -58,7 +58,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
         return None
     symbol, _ = found
     new = _typed_name(params.new_name)
-    if symbol.name in (new, params.new_name):  # the latter is the placeholder, unchanged
+    if symbol.name in (new, params.new_name):  # `new_name` may be the unchanged placeholder
         return None
     conflict = _invalid(new) or _conflict(document.version.index, symbol, new)
     if conflict is not None:
@@ -73,7 +73,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
 
 
 def _typed_name(typed: str) -> str:
-    """Return the name that the user has typed: the content of a string literal, or all of it."""
+    """Return the name that the user typed: the content of a string literal, or else the input."""
     stripped = typed.strip()
     token = load_lexer().token(stripped, 0)
     return name_of(token) if token is not None and token == stripped else stripped
@@ -110,7 +110,7 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
 
 
 def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> int | None:
-    """Return the line of a name that may refer to a symbol, but is in a part with a syntax error.
+    """Return the line of a name near a syntax error that may refer to a symbol.
 
     Args:
         document: the document.
@@ -126,13 +126,16 @@ def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> in
     valid = _valid_parts(version)
     for line in range(version.lines.count):
         for span in _names_in_line(document, line, symbol.name):
-            if span not in known and not _is_other(index, span, symbol, valid):
+            if span not in known and not _is_unrelated(index, span, symbol, valid):
                 return line + 1
     return None
 
 
 def _valid_parts(version: DocumentVersion) -> list[Span]:
-    """Return the header and the sections, without those near a syntax error."""
+    """Return the spans of the header and of the sections, if they contain no syntax error.
+
+    Return [] if a quote has no partner, because the error may then be anywhere.
+    """
     index = version.index
     if not index.text_blocks.is_paired:
         return []
@@ -144,8 +147,8 @@ def _valid_parts(version: DocumentVersion) -> list[Span]:
     ]
 
 
-def _is_other(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
-    """Whether a name or string is known to be something else than the name of a symbol.
+def _is_unrelated(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
+    """Whether a name or string certainly does not refer to a symbol.
 
     Args:
         index: the index of the document.
@@ -160,17 +163,17 @@ def _is_other(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bo
     if found.key is None:
         return True
     other = index.symbols.get(found.key)
-    # A name without a definition may refer to the symbol if a brace too many ends its graph.
+    # A name without a definition may refer to the symbol: an extra brace may have ended its graph.
     return found.key[0] != symbol.key[0] or (
         other is not None and other.defined and other is not symbol
     )
 
 
 def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
-    """Yield the span of each token of a line that is a name, and of the name after an error.
+    """Yield the span of each token in a line that has a name.
 
-    The line is read by itself, because a quote that is never closed changes the meaning of all
-    quotes after it.
+    If a token is invalid, also yield the first match of the name in the line. The line is read
+    separately, because an unclosed quote changes the meaning of all later quotes.
     """
     version = document.version
     start, end = version.lines.line_start(line), version.lines.line_end(line)
@@ -187,7 +190,7 @@ def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
 def _spelling(
     index: Index, symbol: Symbol, role: Role, span: Span, section: SectionName | None
 ) -> Callable[[str], str]:
-    """Return the function that spells the new name of a symbol at a span as the printer does."""
+    """Return the function that spells a symbol's new name as the printer would at a span."""
     text, kind = index.source.text, symbol.key[0]
     if kind != "value":
         return value_name if kind == "function" and role == "definition" else quote_word
@@ -234,7 +237,7 @@ def _calls(index: Index, function: Scope) -> Iterator[Node]:
 
 
 def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
-    """Return why a value cannot get a new name: its graph, an outer or an inner one uses it."""
+    """Return why a value cannot get a name: its graph, an outer or an inner graph uses the name."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue

@@ -118,7 +118,7 @@ class _SectionItems:
                 )
 
     def values(self) -> Iterator[t.CompletionItem]:
-        """Yield values for a metadata key: `above` and its values elsewhere in the text.
+        """Yield values for a metadata key: `above`, and the key's values elsewhere in the text.
 
         In a section `quantization`, yield a list with the keys of an annotation.
         """
@@ -282,7 +282,7 @@ def _by_frequency(entries: dict[str, Counter[str]]) -> list[tuple[str, Counter[s
 
 
 def _values_of(scope: Scope, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield the values that a block of this kind can name, each with its role or operator."""
+    """Yield (name, role or operator) of each value that a block of this kind can name."""
     groups: dict[str, list[Any]] = {
         "input": scope.inputs, "output": scope.outputs, "value info": scope.infos,
         "initializer": scope.initializers,

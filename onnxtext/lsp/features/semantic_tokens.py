@@ -38,7 +38,7 @@ StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
 - all tokens as encoded in the protocol, five numbers each,
 - the line of the last token, relative to the statement,
 - the column of the last token, relative to the statement if the line is 0,
-- the result of `token_kinds.meanings`.
+- the result of `token_kinds.token_inputs`.
 """
 
 
@@ -124,8 +124,8 @@ class TokenEncoder:
         """Discard the cached tokens of statements whose names have changed their meaning.
 
         Args:
-            column: the cached tokens of each statement (a column of `StatementResults`); None
-                replaces discarded ones.
+            column: the cached tokens of each statement (a column of `StatementResults`), in which
+                None replaces discarded tokens.
             before: the `context` of the version with the cached tokens; None without cached tokens.
         """
         if before is None:
@@ -224,7 +224,11 @@ def _join(
 def _append(
     version: DocumentVersion, data: list[int], tokens: list[Token], line: int, column: int
 ) -> tuple[int, int]:
-    """Append tokens after a token at (line, column); return the position of the last token."""
+    """Append encoded tokens to `data`, which ends with a token at (line, column).
+
+    Returns:
+        The (line, column) of the new last token.
+    """
     numbers = encode(version, tokens, (line, column))
     data += numbers
     for index in range(0, len(numbers), 5):
@@ -254,7 +258,7 @@ def encode(
             continue
         line, column = lines.place(start)
         if end > lines.line_end(line):
-            continue  # a name with a line break: tokens must not span lines
+            continue  # tokens must not span lines, as a name with a line break would
         shift = column - last_column if line == last_line else column
         data += (line - last_line, shift, lines.width(version.text[start:end]), kind, modifiers)
         last_line, last_column, last_end = line, column, end

@@ -128,7 +128,7 @@ def _of_arguments(context: Context) -> t.SignatureHelp | None:
     docs = [ARGUMENTS[name][label] for label in labels]
     head = name if name == "external" else f"@{name}"
     active = context.number
-    if name == "initializers":  # arguments in any order: highlight none
+    if name == "initializers":  # no fixed order of arguments: highlight none
         active = len(labels)
     if name == "value_info":
         active = labels.index("without") if context.attribute == "without" else len(labels)

@@ -7,7 +7,7 @@ import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
 _ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""If one mark of a set already follows the cursor, a completion adds no mark of this set."""
+"""Sets of marks. If one of a set already follows the cursor, a completion adds none of the set."""
 
 
 def escape_snippet(text: str) -> str:
@@ -16,7 +16,7 @@ def escape_snippet(text: str) -> str:
 
 
 def name_alone(written: str, following: str) -> str | None:
-    """Return the name at the start of a completion if the rest already follows it; else None.
+    """Return only the name of a completion if the text after the cursor continues it; else None.
 
     For example, `Relu ($1)` is cut to `Relu` before `(x)`.
 
@@ -33,9 +33,10 @@ def name_alone(written: str, following: str) -> str | None:
 
 
 def following_text(text: str, offset: int) -> str:
-    """Return the rest of the line after an offset; if it is blank, a next line that continues it.
+    """Return the rest of the line after an offset, without leading blanks.
 
-    The result has no leading blanks and at most 200 characters.
+    If the rest of the line is blank, return the text after it if that begins with `(`, `<` or `=`.
+    The result has at most 200 characters.
     """
     rest = text[offset : offset + 200]
     line = rest.partition("\n")[0].lstrip()

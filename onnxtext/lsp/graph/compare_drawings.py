@@ -43,8 +43,8 @@ class Changes:
         removed: (index, id, group path) of each removed node, by the number of its graph. The index
             counts the inputs of the old graph, then its nodes.
         makers: the id of the removed node that computed a value, by value.
-        users: (value, id of the user) of each removed use: the inputs of removed nodes, and the
-            nodes that used their outputs.
+        users: (value, id of the user) for each use of a value by a removed node, and for each use
+            of a removed node's output.
         items: the removed nodes in the format for the client, by id.
     """
 
@@ -198,7 +198,7 @@ class _Removed:
     Args:
         old: the drawing of the old version.
         new: the drawing of the new version.
-        made: the changes, to which nodes are added.
+        changes: the changes, to which the removed nodes are added.
         removed: the ids of the removed nodes in the old drawing.
         names: the new names of renamed values, by their old names.
     """
@@ -279,7 +279,7 @@ class _Removed:
 
 
 def _identity(scope: Scope) -> tuple[Any, ...]:
-    """Return a key by which a graph or function is recognized in the other version."""
+    """Return a key that is equal for the same graph or function in both versions."""
     if scope.parent is None or scope.holder is None:
         name = "" if scope.function is None else f"{scope.function.domain}.{scope.function.name}"
         return scope.kind, name

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe a node or value of the graph view: attributes, types, statistics of weights."""
+"""Describe a node or value for the details panel of the graph view.
+
+The details are attributes, types, and statistics of weights.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,11 @@ from onnxtext.lsp.index.uri_paths import path_of
 
 _MAX_ROWS = 64
 _MAX_BYTES = 64 << 20
-"""Maximum size in bytes of a binary model whose weights are read for the panel."""
+"""Maximum size in bytes of a binary model whose weights are read for the details panel."""
 _MAX_FOUND = 500
 _MAX_TEXT_LENGTH = 400
 _LINK = re.compile(r"\[([^\]]*)\]\s?\([^)\s]*\)")
-"""A link of Markdown; the panel shows plain text."""
+"""A link of Markdown, which is replaced by its text: the details panel shows plain text."""
 
 
 def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
@@ -88,7 +91,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
 
 
 def _removed_node(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Return the details of a removed node, which only the drawing still has."""
+    """Return the details of a removed node, which exists only in the drawing."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None
@@ -162,7 +165,7 @@ def _values(
 
 
 def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, Any]:
-    """Return the row of a value in the panel; `formal` is its formal name at the node, or ""."""
+    """Return the row of a value in the panel; `formal` is the formal parameter's name, or ""."""
     document = drawing.document
     owner = drawing.index.resolve(scope, name)
     row: dict[str, Any] = {"name": formal or name, "value": document.type_of(owner, name) or ""}
@@ -209,6 +212,6 @@ def _with_weights(document: Document) -> Model | None:
         if path.stat().st_size > _MAX_BYTES:
             return model
         resources = lift_placed(path.read_bytes(), weights="section").resources
-    except (OSError, ValueError):  # the text is shown anyway
+    except (OSError, ValueError):  # the details are shown without weights
         return model
     return replace(model, resources=resources)

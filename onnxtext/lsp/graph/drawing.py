@@ -61,7 +61,7 @@ class Drawing:
         self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
         self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
         self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
-        self._constants: dict[Key, int] = {}  # index of the constant's node; GIVEN: initializer
+        self._constants: dict[Key, int] = {}  # index of its node; GIVEN for an initializer
         for scope in self.index.scopes:
             self._find_makers(scope)
         for scope in self.index.scopes:
@@ -144,7 +144,7 @@ class Drawing:
             )
 
     def _is_drawn_as_stubs(self, number: int, node: Node) -> bool:
-        """Whether a node is a constant with users; each of these has a stub in its place."""
+        """Whether a node is a constant with users, which is drawn as a stub at each user."""
         keys = [(number, name) for name in node.outputs if name]
         return bool(keys) and all(
             self._constants.get(k, GIVEN) >= 0 and k in self._users for k in keys
@@ -158,7 +158,7 @@ class Drawing:
         """Return the ids of the nodes that use a value."""
         return self._users.get((self.index.number(scope), name), [])
 
-    # ---- The answer ---------------------------------------------------------------------------
+    # ---- Result of the request ----------------------------------------------------------------
 
     def draw(
         self, opened: Collection[str], closed: Collection[str], most: int = MAX_NODES
@@ -353,7 +353,7 @@ class Drawing:
                 continue
             around = closed[before]
             if around and around == closed[after]:
-                continue  # inside of a closed group, like most edges of large models
+                continue  # in one closed group, like most edges of large models
             same = len(common_path((before, after)))
             sources, targets = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"
@@ -367,7 +367,7 @@ class Drawing:
                 drawn[before[same - 1]]["edges"].append(
                     {"from": sources[0], "to": targets[0], "value": value, "type": type, **change}
                 )
-            if targets[-1] in holders:  # the node itself uses the value, maybe its graphs, too
+            if targets[-1] in holders:  # the user is the node itself, not a node in its graphs
                 targets = (*targets, targets[-1])
             for part, field in ((sources, "makes"), (targets, "uses")):
                 for outer, inner in pairwise(part):
@@ -392,7 +392,7 @@ class Drawing:
 
 
 def _closed_group(chain: Path, drawn: Collection[str]) -> str:
-    """Return the outermost collapsed group of a path of nested groups; "" if none is collapsed."""
+    """Return the id of the outermost closed group in a path of nested groups; "" if none is."""
     return next((part for part in chain if part not in drawn and parse_id(part) is None), "")
 
 

@@ -126,7 +126,7 @@ def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path
         if path is not None:
             return path
     around = (node.name or "").rpartition("/")[0]
-    if not around and node.outputs:  # an optimizer's new node has the scope in its output only
+    if not around and node.outputs:  # nodes that optimizers add have a path only in outputs
         around = node.outputs[0].rpartition("/")[0]
     path = labels.get(around)
     if path is None:
@@ -232,7 +232,7 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups, merge each group with its only subgroup; return the leaf count."""
+    """Dissolve small groups and merge only subgroups; return the number of nodes and values."""
     members: list[ModuleGroup | str] = []
     total = 0
     for member in group.members:

@@ -48,10 +48,10 @@ class Context:
         attribute: for a value, the name of its attribute or header key; for an argument, the name
             of its decorator, or of the list in the decorator.
         given: the names of the attributes, keys or arguments that the same list already has.
-        in_list: whether the value of a header key is begun with `[`.
+        in_list: whether the item is in a list `[…`, the value of an attribute or header key.
         key: in the list of a header key, the name before the `:` of the item; None without `:`.
         section: the completion context in a section; None outside of sections.
-        is_free: whether an item may begin at the offset: not after a complete item.
+        is_free: whether an item may begin at the offset; False after a complete item.
     """
 
     kind: Kind
@@ -124,7 +124,7 @@ class _Reader:
         self.context = context
         self.in_body = in_body
         self.open: list[int] = []  # indices of the open brackets
-        self.closed: dict[int, int] = {}  # index of a closing bracket -> its opening one
+        self.closed: dict[int, int] = {}  # indices: closing -> opening bracket
 
     def read(self) -> Context:
         """Return the context at the end of the tokens."""
@@ -174,11 +174,11 @@ class _Reader:
                 self.context.kind = "inputs"
                 self.context.number = self._commas(bracket)
                 self.context.is_free = self.tokens[-1] in ("(", ",")
-            elif self._before(bracket) not in ELEMENTS:  # else the literal `float(1)`
+            elif self._before(bracket) not in ELEMENTS:  # `float(1)` is a literal
                 self.context.kind = "declaration"
                 self._type_or_name(bracket)
         elif not _is_name(self._before(bracket)) or self._operator_before(bracket):
-            self._angles(bracket)  # else the parameters of a function
+            self._angles(bracket)  # otherwise, the bracket has the parameters of a function
 
     def _before(self, index: int) -> str:
         """Return the token before a token; "" before the first one."""
@@ -202,7 +202,7 @@ class _Reader:
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
 
     def _in_list(self, bracket: int) -> None:
-        """Set the context in a list, after `_angles` has set that of the list itself."""
+        """Set the context of an item in a list, after `_angles` has set the context of the list."""
         context, items = self.context, self._items(bracket)
         context.number, context.in_list = len(items) - 1, True
         context.is_free = self.tokens[-1] in ("[", ",")
@@ -319,7 +319,7 @@ class _Reader:
             self._take_operator(words)
             self._take_outputs(index)
             self.context.kind = "operator"
-            self.context.is_free = _is_name(self._before(index))  # not so in `g () =`
+            self.context.is_free = _is_name(self._before(index))  # False in `g () =`
         elif bracket >= 0 or not self._closed_body():
             self.context.kind = "body" if self._ends_statement(bracket) else "nothing"
         else:
@@ -336,7 +336,7 @@ class _Reader:
         if bracket >= 0:
             return True
         if opening >= 0 and self.tokens[opening].startswith("@"):
-            return self.in_body  # else the name of a graph or function follows
+            return self.in_body  # outside, the name of a graph or function follows
         # Outside of braces, a header or the head of a graph may end here.
         return self._operator_before(opening) or self._call_before(opening)
 

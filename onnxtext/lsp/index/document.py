@@ -91,10 +91,10 @@ class DocumentVersion:
         return "parsed" in vars(self)
 
     def advance(self, *, with_index: bool) -> bool:
-        """Compute the syntax tree, or, if that exists, the index; return False if nothing is left.
+        """Compute the syntax tree or, if it exists, the index; return False if nothing is missing.
 
         Args:
-            with_index: whether the index is needed.
+            with_index: whether the index is needed; if not, only the syntax tree is computed.
         """
         for name in ("parsed", "index") if with_index else ("parsed",):
             if name not in vars(self):
@@ -204,7 +204,7 @@ class Document:
         source = Source(text, self.version.source.name)
         cost, directory = self.version.cost, self.version.directory
         self.version = DocumentVersion(number, source, self.encoding, self.cache, cost, directory)
-        # Forget the numbers: a client may use a number again.
+        # Reset the version numbers: a client may reuse a number.
         self.analyzed = self.diagnosed = self.reported_check = None
 
     @property

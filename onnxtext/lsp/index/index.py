@@ -86,7 +86,7 @@ class Index:
         for scope in self.scopes:
             self._values(scope)
             self._nodes(scope)
-        self._by_scope = list(self.statements)  # one scope after the other, as in `scopes`
+        self._by_scope = list(self.statements)  # grouped by scope, as in `scopes`
         self.statements.sort(key=attrgetter("at"))
         self.starts = [statement.at for statement in self.statements]
         limit_statements(self)
@@ -226,7 +226,7 @@ class Index:
 
     @cached_property
     def text_blocks(self) -> TextBlocks:
-        """The strings of several lines."""
+        """The multi-line strings."""
         return TextBlocks(self.source.text)
 
     @cached_property
@@ -241,7 +241,7 @@ class Index:
         return sorted([*starts, *(section.at for section in self.section_spans[:1])])
 
     def original(self, item: Any) -> Any:
-        """Return the item of the syntax tree for an item of a scope: its original or itself."""
+        """Return the syntax tree's item for a scope's item, which may be a resolved copy of it."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 
@@ -271,7 +271,7 @@ class Index:
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Finds the spans of headers, graphs and functions, which are outside of statements."""
+        """Finds the spans of places outside of statements: headers, graphs and functions."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 
@@ -329,7 +329,7 @@ class Index:
             if located is not None and located.span.end >= offset:
                 return statement
             if statement.scope.holder is None and statement.kind == "node":
-                return None  # no earlier statement contains this node
+                return None  # no statement contains a node of an outermost graph
         return None
 
     def statements_in(self, start: int, end: int) -> list[Statement]:

@@ -15,7 +15,8 @@ from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _MAX_VALUE_LENGTH = 600
 _MAX_LOOKBACK = 20_000
-"""Maximum distance in characters from a word back to `@`, and in blocks along `above`."""
+"""Maximum distance from a word back to `@`, in characters; also the maximum number of blocks that
+are followed for `above`."""
 
 WORDS = {
     "doc": "The `doc_string` of the following item.",

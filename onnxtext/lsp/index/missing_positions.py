@@ -65,9 +65,9 @@ def _statement_end(index: Index, statement: Statement) -> int:
 
 
 def broken_statement_end(chunk: str) -> int:
-    """Return the end of a statement with an error: the end of `chunk`, or the brace of its graph.
+    """Return the offset in `chunk` of the end of a statement with an error.
 
-    The result is the offset in `chunk` after the last token before that brace.
+    It is the end of the last token before the brace that closes the graph, or of the last token.
 
     Args:
         chunk: the text from the start of the statement to its last possible end.

@@ -199,7 +199,7 @@ def parameter_of(item: str | Attribute) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return an attribute's value as a short text; `…` stands for what is left out."""
+    """Return an attribute's value as a short text, in which `…` replaces long parts."""
     match value:
         case Float32():
             return float32_text(value.bits, point=True)

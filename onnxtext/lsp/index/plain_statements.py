@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the spans in plain statements by regular expressions: a fast path for exported models.
 
-A plain statement has simple parts and no comments. It may have several lines if it is wrapped as
-the printer does. Parsing takes 0.2 ms per statement, matching takes a hundredth of that. Statements
+A plain statement has simple parts and no comments. It may have several lines if they are wrapped as
+the printer would. Parsing a statement takes 0.2 ms; matching takes a hundredth of that. Statements
 that are not plain are parsed.
 """
 
@@ -22,7 +22,7 @@ _TYPE = rf'{_WORD}(?:\[[^\]"\n#\[]*\])?'
 _BLANK = r"[ \t\r\n]*"
 _BREAK = r"[ \t\r\n]+"
 _END = rf"(?:,{_BLANK})?"
-"""The end of a list: the last item of a list of several lines has a comma."""
+"""The end of a list: in a list of several lines, a comma follows the last item."""
 _NUMBERS = rf"{_BLANK}{_NUMBER}(?:,{_BLANK}{_NUMBER})*{_BLANK}{_END}"
 _SPLAT = rf"\[{_BLANK}{_NUMBER}(?:,{_BLANK}{_NUMBER})*,{_BLANK}\.\.\.{_BLANK}\]"
 _VALUE = rf'(?:{_NUMBER}|"[^"\\\n]*"|\[{_NUMBERS}\])'
@@ -121,7 +121,7 @@ def _node(chunk: str, match: re.Match[str]) -> SpanMap:
             output_maps.append(SpanMap(Span(*item.span()), "attribute", output_parts))
         parts["attributes"] = _list(attributes, output_maps)
     inputs: list[SpanMap | None] = [*_find_spans(chunk, NAMES, names)]
-    if not inputs or chunk[names[1] - 1] == ",":  # as in the grammar: an omitted last item
+    if not inputs or chunk[names[1] - 1] == ",":  # in the grammar, an omitted input
         inputs.append(None)
     parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
     return SpanMap(Span(0, match.end()), "node", parts)

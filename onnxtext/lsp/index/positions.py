@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    # Imported where its objects are made: `onnxtext view` runs without the extra `lsp`.
+    # At run time, only the methods that need it import it: `onnxtext view` lacks the extra `lsp`.
     from lsprotocol import types as t
 
 _LINE_FEED = re.compile("\n")
@@ -33,7 +33,7 @@ class LineIndex:
     def __init__(self, text: str, encoding: str) -> None:
         self.text = text
         self.encoding = encoding
-        line_end = _LINE_END if "\r" in text else _LINE_FEED  # the latter is faster
+        line_end = _LINE_END if "\r" in text else _LINE_FEED  # `_LINE_FEED` is faster
         self._starts = [0, *[match.end() for match in line_end.finditer(text)]]
         self.is_plain = encoding == "utf-32" or text.isascii()
 

@@ -28,10 +28,11 @@ class SectionBlock:
     Attributes:
         kind: the kind of the block, such as `node`, or the name of the section.
         path: the tokens between the kind and the opening brace.
-        entries: the values of those of its entries that end before the requested offset, by key.
-        last: the last inner block that ends before this offset; None if an entry follows it.
-        above: the block directly above in the same outer block, whose values the keyword `above`
-            in this block repeats; None if there is none.
+        entries: the value of each entry that ends before the requested offset, by key.
+        last: the last inner block that ends before this offset; None if an entry follows that
+            block.
+        above: the block directly above in the same outer block; None if there is none. The keyword
+            `above` repeats its values.
     """
 
     kind: str
@@ -112,7 +113,7 @@ def section_context(index: Index, offset: int) -> SectionContext | None:
 
 
 class _Reader:
-    """Reads the tokens of a section; `waiting` are the tokens of an incomplete item."""
+    """Reads the tokens of a section; `waiting` has the tokens of the last, incomplete item."""
 
     def __init__(self, section: SectionBlock) -> None:
         self.blocks = [section]

@@ -146,7 +146,7 @@ class _Reader:
         return list(zip(inside[::2], inside[1::2], strict=False))
 
     def read_training(self, number: int) -> None:
-        """Read a section `training`: initializers, and the outputs of training graphs for them."""
+        """Read a section `training`: its pairs of an initializer and a training graph's output."""
         depth = 0
         for token in self.tokens():
             depth += (token == "{") - (token == "}")

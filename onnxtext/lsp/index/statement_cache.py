@@ -19,12 +19,12 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.symbols import Statement
 
 _AT_ONCE = 100
-"""Number of entries to compute, in a few milliseconds, before other tasks may run."""
+"""Number of entries to compute before other tasks may run; this takes a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VersionLayout:
-    """The data of one version that later versions are compared with; it has no syntax tree.
+    """The data of one version for comparison with later versions, without the syntax tree.
 
     The lists have one item per statement.
 
@@ -109,15 +109,15 @@ class StatementResults:
     ) -> None:
         """Compute the missing entries of a column, and keep it for later versions.
 
-        Other tasks may run from time to time. If this is cancelled, the entries made so far are
-        kept.
+        Other tasks may run from time to time. If the call is cancelled, the entries computed so far
+        are kept.
 
         Args:
             name: the name of the column.
             index: the index of the version that the column is for.
             column: the entries; each None is replaced.
             make: computes the entry of a statement.
-            extra: other data, which `take` returns with the column.
+            extra: other data, which `column_for` returns with the column.
         """
         self._kept[name] = self._layout_of(index), column, extra
         computed = 0

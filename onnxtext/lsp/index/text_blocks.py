@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the strings of several lines, which a reader of single lines has to skip."""
+"""Find multi-line strings, which code that reads single lines has to skip."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ _PIECES_OF_LINES = re.compile(f"{LINE_STRING}|{COMMENT}", re.DOTALL)
 
 
 class TextBlocks:
-    """The strings of several lines of a text.
+    """The multi-line strings of a text.
 
     Attributes:
-        is_paired: whether each quote has a partner. If not, a string in one pair of quotes ends
-            with its line at the latest: a quote that is never closed must not change the meaning of
-            the lines after it.
+        is_paired: whether each quote has a partner. If not, a string `"…"` ends with its line at
+            the latest, so that an unclosed quote does not change the meaning of later lines.
     """
 
     def __init__(self, text: str) -> None:

@@ -34,7 +34,7 @@ MAX_FINDINGS = 1000
 
 
 Report = Callable[[list[Diagnostic]], None]
-"""Called with the diagnostics of the checker."""
+"""A function that receives the diagnostics of the checker."""
 
 
 @dataclass(slots=True)

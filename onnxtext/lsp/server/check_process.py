@@ -2,9 +2,9 @@
 """Run the checking process, `python -m onnxtext.lsp.server.check_process`: one job after the other.
 
 Each message is a length (eight bytes, little-endian) and a pickle of that length. The process
-answers a job with the list of diagnostics as soon as it is known, and then with an `Analysis`; or
-with a `WorkerError` after an internal error. In a separate process, checks never block typing, can
-be stopped at any time, and a crash in the inference of onnx does not stop the server.
+answers a job with the diagnostics as soon as they are known, and then with an `Analysis`. After an
+internal error, it answers with a `WorkerError`. In a separate process, checks never block typing,
+can be stopped at any time, and a crash in the inference of onnx does not stop the server.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> None:
     # Output of libraries must not mix with messages.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _warm_up()
-    answers: Answers = {}  # a cache: most answers are the same for the next version
+    answers: Answers = {}  # a cache: most results recur in the next version
     while True:
         job = _read(reader)
         if job is None:

@@ -53,9 +53,7 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
 def check_types(params: Any, depth: int = 0) -> None:
     """Check the types of parameters whose names have a fixed type in the protocol, such as `uri`.
 
-    Nested parameters are checked, too.
-
-    pygls would convert wrong types without an error.
+    Nested parameters are checked, too. pygls would convert wrong types without an error.
 
     Raises:
         TypeError: a parameter has the wrong type.
@@ -95,7 +93,7 @@ def check_custom(fields: dict[str, type | tuple[type, ...]], params: Any) -> Non
 
 
 def data_entry(data: Any, name: str) -> Any:
-    """Return an entry of the `data` that the server gave to an item and the editor sends back.
+    """Return an entry of an item's `data`, which the server set and the editor sent back.
 
     Return None if it is missing.
     """
@@ -106,6 +104,6 @@ Field = TypeVar("Field", str, int)
 
 
 def data_field(data: Any, name: str, default: Field) -> Field:
-    """Return an entry of `data` as `data_entry` does; `default` if missing or of another type."""
+    """Return an entry of `data`; return `default` if it is missing or its type differs."""
     value = data_entry(data, name)
     return value if isinstance(value, type(default)) else default

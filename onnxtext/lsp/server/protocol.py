@@ -59,7 +59,7 @@ class PendingRequest:
         params: its parameters.
         uri: the URI of its document; None for a request about no document.
         version: the version of the document when the request arrived; None if it is not open.
-        dropped: whether the request was answered with an error before its handler has finished.
+        dropped: whether the request was answered with an error before its handler finished.
     """
 
     id: int | str
@@ -166,7 +166,7 @@ class Protocol(LanguageServerProtocol):
             log.warning("an unexpected or invalid response")
 
     def refuse_unread(self) -> None:
-        """Answer input that is not a valid message with a parse error."""
+        """Send a parse error as the answer to input that is not a valid message."""
         self._refuse(None, ErrorCodes.ParseError, "the message is not valid JSON")
 
     def _refuse(self, message_id: int | str | None, code: int, message: str) -> None:
@@ -192,7 +192,7 @@ class Protocol(LanguageServerProtocol):
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
-            # A request's context holds its id. The worker serves all requests, so it gets a copy.
+            # The context holds the id of a request. The worker serves all requests: give it a copy.
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())
@@ -209,7 +209,7 @@ class Protocol(LanguageServerProtocol):
                 continue
             try:
                 ready = await self._server.prepare(waiting.version, waiting.method)
-            except Exception:  # the handler raises it again, and reports it
+            except Exception:  # the handler will raise it again and report it
                 ready = True
             if not ready:
                 continue
@@ -274,7 +274,7 @@ class Protocol(LanguageServerProtocol):
             self._refuse(waiting.id, code, message)
 
     def outdate(self, uri: str) -> None:
-        """Cancel the running requests for old versions of a document; answer with an error."""
+        """Cancel the running requests for old versions of a document; answer them with an error."""
         for waiting in list(self._running.values()):
             if waiting.uri == uri and self._is_outdated(waiting):
                 self._cancel(waiting)
@@ -297,19 +297,19 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(
         self, params: t.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Call the handler of `Server` for an opened document, and not that of pygls."""
+        """Call the handler of `Server` for an opened document; skip the handler of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_OPEN], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(
         self, params: t.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Call the handler of `Server` for a changed document, and not that of pygls."""
+        """Call the handler of `Server` for a changed document; skip the handler of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CHANGE], (params,), None
 
     @lsp_method(t.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(
         self, params: t.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        """Call the handler of `Server` for a closed document, and not that of pygls."""
+        """Call the handler of `Server` for a closed document; skip the handler of pygls."""
         yield self.fm.features[t.TEXT_DOCUMENT_DID_CLOSE], (params,), None

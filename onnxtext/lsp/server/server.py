@@ -40,8 +40,8 @@ SYNTAX_DELAY = 0.01
 """Seconds before a changed text is parsed, to batch changes."""
 
 PAUSE = 0.06
-"""Seconds without a change before a slow text is parsed for a request: usually once, after the last
-keystroke."""
+"""Seconds without a change before a slow text is parsed for a request. A slow text is then usually
+parsed only once, after the last keystroke."""
 LONG = 0.03
 """A text is slow if parsing it takes longer than this number of seconds."""
 
@@ -272,7 +272,7 @@ class Server(LanguageServer):
             self._check(document, delay=0)
 
     def _read(self, uri: str) -> None:
-        """Parse the newest text and publish its syntax errors; publish [] if they are gone."""
+        """Parse the newest text and publish its syntax errors, or [] if earlier errors are gone."""
         self._reading.pop(uri, None)
         document = self.documents.get(uri)
         if document is None:

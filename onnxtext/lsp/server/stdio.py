@@ -28,7 +28,7 @@ class BadHeader(ValueError):
 
 
 class PipeReader:
-    """Reads messages from the editor in a thread, so that `has_input` knows of unread ones."""
+    """Reads messages from the editor in a thread, so that `has_input` notices unread messages."""
 
     def __init__(self, stream: BinaryIO) -> None:
         # Bypass the buffer of the stream, whose lock may be held at exit.
@@ -65,13 +65,13 @@ class PipeReader:
         return None
 
     def stop(self) -> None:
-        """Discard unread input, and let the input end here."""
+        """Discard unread input, and treat the input as ended."""
         self._arrived.clear()
         self._arrived.append(b"")
         self._wake()
 
     async def _line(self) -> bytes:
-        """Return a line with its line feed; nothing at the end of the input."""
+        """Return a line with its line feed; return no bytes at the end of the input."""
         self._lines += 1
         if self._lines % _FAIR == 0:
             await asyncio.sleep(0)
@@ -83,7 +83,7 @@ class PipeReader:
         return self._take(end + 1)
 
     async def _bytes(self, size: int) -> bytes | None:
-        """Return `size` bytes; None if the input ends before."""
+        """Return `size` bytes; None if the input ends earlier."""
         while len(self._buffer) < size:
             if not await self._more():
                 return None
@@ -95,7 +95,7 @@ class PipeReader:
         return taken
 
     async def _more(self) -> bool:
-        """Wait for more input; False at its end."""
+        """Wait for more input; return False at the end of the input."""
         loop = asyncio.get_running_loop()
         if not self._started:
             self._started = True
@@ -116,7 +116,7 @@ class PipeReader:
         while data:
             try:
                 data = self._stream.read(_SIZE) or b""
-            except (OSError, ValueError):  # a closed stream raises the latter
+            except (OSError, ValueError):  # ValueError: the stream is closed
                 data = b""
             self._arrived.append(data)
             try:
