@@ -273,7 +273,7 @@ def strip(what: tuple[Any, ...]) -> Edit:
 
 
 def _pair(text: str, example: str) -> tuple[str, str]:
-    """Split `NAME=VALUE` at the last equals sign; an error shows the example."""
+    """Split `NAME=VALUE` at the last equals sign; the error for other texts shows `example`."""
     name, equals, value = text.rpartition("=")
     if not equals or not name:
         raise click.UsageError(f"{text!r} is not of the form {example!r}.")

@@ -261,7 +261,7 @@ class _Model:
                 "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
             )
             yield (
-                f"  this is for the call{location}; calls with other arguments give the types "
+                f"  this explains the call{location}; calls with other arguments give the types "
                 f"{listed}"
             )
         others = [

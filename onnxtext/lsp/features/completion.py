@@ -124,7 +124,7 @@ class _Maker:
         self.following = following_text(document.version.text, offset)
 
     def items(self) -> Iterator[t.CompletionItem]:
-        """Yield all completions, the likeliest first."""
+        """Yield all completions, the most likely first."""
         if not self.context.is_free:
             return
         match self.context.kind:

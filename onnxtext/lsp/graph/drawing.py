@@ -213,7 +213,7 @@ class Drawing:
         return group is not tree and group.count > tree.count / 2
 
     def _holder(self, tree: ModuleGroup) -> str | None:
-        """Return the id of the node that contains a graph; None if none does, as for functions."""
+        """Return the id of the node that contains a graph; None for main graphs and functions."""
         scope = self.index.scopes[int(tree.id[1:])]
         if scope.parent is None:
             return None
