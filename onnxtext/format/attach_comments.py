@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attach each comment to an item of a list (docs/design.md, Layout).
 
-Comments end up in four positions: before the first token of an item, after its last token, after
-an opening bracket, or before a closing bracket. A comment inside of a statement moves to the line
-above the statement; if a list with comments precedes it in the statement, the comment moves to the
-end of that list. Comments never change their order.
+Every comment ends up in one of four positions: before the first token of an item, after its last
+token, after an opening bracket, or before a closing bracket. Any other comment in a statement moves
+to the line above the statement. But if a list with comments precedes the comment in the statement,
+the comment moves to the end of that list. The order of comments does not change.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class CommentedList:
     Attributes:
         opening: the opening bracket, or `@name(` of a decorator.
         items: the items in order.
-        closing: the closing bracket. For `<…>` it may be the token `=>`: the `=` that ends the last
-            item, and the bracket.
+        closing: the closing bracket. For `<…>` it may be the token `=>`, which consists of the `=`
+            at the end of the last item and the bracket.
     """
 
     opening: CommentedToken
@@ -140,8 +140,8 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: the list that receives misplaced comments: first the comments above the statement;
-            after a bracketed list with comments, the comments at the end of that list.
+        sink: the list to which misplaced comments move. Initially, these are the comments above the
+            statement; after a bracketed list with comments, those before its closing bracket.
     """
 
     def __init__(self, item: ListItem) -> None:
@@ -192,12 +192,12 @@ class _Statement:
 
 
 def has_comments(part: Tree | CommentedToken) -> bool:
-    """Whether comments are attached to an item or its parts, after `attach_items`."""
+    """Whether comments are attached to an item or to its parts; call `attach_items` before."""
     if isinstance(part, CommentedToken):
         return bool(part.lead) or part.trail is not None
     listing = find_list(part)
     if listing is None:
         return any(map(has_comments, part.parts))
-    # `commented` tells it of the items: looking at them again would take cubic time in deep lists.
+    # `commented` covers the items: to visit them again would take cubic time in deep lists.
     before = part.parts[: part.parts.index(listing.opening)]
     return part.commented or any(map(has_comments, (*before, listing.opening, listing.closing)))

@@ -15,7 +15,7 @@ OFF, ON, SKIP = f"{MARK} off", f"{MARK} on", f"{MARK} skip"
 
 
 class VerbatimSpans:
-    """Copies spans of a text verbatim and records the spans.
+    """Copies spans of a text verbatim, and records the copied spans.
 
     Attributes:
         source: the text that is formatted.
@@ -35,8 +35,8 @@ class VerbatimSpans:
     def begins_region(self, comment: Comment, first: CommentedToken) -> bool:
         """Whether a `# fmt: off` comment begins a region at the statement that follows it.
 
-        It begins no region if it is inside of the statement, or if `# fmt: on` is between it and
-        the statement.
+        The result is False if the comment is inside the statement, or if `# fmt: on` is between the
+        comment and the statement.
 
         Args:
             comment: the comment.
@@ -45,7 +45,7 @@ class VerbatimSpans:
         if comment.at > first.at or self.is_kept(comment):
             return False
         if any(other.text == ON and other.at > comment.at for other in first.lead):
-            return False  # the region ends before the item
+            return False  # the region ends before the statement
         lines = self.source[comment.at : first.at].split("\n")
         return all(line.strip()[:1] in ("", "#") for line in lines)
 
@@ -70,8 +70,8 @@ class VerbatimSpans:
         return write_again
 
     def copy_region(self, off: Comment, items: Sequence[ListItem]) -> str:
-        """Copy the source from `# fmt: off` to before `# fmt: on`, or to the end of the list."""
-        comma: CommentedToken | None = None  # before the item
+        """Copy the source from `# fmt: off` up to `# fmt: on`, or to the end of the list."""
+        comma: CommentedToken | None = None  # the comma before `item`
         for item in items:
             for comment in item.first.lead:
                 if comment.text == ON and off.at < comment.at < item.first.at:

@@ -2,9 +2,9 @@
 """Format texts that differ from their printed form only in layout, commas and comments.
 
 The printed form is the text that the printer makes from the syntax tree. Its lines replace the
-lines of the text; comments and blank lines stay after the same code. The result equals that of
-`format_in_full`, in a hundredth of the time. A text with a comment within a printed line is left to
-`format_in_full`.
+lines of the text. Each comment and blank line stays after the code that it follows in the text. The
+result is the same as that of `format_in_full`, but takes a hundredth of the time. If a comment is
+in the middle of a printed line, `format_in_full` must format the text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MARK = "\0"
 """Placeholder for a comment or blank line; `_use_printed_lines` rejects texts that contain it."""
 
 _STRING_OR_TRIVIA = re.compile(rf"{STRING}|{COMMENT}|\n[ \t\v\f\r]*(?=\n)", re.DOTALL)
-"""A string; a comment; the line break before a blank line."""
+"""Matches a string, a comment, or the line break before a blank line."""
 
 _LAST_COMMA = re.compile(r",(?=\0*[>\]})])")
 
@@ -58,8 +58,9 @@ def format_by_lines(text: str, printed: str) -> str | None:
 def _use_printed_lines(text: str, printed: str) -> str | None:
     """Insert the comments and blank lines of a text into its printed form.
 
-    The result is `printed` itself if there are none; None if the texts differ in tokens other than
-    commas, or a comment is within a printed line.
+    Return `printed` itself if the text has no comments and no blank lines. Return None if the texts
+    differ in more than whitespace and trailing commas, or if a comment is in the middle of a
+    printed line.
 
     Args:
         text: the text, without a byte order mark.
@@ -98,7 +99,7 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
 def _placed(
     lines: list[str], without_spaces: list[str], marks: list[str], tokens: list[str]
 ) -> str | None:
-    """Insert comments and blank lines into printed lines; None if one is within a line.
+    """Insert comments and blank lines into printed lines; None if a comment cannot be placed.
 
     Args:
         lines: the printed lines.
@@ -145,7 +146,7 @@ class _Merger:
         return _continued(self.printed[: self.count])
 
     def merge(self, text: str) -> str | None:
-        """Format the comments and blank lines of a text; None if other lines differ."""
+        """Add the comments and blank lines of a text to the printed lines; None if impossible."""
         printed, out = self.printed, self.out
         for line in text.split("\n"):
             index = self.at
@@ -163,13 +164,13 @@ class _Merger:
         return "\n".join([*out, ""])
 
     def _extra(self, line: str) -> bool:
-        """Process a line that differs from the printed line; False if it cannot be merged."""
+        """Merge a line that differs from the next printed line; return False if impossible."""
         line = line.strip(" \t\v\f\r")
         index = self.at
         if not line:
             self.blank = True
             return not self._is_within()
-        while index < self.count and not self.printed[index]:  # between functions and sections
+        while index < self.count and not self.printed[index]:  # a printed blank line
             self.blank = True
             self.at = index = index + 1
         if line[0] == "#":
@@ -247,7 +248,7 @@ def _continued(printed: Sequence[str]) -> frozenset[int]:
     # The lines that opened the current lists, and whether a list has several items on a line.
     open: list[tuple[int, bool]] = []
     previous = ""
-    inside = False  # of a string of several lines
+    inside = False  # whether the line is inside a multi-line string
     for index, line in enumerate(printed):
         if '"""' in line and line.count('"""') % 2:
             inside = not inside
@@ -280,7 +281,7 @@ _STRING_ITEM = re.compile(r'"""|b?"(?:[^"\\]|\\.)*",')
 
 
 def _is_filled(line: str) -> bool:
-    """Whether a line of a literal shows that its list has as many items per line as fit."""
+    """Whether a line of a literal is part of a filled list: with as many items per line as fit."""
     return (line[-1:] == "," and ", " in line) or _STRING_ITEM.fullmatch(line) is not None
 
 
@@ -299,7 +300,7 @@ def _closes(opening: str, closing: str) -> bool:
 
 
 def _back(printed: Sequence[str], index: int, indent: int) -> Iterator[int]:
-    """Yield the indices of the lines above line `index` in the same statement.
+    """Yield the indices of the lines above line `index` that belong to the same statement.
 
     Line `index` begins with `=`.
     """

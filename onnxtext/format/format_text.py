@@ -18,7 +18,7 @@ from onnxtext.syntax.parse import parse_model
 MAX_REST_LENGTH = 20_000
 """Maximum number of characters outside of long lists; a text with more is formatted in full.
 
-For texts of more than 20 times as many characters, the limit is a twentieth of the text."""
+If a twentieth of the text is longer, that is the limit instead."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
@@ -29,8 +29,8 @@ def format_source(source: Source, *, read_again: bool = False, model: Model | No
 
     Args:
         source: the text of a whole model.
-        read_again: whether to always verify the whole result by a second parse, for example before
-            it replaces a file. This takes as long as parsing the text.
+        read_again: whether to always verify the whole result by a second parse, for example because
+            the result will replace a file. This takes as long as parsing the text.
         model: the syntax tree of the text; None to parse the text.
 
     Returns:
@@ -103,7 +103,7 @@ def format_incrementally(source: Source, model: Model) -> str | None:
 
 
 def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
-    """Format a text by `format_by_lines`, and verify the result; None if not possible."""
+    """Format a text by `format_by_lines`, and verify the result; None if either fails."""
     formatted = format_by_lines(source.text, printed)
     if formatted is None or formatted == source.text:
         return formatted
@@ -113,7 +113,8 @@ def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
 def _difference(source: Source, model: Model, formatted: str) -> str | None:
     """Compare the model and comments of a formatted text with those of its source.
 
-    Return what differs as a phrase, such as `change the model`; None if nothing differs.
+    Return the difference as a phrase for an error message, such as `change the model`; None if
+    there is no difference.
     """
     try:
         same = parse_model(Source(formatted, source.name)) == model

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format large texts incrementally: the statements of long lists one by one.
 
-Each run of consecutive nodes or values is formatted statement by statement, and replaced by a short
-placeholder statement while the rest of the text is formatted in full. In a run, only statements
-with unusual spellings are formatted in full.
+A run of consecutive nodes or values is formatted statement by statement. A short placeholder
+statement takes the place of the run while the rest of the text is formatted in full. In a run, only
+statements with unusual spellings are formatted in full.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MIN_STATEMENTS = 100
 """A text with fewer statements and fewer than `MIN_CHARACTERS` characters is formatted in full."""
 
 MIN_CHARACTERS = 10_000
-"""A text of this length is formatted incrementally even if it has fewer statements."""
+"""A text with at least so many characters is formatted incrementally in any case."""
 
 _KEPT = "__kept_by_fmt_"
 _PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
-"""Printable ASCII characters except the backslash, and the line feed."""
+"""The line feed, and all printable ASCII characters except the backslash."""
 
 
 def extract_lists(text: str, model: Model) -> IncrementalText | None:
@@ -96,7 +96,7 @@ class IncrementalText:
         is_word = str.isidentifier
         room = WIDTH - len(writer.indent)
         line_end = f"\n{writer.indent}"
-        ends: dict[str, str] = {}  # formatted whitespace by its source
+        ends: dict[str, str] = {}  # maps whitespace after statements to its formatted form
         run = StatementRun(source, writer)
         kept = False  # whether `# fmt: off` is in effect
         for item, following in pairwise(items):
@@ -176,13 +176,14 @@ class IncrementalText:
                 self.take_out_lists(attribute.value, depth + 1)
 
     def _add(self, run: StatementRun, end: int) -> None:
-        """Replace a run that ends at an offset by a placeholder, and start a new run."""
+        """Put a placeholder in place of the run that ends at `end`, and start a new run."""
         taken = run.end(end)
         if taken is None:
             return
         start, end, statements, commented = taken
         mark = f"{_KEPT}{len(self._runs)}"
-        # Comments in a list affect where later comments move, so the placeholder gets one, too.
+        # Comments in a list affect where later comments move. So a placeholder for statements with
+        # comments has a comment, too.
         comment_above = f"# {mark}\n" if commented else ""
         if commented and self.source[self.source.rfind("\n", 0, start) + 1 : start].strip():
             comment_above = "\n" + comment_above
@@ -207,8 +208,8 @@ class IncrementalText:
     def is_aligned(self, formatted: str) -> bool:
         """Whether each placeholder is indented like the statements that will replace it.
 
-        It is not if the outputs of a node are on lines of their own in the formatted text, because
-        the graphs in the node are then indented further.
+        The indentation differs if a node in the formatted text has its outputs on lines of their
+        own: the graphs in such a node are indented further.
         """
         marks = re.finditer(rf"^( *){_KEPT}(\d+)", formatted, re.MULTILINE)
         return all(mark[1] == self._indents[int(mark[2])] for mark in marks)
@@ -228,9 +229,9 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if there is none.
-        same: offset from which on the statements of the run are already formatted in the source.
-            These statements are not in `texts` yet; they will be copied from the source in one
-            slice. -1 if there are none.
+        same: offset of the first statement after those of `texts`, if the source has this and all
+            later statements of the run in the canonical layout: they will be copied to `texts` in
+            one slice. -1 if there are no such statements.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None if
@@ -247,7 +248,7 @@ class StatementRun:
         self._commented = False
 
     def begin(self, offset: int) -> None:
-        """Add the statements before offset `offset` that are not in `texts` yet to `texts`."""
+        """Copy the statements from `same` to `offset` to `texts`, so that others can be added."""
         if self.same >= 0:
             start, self.same = self.same, -1
             if self.start < 0:

@@ -97,7 +97,7 @@ class ListWriter(VerbatimSpans):
         return lines
 
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
-        """Return the lines of comments before an item or closing bracket, with blank lines.
+        """Return comments before an item or closing bracket as lines, with their blank lines.
 
         Args:
             comments: the comments.

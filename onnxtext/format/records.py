@@ -25,7 +25,7 @@ from onnxtext.printer.statement_layout import Decorators
 
 
 class RecordWriter(ListWriter):
-    """Writes records, decorators, and types, which may contain them."""
+    """Writes records, decorators, and types, which may contain decorators."""
 
     # ---- Records ----------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class RecordWriter(ListWriter):
         return self.bracketed(tree, listing, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
-        """Write an argument of `@value_info(…)` or `@initializers(…)`, several names a line."""
+        """Write an argument of `@value_info(…)` or `@initializers(…)`; its names fill the lines."""
         value = tree.trees()[-1]
         listing = find_list(value)
         key = tree.child("field_key")

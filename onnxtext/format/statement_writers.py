@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format single statements of long lists, each in the fastest way that works.
+"""Format single statements of long lists, each in the first of these ways that works.
 
 1. A template made from a similar statement (`templates`).
 2. The printed syntax tree, if it has the same tokens.
@@ -72,10 +72,13 @@ class StatementFormatter(ABC):
     """The grammar's rule for one statement."""
 
     brackets = "", ""
-    """What encloses the statements of a graph without inputs and outputs."""
+    """The text before and after the statements of a graph, following its inputs and outputs."""
 
     sibling = ""
-    """A statement with `{}` for its name, put before and after a statement formatted alone."""
+    """A dummy statement to put before and after a statement that is formatted alone.
+
+    It has `{}` in place of its name.
+    """
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
@@ -91,7 +94,7 @@ class StatementFormatter(ABC):
 
     @abstractmethod
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print the syntax tree of a statement; None if the tokens differ from those of `code`."""
+        """Print the syntax tree of a statement; None if the result has other tokens than `code`."""
 
     @abstractmethod
     def printed(self, item: Node | ValueInfo) -> str:
@@ -185,7 +188,7 @@ class StatementFormatter(ABC):
         return formatted
 
     def _remember(self, source: str, parts: list[str], trivia: str) -> None:
-        """Cache the formatted text for statements that differ in names only."""
+        """Cache the formatted text for later statements that differ only in their names."""
         pattern = self._templates.patterns.get('"'.join(parts[::2]))
         if (
             pattern is None
@@ -240,7 +243,7 @@ class NodeWriter(StatementFormatter):
     sibling = "{} = K ()\n"
 
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a node; None if the tokens differ from those of `code`."""
+        """Print a node; None if the result has other tokens than `code`."""
         assert isinstance(item, Node)
         if len(code) > MAX_STATEMENT_LENGTH and any(
             part.type in _NESTING for part in item.attributes
@@ -264,7 +267,7 @@ class ValueWriter(StatementFormatter):
     sibling = "float {},\n"
 
     def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a value with the numbers as spelled in `code`; None if other tokens differ."""
+        """Print a value, with its numbers spelled as in `code`; None if other tokens differ."""
         assert isinstance(item, ValueInfo)
         if item.data is not None:
             spelled = self._printer.value_with_source_numbers(item, code, self.indent)

@@ -76,13 +76,13 @@ class StatementWriter(LiteralWriter):
         self, tree: Tree, texts: list[str], before: str, brackets: str, indent: str,
         is_broken: bool = False,
     ) -> ListText:  # fmt: skip
-        """Write a list in the head of a graph or function, on one line (if allowed) and on several.
+        """Write a list in the head of a graph or function, in both layouts (see `ListText`).
 
         Args:
             tree: the list.
             texts: the texts of its items.
             before: the text before the list.
-            brackets: both brackets.
+            brackets: the opening and the closing bracket.
             indent: the indentation of the statement.
             is_broken: whether the list must have one item per line, as lists with comments do.
         """
@@ -196,7 +196,7 @@ class StatementWriter(LiteralWriter):
         )
 
     def _output(self, tree: Tree | None) -> tuple[str, str]:
-        """Return the type (or "") and the name of a node output; None is an omitted output."""
+        """Return the type (or "") and the name of a node output; for None, an omitted output."""
         if tree is None:
             return "", '""'
         type_tree = tree.child("type")
@@ -296,7 +296,7 @@ class StatementWriter(LiteralWriter):
         return only_token(last).text
 
     def _dataless(self, tree: Tree, indent: str, budget: int) -> str:
-        """Write a tensor without data before a `=>` token, which contains its `=`."""
+        """Write a tensor without data whose `=` is a part of the token `=>`."""
         decorators = self.value_decorators(tree.child("decorators"), indent)
         first, *rest = tree.trees()[-1].parts
         type = first.text if isinstance(first, CommentedToken) else self.type(first)
@@ -331,7 +331,7 @@ def _is_numbers(part: Tree | CommentedToken) -> TypeGuard[CommentedToken]:
 
 
 def _is_graph(tree: Tree) -> bool:
-    """Whether the type of an attribute is `graph` or `graphs`; it may have no value."""
+    """Whether an attribute has the type `graph` or `graphs`, or a value of such a type."""
     type = tree.child("attribute_type")
     if type is not None and only_token(type).text in ("graph", "graphs"):
         return True

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache the layout of statements that differ only in their names.
 
-The text of a name does not change the layout of a statement that fits on one line. So two such
-statements share a layout if they differ only in names that need quotes in both of them, or in none.
-A new template is verified: with probe names, the source and the formatted statement must have the
-same syntax tree.
+If a statement fits on one line, its layout does not depend on the text of a name, except that some
+names need quotes. So two such statements share a layout if they differ only in names, and each name
+needs quotes in both statements or in neither. A new template is verified: with probe names, the
+source and the formatted statement must have the same syntax tree.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class StatementLayout:
 def _kind(name: str) -> str | int:
     """Return whether a name is written with quotes (`_QUOTED`) or without (`_BARE`).
 
-    Return the name itself if neither holds in all places: an identifier that needs quotes, an
-    empty name or one that cannot be printed.
+    Return the name itself if it belongs to neither class: an identifier that needs quotes in some
+    places, an empty name, or a name with unprintable characters.
     """
     if name.isidentifier():
         return _BARE if value_name(name) == name else name
@@ -150,7 +150,7 @@ class Templates:
         return False
 
     def _template(self, parts: Parts, signature: Signature) -> list[str] | None:
-        """Return the texts between the strings, found and verified with probe names, or None."""
+        """Find the formatted texts between the strings with probe names; None if they are wrong."""
         marks = [
             text if isinstance(text, str) else (f"q{index}_{text}" if text else f"/{index}/")
             for index, text in enumerate(signature)
@@ -188,10 +188,10 @@ def _constant_indices(strings: Sequence[str], item: Node | ValueInfo) -> frozens
 
 
 def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str]:
-    """Return the texts between strings and the strings, in turn; the first and last are texts.
+    """Return texts and strings in alternation; the first and the last item are texts.
 
     Args:
-        between: the texts, one more than strings.
+        between: the texts; their number is that of the strings plus 1.
         strings: the strings.
     """
     parts = [""] * (len(between) + len(strings))

@@ -9,7 +9,7 @@ from onnxtext.source import STRING_OR_COMMENT
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 _QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
-"""A string that may be a name without quotes."""
+"""Matches a quoted name that may not need its quotes."""
 
 BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
 
@@ -66,7 +66,7 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
 
     Returns:
         The code without comments, the comments, and the trivia after the statement; None if a
-        comment may be in a list and stay there.
+        comment may be in a list, where it would stay.
     """
     parts = STRING_OR_COMMENT.split(source)
     end = len(parts)
@@ -129,7 +129,7 @@ def _same_code(left: str, right: str) -> bool:
 
 
 def _without_last_commas(tokens: list[str]) -> list[str]:
-    """Remove commas before closing brackets, which lists split over several lines have."""
+    """Remove trailing commas, which are those before closing brackets."""
     return [
         token
         for token, following in zip(tokens, [*tokens[1:], ""], strict=False)

@@ -2,8 +2,8 @@
 """`onnxtext git checkout`: replace texts in the working tree by their models.
 
 In a clone made before the filter was installed, `.onnx` files contain texts. A file also contains a
-text after a conflict was resolved in it. Git considers these files unmodified and does not check
-them out again.
+text after a conflict in it was resolved. Git considers both kinds of files unmodified, and does not
+check them out again.
 """
 
 from __future__ import annotations
@@ -69,6 +69,6 @@ def check_out(top: Path) -> list[CheckoutResult]:
 
 
 def _text_of(top: Path, file: TrackedFile) -> bytes | None:
-    """Return the content of a filtered file that is a text; None for other files."""
+    """Return the content of a filtered file if the content is a text, otherwise None."""
     data = read_tracked(top, file.path) if file.filtered else None
     return None if not data or has_binary_content(data) else data

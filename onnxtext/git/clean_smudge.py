@@ -21,7 +21,7 @@ from onnxtext.io.text_or_binary import HEAD, TEXT_SUFFIXES, decode_text, has_bin
 DEFAULT_LIMIT = 64 << 20
 """Maximum size in bytes of models to clean, unless `onnxtext.maxSize` is set.
 
-The texts of such models have less than 100 MB, the limit of hosting sites.
+Texts of models up to this size are smaller than 100 MB, the limit of hosting sites.
 """
 
 _CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,}) ", re.MULTILINE)
@@ -68,10 +68,10 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
 
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
     by converting it back. If the index already has a text of the same model, such as one that was
-    edited on a hosting site, this text is kept: git would show the file as modified after each
-    checkout. Text is stored unchanged, with three exceptions: a missing comment is
-    added, weights that were left out of a conflict are put back, and lines that `core.autocrlf`
-    ended with CRLF, in a checkout without the filter, end with LF again.
+    edited on a hosting site, this text is kept: otherwise, git would show the file as modified
+    after each checkout. Text is stored unchanged, with three exceptions: a missing comment is
+    added; weights that were left out of a conflict are put back; and CRLF becomes LF if a checkout
+    without the filter has converted the line ends (`core.autocrlf`).
 
     Args:
         data: the content of the file.
@@ -122,7 +122,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
 
 
 def _means(stored: bytes, model: bytes) -> bool:
-    """Whether the stored content is a text that encodes to exactly these bytes of a model."""
+    """Whether the stored content is a text that encodes to exactly the bytes of the model."""
     from onnxtext.api import to_binary
 
     if not stored or has_binary_content(stored):
@@ -143,11 +143,11 @@ def _restore_text(data: bytes, name: str) -> ConvertedFile:
 
 
 def _complete(data: bytes, name: str) -> ConvertedFile:
-    """Add what a text of a model lacks: the filter's comment, or weights left out of a conflict."""
+    """Add the filter's comment, or weights left out of a conflict, to a model's text."""
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):
-        # In a clone without the filter, the comment says why this file of a model is a text.
+        # In a clone without the filter, the comment explains why the file contains a text.
         return ConvertedFile(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:

@@ -22,7 +22,7 @@ from onnxtext.io.files import has_content, read_input, write_atomically
 from onnxtext.io.text_or_binary import has_binary_content
 
 DRIVER_FAILED = 129
-"""The exit status for a failure of the driver; to git, 1 to 128 mean conflicts."""
+"""The exit status of a driver that fails. Git would interpret 1 to 128 as conflicts."""
 
 _LABELS = ("base", "ours", "theirs")
 _EMPTY_MODEL = b'<onnxtext: 1>\n"" () => () {}\n'
@@ -88,7 +88,7 @@ def _is_filtered(path: str) -> bool:
 def _wants_note(versions: Sequence[bytes]) -> bool:
     """Whether the merged text gets the filter's comment.
 
-    If one side added or removed the comment, this side decides.
+    If ours or theirs has added or removed the comment, that version decides.
     """
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
@@ -98,8 +98,8 @@ def _wants_note(versions: Sequence[bytes]) -> bool:
 def with_matching_suffix(path: Path) -> Iterator[Path]:
     """Provide a file with the suffix of its content (`.onnx` or `.onnxtxt`) for the `with` block.
 
-    This is the file itself, or a temporary copy if its suffix does not match the content: git
-    stores texts in files named `.onnx`.
+    If the suffix of the file does not match its content, provide a temporary copy: git stores texts
+    in files named `.onnx`.
 
     Args:
         path: the file; `/dev/null`, git's name for a missing file, gives an empty model.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comment at the beginning of each text that the filter stores.
 
-A clone without the filter has texts in files named `.onnx`. A runtime cannot parse these files, so
-people open them: the comment explains the content and what to do.
+A clone without the filter has texts in files named `.onnx`. A runtime cannot parse these files. The
+comment explains the content, and what to do, to everybody who opens such a file.
 
 The comment is not part of the model: `smudge` drops it like every comment, and merges remove it
-before they compare versions. The comment must never change, because every stored text would differ.
+before they compare versions. The comment must never change: every stored text would then differ.
 """
 
 from __future__ import annotations

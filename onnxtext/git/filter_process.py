@@ -105,7 +105,7 @@ def _answer(
 
 
 def _send(target: IO[bytes], content: IO[bytes]) -> None:
-    """Send content, and a status that reports whether reading the content failed."""
+    """Send content, then a status that reports whether the content could be read."""
     write_lines(target, "status=success")
     status: tuple[str, ...] = ()  # an empty list confirms the first status
     try:
@@ -122,7 +122,7 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> None:
 
     Raises:
         OSError: the content cannot be stored; the request was read to its end nevertheless.
-        MemoryError: likewise.
+        MemoryError: the content does not fit into memory; the request was read to its end, too.
         PacketError: the stream ends within the content, or is not pkt-line.
     """
     failure: OSError | MemoryError | None = None

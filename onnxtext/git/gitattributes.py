@@ -21,7 +21,7 @@ _BLOCK = re.compile(
     % tuple(map(re.escape, (_BEGIN, _NEW_FILE, _UNENDED, _BEGIN, _END, _END))),
     re.MULTILINE,
 )
-"""Matches the block, and the line end before it."""
+"""Matches the block, and the line end before the block."""
 
 
 class DamagedBlock(ValueError):
@@ -57,7 +57,7 @@ class AttributesFile:
             lines: the new lines; if empty, the block is removed.
 
         Returns:
-            The new content; None if there should be no file.
+            The new content; None if the file should not exist.
 
         Raises:
             DamagedBlock: the block is incomplete or occurs twice.
@@ -92,9 +92,9 @@ class AttributesFile:
         return matches[0] if matches else None
 
     def _begin_suffix(self) -> bytes:
-        """Return the suffix of the begin comment: what `uninstall` needs to restore the file.
+        """Return the suffix of the begin comment, which `uninstall` needs to restore the file.
 
-        It says whether the file is new, or had no newline at its end.
+        The suffix records that the file is new, or that it had no newline at its end.
         """
         if self.content is None:
             return _NEW_FILE

@@ -95,14 +95,15 @@ def install(
     Args:
         scope: the configuration of the repository (local) or of the user (global).
         mode: the mode.
-        file: the attributes file; None for the file of the last installation, or else the default.
+        file: the attributes file; None for that of the last installation or, without an
+            installation, the default file.
         structural: whether `git diff` shows the structural diff; None to keep the setting.
 
     Returns:
         The changes, one line each.
 
     Raises:
-        OnnxTextError: git fails, or a setting by others conflicts with the mode; nothing is
+        OnnxTextError: git fails, or a setting of another tool conflicts with the mode; nothing is
             changed.
         OSError: the attributes cannot be read or written.
     """
@@ -132,7 +133,7 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
             last installation.
 
     Returns:
-        The changes, and the settings by others that were kept, one line each.
+        The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
         OnnxTextError: git fails, or onnxtext's block of attributes is damaged; nothing is changed.
@@ -155,7 +156,7 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
 def _requirements(
     modes: frozenset[Mode], command: str, *, structural: bool
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the settings and the lines of attributes of modes; see `modes.settings`."""
+    """Return the settings (see `mode_settings`) and the lines of attributes that modes require."""
     values: dict[str, str] = {}
     lines: list[str] = []
     for mode in MODES:
@@ -170,7 +171,7 @@ def _is_structural(before: InstalledSettings) -> bool:
 
 
 def _command_of(before: InstalledSettings) -> str:
-    """Return the command that runs `onnxtext`: from the settings, else one with this Python."""
+    """Return the installed command that runs `onnxtext`, or else a command with this Python."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -206,7 +207,7 @@ def _check_foreign(
 def _replaceable(name: str, old: str, new: str, before: InstalledSettings) -> bool:
     """Whether the value of a setting may be replaced, because onnxtext has probably written it.
 
-    A command must be one that `install` writes. Any other value may be replaced if a mode is
+    A command may be replaced if `install` writes such commands, any other value if a mode is
     installed.
     """
     if old == new:
@@ -215,7 +216,7 @@ def _replaceable(name: str, old: str, new: str, before: InstalledSettings) -> bo
 
 
 def _check_inside(scope: Scope, file: Path) -> None:
-    """Raise an error if a file in the working tree (not in `.git`) is a link that leads out."""
+    """Raise an error if a file in the working tree (not in `.git`) is a link to outside of it."""
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return
@@ -244,7 +245,7 @@ def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str,
 
 def _record_installation(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
     """Record the installed modes and the attributes file; return the changes."""
-    path = None if not modes or file == _default_file(scope) else _relative_path(scope, file)
+    path = None if not modes or file == _default_file(scope) else _path_to_record(scope, file)
     names = " ".join(mode for mode in MODES if mode in modes) or None
     return _write(scope, read_config(scope, _RECORDED), {_MODE: names, _FILE: path})
 
@@ -282,13 +283,14 @@ def _attribute_edits(
 ) -> dict[Path, bytes | None]:
     """Return the new content of each attributes file that changes; None for files to remove.
 
-    If the working tree has the lines in its `.gitattributes`, `.git/info/attributes` has only the
-    attributes for diffs and merges. They then also apply to commits without `.gitattributes`, whose
-    models a filter must not convert.
+    If `.gitattributes` in the working tree has the lines, `.git/info/attributes` gets only the
+    attributes `diff` and `merge`. These then also apply to commits without `.gitattributes`. The
+    filter must not convert the models of such commits.
 
     Args:
         scope: the scope of the installation.
-        before: the state before; if `target` is not its attributes file, that file loses its lines.
+        before: the installed settings; if their attributes file is not `target`, the lines are
+            removed from that file.
         target: the attributes file.
         lines: the lines for `target`.
     """
@@ -366,13 +368,13 @@ def _default_file(scope: Scope) -> Path:
 
 
 def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100  # symbolic links stay
+    return Path(os.path.abspath(path))  # noqa: PTH100  # keep symbolic links
 
 
-def _relative_path(scope: Scope, file: Path) -> str:
-    """Return the path of the attributes file to record.
+def _path_to_record(scope: Scope, file: Path) -> str:
+    """Return the path of the attributes file to record in the configuration.
 
-    It is relative for a file in the working tree, since users may move the working tree.
+    The path of a file in the working tree is relative, because users may move the working tree.
     """
     top = top_level() if scope == "local" else None
     if top is not None and file.is_relative_to(_absolute(top)):
@@ -381,7 +383,7 @@ def _relative_path(scope: Scope, file: Path) -> str:
 
 
 def _resolve_attributes_path(scope: Scope, recorded: str) -> Path:
-    """Return the attributes file for a path that `_relative_path` has returned."""
+    """Return the attributes file for a path that `_path_to_record` has returned."""
     top = top_level() if scope == "local" else None
     return _absolute(Path(recorded) if top is None else top / recorded)
 

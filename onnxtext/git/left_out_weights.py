@@ -3,7 +3,7 @@
 
 The filter stores the weights of a model at the end of its text, in base64. In a text with
 conflicts, `resources none` replaces them. After the conflicts are resolved, `clean` copies the
-weights from the merged versions, which git has.
+weights from the merged versions, which git stores.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onnxtext.source import Source
 _BEGIN = b"\nresources {\n"
 _ENTRY = re.compile(rb'^  "([0-9a-f]+)": ', re.MULTILINE)
 _UNINDENTED_LINE = re.compile(rb"^(?!  )", re.MULTILINE)
-"""Matches a line that is not indented: in the section of weights, only conflict markers are not."""
+"""Matches an unindented line; in the section of weights, every such line is a conflict marker."""
 
 REMARK = b"# The weights are left out until the conflicts are resolved: `git add` puts them back."
 _LEFT_OUT = b"\n" + REMARK + b"\nresources none\n"
@@ -28,7 +28,7 @@ _VERSIONS = (
     ":0", ":2", ":3", ":1", "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD", "ORIG_HEAD",
     "HEAD^1", "HEAD^2",
 )  # fmt: skip
-"""The versions that may have the weights of a resolved text: index and merged commits."""
+"""The versions that may have the weights of a resolved text: index stages and merged commits."""
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:

@@ -19,7 +19,7 @@ Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
-"""The mode that each mode excludes: both apply to `*.onnx`, while `source` applies to texts."""
+"""Maps a mode to the mode that it excludes, because both convert `*.onnx`."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 """Matches the lines that git shows as hunk headers: the start of a graph, function or section."""
@@ -69,7 +69,7 @@ KNOWN = (
 """Every setting that `install` may write, spelled as in git's output."""
 
 SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."
-"""Matches the names of all settings in onnxtext's sections, including those set by others."""
+"""Matches all setting names in onnxtext's sections, including those that `install` never writes."""
 
 
 def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
@@ -112,7 +112,7 @@ def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict
 
 
 def diff_and_merge_lines(lines: Sequence[str]) -> list[str]:
-    """Return lines of attributes with the attributes `diff` and `merge` only."""
+    """Return lines of attributes, but only with the attributes `diff` and `merge`."""
     result = []
     for line in lines:
         pattern, *words = line.split()

@@ -62,7 +62,7 @@ def configured_limit() -> tuple[int | None, str | None]:
     """Read the setting `onnxtext.maxSize`.
 
     Returns:
-        (value in bytes, error message). The value is None if it is unset or cannot be read. The
+        (value in bytes, error message). The value is None if the setting is missing or invalid. The
         message is None if there was no error.
     """
     try:
@@ -108,8 +108,8 @@ def top_level() -> Path | None:
 def read_tracked(top: Path, name: str) -> bytes | None:
     """Return the content of a regular file in the working tree; None if there is no such file.
 
-    Links are not followed, neither the file nor its directories: they may lead out of the working
-    tree, and git does not follow them either.
+    The file and its directories must not be symbolic links: a link may lead out of the working
+    tree, and git does not follow links either.
 
     Args:
         top: top of the working tree.

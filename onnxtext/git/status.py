@@ -62,7 +62,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether at least one of the requirements that only this mode has is met."""
+        """Whether a requirement is met that no other mode has."""
         return any(
             requirement.ok
             for requirement in self.requirements
@@ -75,7 +75,7 @@ _OWN_REQUIREMENTS: dict[Mode, tuple[str, ...]] = {
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
     "source": ("diff.onnxtxt.xfuncname", "attributes"),
 }
-"""For each mode, the requirements that no other mode has, as in `Requirement.what`."""
+"""For each mode, the names (`Requirement.what`) of the requirements that no other mode has."""
 
 _PROBES: dict[Mode, str] = {
     "textconv": "model.onnx",
@@ -109,7 +109,7 @@ def status(scope: Scope | None) -> list[ModeStatus]:
 
 
 class _CommandChecks:
-    """Checks commands; runs each program only once."""
+    """Checks that git can run commands; runs each program only once."""
 
     def __init__(self) -> None:
         self._tried: dict[str, Requirement] = {}
@@ -154,14 +154,14 @@ def _setting_requirements(
 
 
 def _attribute_requirement(mode: Mode, scope: Scope | None) -> Requirement:
-    """Check a mode's attributes in the attributes file of a scope; for None, those in effect."""
+    """Check a mode's attributes in the attributes file of a scope; None checks those in effect."""
     if scope is None:
         return _effective_attributes(mode)
     file = find_installed(scope).file
     top = top_level() if scope == "local" else None
     try:
         lines = read_attributes(file).lines()
-        if top is not None:  # if it has the lines, `file` needs only a part of them
+        if top is not None:  # if `.gitattributes` has the lines, `file` has only a part of them
             lines += read_attributes(top / ".gitattributes").lines()
     except DamagedBlock as error:
         return Requirement(False, "attributes", f"{file}: {error}")
@@ -179,7 +179,7 @@ def _effective_attributes(mode: Mode) -> Requirement:
     attributes = {name: git_attribute(name, probe) for name in names}
     shown = ", ".join(f"{name} is {value}" for name, value in attributes.items())
     ok = all(attributes[name] == value for name, value in expected.items())
-    if mode == "textconv":  # it works with the filter of another tool, such as LFS
+    if mode == "textconv":  # this mode works with the filter of another tool, such as LFS
         ok = ok and attributes["filter"] != "onnxtext"
     return Requirement(ok, "attributes", f"of {probe}: {shown}")
 

@@ -20,13 +20,14 @@ from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 def review_text(data: bytes) -> str | bytes:
     """Print a model for reviews, with digests and statistics instead of weights.
 
-    The result depends on the bytes alone, since git caches it.
+    The result depends only on the bytes, because git caches the result.
 
     Args:
         data: the content of a file: a binary model, its text, or anything else.
 
     Returns:
-        The printed model; other text unchanged; for other content, its size and SHA-256.
+        The printed model. Other text is returned unchanged; for other content, return its size and
+        SHA-256.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)

@@ -134,7 +134,7 @@ def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> V
 def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
     """Verify that a file in the working tree survives a round trip."""
     data = read_tracked(top, name)
-    # Nothing to verify: empty, removed, replaced by a link or directory, or not checked out.
+    # The file is empty, removed, replaced by a link or directory, or not checked out.
     if not data:
         return []
     if not has_binary_content(data):
@@ -146,7 +146,7 @@ def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
 
 
 def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
-    """Verify a model to which no filter applies: its text must be lossless."""
+    """Verify that a model to which no filter applies survives a round trip through text."""
     if data and not has_binary_content(data):
         problem = "it is stored as text, but no filter converts it to a model"
         problems = (f"{problem}: run `onnxtext git install --mode filter`",)
@@ -156,7 +156,7 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
 
 
 def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
-    """Verify a text that no filter converts, like `onnxtext verify`."""
+    """Verify a text that no filter converts, as `onnxtext verify` does."""
     from onnxtext.verifier import verify_text
 
     try:

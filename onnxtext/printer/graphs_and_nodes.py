@@ -286,7 +286,8 @@ class GraphPrinter:
         texts: list[str] = []
         width = 0
         for attribute in attributes:
-            if attribute.type in _NESTING:  # printing twice is exponential in depth
+            # To print nested graphs in both layouts would take exponential time.
+            if attribute.type in _NESTING:
                 return None
             text = attribute_text(attribute, "", self.graph_value, self.dialect)
             width += len(text) + 2
@@ -311,8 +312,8 @@ def _after_head(graph: Graph | Function, indent: str, *, is_last: bool = False) 
 
     Args:
         graph: the graph or function.
-        indent: the indentation of its statement; "" unless it is in an attribute, which a comma
-            follows.
+        indent: the indentation of its statement; if not "", it is in an attribute, and a comma
+            follows it.
         is_last: whether to return the width after the `<…>` list instead of after the outputs.
     """
     if graph.nodes or (graph.values and not is_last):

@@ -108,7 +108,7 @@ def leave_metadata_out(model: Model) -> None:
     if not has_metadata(graphs):
         return
     model.metadata_left_out = True
-    model.encoding = None  # it applies only to the complete model
+    model.encoding = None  # the encoding patch applies only to the complete model
     for graph in graphs:
         removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
         for item in _items(graph):

@@ -102,7 +102,7 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
 
 
 def main_graph(model: ast.Model) -> ast.Graph:
-    """Return the main graph without the decorators that the section `order` has instead."""
+    """Return the main graph without the decorators that are printed in the section `order`."""
     others = tuple([item for item in model.graph.decorators if item.name not in ORDERS])
     return replace(model.graph, decorators=others)
 

@@ -8,10 +8,10 @@ from onnxtext.tensor.element_types import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals: if a value, graph or function has such a name, it is quoted."""
+"""Words of types and literals; such a name of a value, graph or function is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Words of literals: a name that equals one of them, in any letter case, is quoted, too."""
+"""Words of literals; a name that equals such a word, in any letter case, is quoted, too."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 

@@ -12,7 +12,7 @@ from onnxtext.printer.quoting import quote_string
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
-"""Number of bytes to encode at a time: their base64 fills whole lines."""
+"""Number of bytes to encode at a time; their base64 consists of full lines."""
 _LONG = 1 << 12
 """Minimum number of base64 characters to split into lines with numpy."""
 
@@ -34,8 +34,8 @@ def resources_parts(model: Model) -> Iterator[str]:
 def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
     """Yield bytes as base64, in indented lines of `BASE64_WIDTH` characters.
 
-    Lines of equal width keep the differences small if some bytes are edited in place. They are
-    yielded in parts, to limit the memory for large data.
+    Because all lines have the same width, an edit of some bytes in place changes few lines. The
+    lines are yielded in parts, to limit the memory for large data.
     """
     if len(data) <= _BLOCK:
         yield _base64_lines(data, indent)

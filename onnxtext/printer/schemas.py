@@ -25,7 +25,7 @@ SECTION_WORDS = frozenset(
     ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
      "where")
 )  # fmt: skip
-"""Keywords: they are quoted at the beginning of an operator's name, such as `"order".Op`."""
+"""Keywords that are quoted at the beginning of an operator's name, as in `"order".Op`."""
 
 
 def print_schemas(file: SchemaFile) -> str:

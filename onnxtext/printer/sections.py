@@ -58,7 +58,8 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
     """Return the `metadata` section as parts to be joined; () if there is none."""
     if not _in_section(graphs):
         return ()
-    blocks: list[tuple[str, Named | str]] = []  # a `str` is the first or last line of a function
+    # (indentation, block); a `str` is the first or last line of the blocks of a function
+    blocks: list[tuple[str, Named | str]] = []
     for function, parts in list_parts(model):
         indent = STEP if function is None else STEP * 2
         with_metadata = [(indent, named) for named in parts if named.item.metadata]
@@ -72,10 +73,10 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
 
 
 def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
-    """Return the text of metadata blocks and lines around functions, as parts to be joined.
+    """Return the text of metadata blocks, as parts to be joined.
 
     Args:
-        blocks: pairs of the indentation and the block or line.
+        blocks: (indentation, block) pairs; a `str` is a line to print as it is.
     """
     if core() == "native":
         parts: list[str] = core_module("printing_metadata").metadata_blocks(blocks)
@@ -131,9 +132,8 @@ def _function_path(function: Function) -> str:
 def _entries(entries: Pairs, indent: str, entries_above: dict[str, str]) -> list[str]:
     """Return the lines of metadata entries.
 
-    `entries_above` has the entries of the block directly above.
-
-    A value of several lines is printed as `entries_above` if the block above has the same entry.
+    A value of several lines is printed as `above` if the block directly above, whose entries are
+    `entries_above`, has the same entry.
     """
     return [
         f"{indent}{quote_word(key)}: above"

@@ -102,8 +102,8 @@ def _broken_node(
 ) -> str:
     """Return a node that needs several lines; break outputs and inputs only if necessary.
 
-    `head` is its label and outputs, `call` the text from the `=` to the inputs. `attributes`
-    returns the attributes after the inputs; None if `call` has them.
+    `head` contains the label and the outputs, `call` the text from the `=` up to the inputs.
+    `attributes` returns the attributes to print after the inputs; None if `call` contains them.
     """
     line = _join_call(head, call)
     end = 0 if attributes is None else 2  # the `<` after the inputs
@@ -171,7 +171,8 @@ def assign_literal(
 ) -> str:
     """Return `head = literal`, with the literal after the `=` or on the next line.
 
-    It is on the next line if its first line fits into `width` columns there, but not after the `=`.
+    It is on the next line only if its first line is too long for the line of the `=`, but fits on
+    the next line.
 
     Args:
         head: the text before the `=`, which may have several lines.
@@ -247,7 +248,7 @@ def tensor_lines(
 
     Args:
         decorators: the text of the decorators.
-        head: the type, the name or "", and the text before the literal, which is ` =` or "".
+        head: (type, name, equals); the name may be "", `equals` is ` =` or "".
         write: a function that returns the literal.
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
@@ -305,8 +306,8 @@ class ListText:
         before: the text before the opening bracket, such as ` => `.
         flat: the list on one line; None if it needs several lines.
         broken: the list with one item per line.
-        uncommented: `broken` without its comments, which may be longer than a line; None if it has
-            none.
+        uncommented: `broken` without its comments, which may be longer than a line; None if
+            `broken` has no comments.
     """
 
     before: str
@@ -359,7 +360,7 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
     flat = [item.flat for item in lists]
 
     def join(broken: Sequence[str]) -> str:
-        """Return the text of all lists; `broken` has the layouts for those not on one line."""
+        """Return the text of all lists; `broken` has the text of each list on several lines."""
         return "".join(
             [
                 item.before + (long if short is None else short)

@@ -26,7 +26,7 @@ from onnxtext.tensor.print_elements import (
 
 @lru_cache(maxsize=4096)
 def type_text(type: ast.Type) -> str:
-    """Return the text of a type with the decorators of its parts, but without its own."""
+    """Return the text of a type, with the decorators of its parts but without its own ones."""
     match type:
         case ast.TensorType():
             return _tensor_type(type.element, type.shape)
@@ -240,7 +240,7 @@ def _raw(
 
 def _first_element(element: ElementType, data: bytes | memoryview) -> str:
     first = data[: max(element.bits // 8, 1)]
-    if element.bits < 8:  # without the other elements of the byte
+    if element.bits < 8:  # clear the other elements of the byte
         first = bytes((first[0] & (1 << element.bits) - 1,))
     return format_rows(element, first, count=1)[0]
 

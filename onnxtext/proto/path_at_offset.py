@@ -19,7 +19,7 @@ _NAMES = {
     "FunctionProto": 1,
     "StringStringEntryProto": 1,
 }
-"""The number of the name field, for each message type that paths identify by name."""
+"""For each message type that paths identify by name, the number of its name field."""
 _MAX_NAME_LENGTH = 60
 """Maximum length of a name in a path; longer names are shortened."""
 

@@ -25,9 +25,9 @@ These are presence defaults of every text without `onnxtext` in its header.
 """
 
 NODE_DEFAULTS = ("name", "doc_string", "domain", "overload")
-"""The fields of nodes that lowering handles by attributes of `PresenceDefaults`, not by `others`.
+"""The fields of nodes for which `PresenceDefaults` has attributes; other fields are in `others`.
 
-They are by far the most common presence defaults.
+These fields are by far the most common presence defaults.
 """
 
 
@@ -133,7 +133,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
 
 @dataclass(slots=True)
 class _Found:
-    """The result of one walk over all nodes.
+    """The numbers and lists of nodes from which `settle_presence` chooses the defaults.
 
     Attributes:
         nodes: the number of nodes.
@@ -169,9 +169,9 @@ def unset_decorator(name: str) -> Decorator:
 
 
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
-    """Make the empty name a default of tensors in attributes if more store `""` than no name.
+    """Make the empty name a default if more tensors in attributes store `""` than no name.
 
-    Return whether it became a default.
+    Return whether the empty name became a default.
     """
     counts = {"": 0, None: 0}
 
@@ -209,7 +209,7 @@ class _TensorRewriter(Rewriter):
         self.attributes_of(graphs, nodes)
         for value in [value for graph in graphs for value in graph.values]:
             if isinstance(value.data, SparseTensor):
-                # Not the values: their name is the name of the initializer.
+                # Leave the values unchanged: their name is the name of the initializer.
                 value.data = replace(value.data, indices=self._change(value.data.indices))
 
 

@@ -37,7 +37,7 @@ VALUE_FIELDS = {
     _A.SPARSE_TENSOR: 22,
     _A.SPARSE_TENSORS: 23,
 }
-"""The number of the field that holds the value, by attribute type."""
+"""Maps an attribute type to the number of the field that holds the value."""
 
 _WIRE_TYPES = {2: FIXED32, 3: VARINT, 7: FIXED32, 8: VARINT}
 """The wire types of value fields that are not length-delimited."""
@@ -55,7 +55,7 @@ class AttributeFields:
         reference: the field `ref_attr_name`; None if absent.
         values: the fields that hold values.
         decorators: `@doc` if the attribute has a doc string, otherwise ().
-        is_whole: whether the message has no other fields than those above.
+        is_whole: whether the attributes above contain all fields of the message.
     """
 
     data: Data
@@ -105,9 +105,9 @@ def attribute_value(
 ) -> ast.AttributeValue | None:
     """Return the value of an attribute.
 
-    Return None if the attribute has no value; if its type is a list type, return an empty list. If
-    no other syntax can express the value, return a `Record` of the attribute's fields, without its
-    name and doc string.
+    For an attribute without a value, return an empty list if its type is a list type, otherwise
+    None. If no other syntax can express the value, return a `Record` of the attribute's fields,
+    without its name and doc string.
 
     Args:
         fields: the attribute.

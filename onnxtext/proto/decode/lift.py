@@ -48,7 +48,7 @@ Finish = Callable[[Model, list[Graph | Function] | None, int], None]
 """A function that rearranges a freshly lifted model without changing its meaning.
 
 Its arguments are the model, all its graphs (None if they were not listed), and the number of
-elements of its largest tensor or attribute list; -1 if unknown. The number is only known if the
+elements of its largest tensor or attribute list (-1 if unknown). This number is known only if the
 native core decoded the model, and the model has no decorators, metadata, annotations, empty
 domains, empty tensor names or long strings.
 """
@@ -82,7 +82,7 @@ Joining is faster if there are many small nodes.
 
 
 def _record_encoding(model: Model, canonical: bytes, data: bytes) -> None:
-    """Store how the file deviates from the canonical encoding: as habits, a patch, or both."""
+    """Store in the model how the file deviates from `canonical`: as habits, a patch, or both."""
     from onnxtext.proto.encoding_habits import Encoder, observe_habits
 
     habits = observe_habits(data)
@@ -121,7 +121,7 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
 
 
 _NODES_AND_GRAPHS = ("GraphProto", "FunctionProto", "NodeProto")
-"""Messages in which fields without syntax become decorators, so they need no record."""
+"""Messages that never become records, because their fields without syntax become decorators."""
 
 
 def _lift_proven(
@@ -209,7 +209,7 @@ def _settle(lifted: Model | Fragment, largest: int, finish: Finish | None) -> Mo
 
     Args:
         lifted: the message; changed in place.
-        largest: the number that `finish` takes.
+        largest: the third argument of `finish`; -1 if unknown.
         finish: the function that rearranges a model.
     """
     if isinstance(lifted, Model) and lifted.graph.decorators:

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from onnxtext._core.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""Maximum number of enclosing graphs that the careful path first tries to lift without comparing
-items; trying it for graphs at any depth would take time in proportion to the depth."""
+"""The careful path first tries to lift a graph without comparing items, but only if it lifts fewer
+enclosing graphs than this. At any depth, a node would be lifted once for each enclosing graph."""
 
 _DEEP = 90
-"""Graphs and functions nested deeper than this are read in Python, which checks the limit."""
+"""Graphs and functions nested deeper than this are read in Python, which checks the depth limit."""
 
 
 class Lifter(NodeLifter):
@@ -147,7 +147,7 @@ class Lifter(NodeLifter):
         # Most graphs have no fields that need residual decorators.
         if self._fast is not None and self._level < _FAST_LEVELS:
             result = self._fast.graph(data, depth, start, end)
-            if self._is_complete(result, "GraphProto", bytes(data[start:end])):
+            if self._complete(result, "GraphProto", bytes(data[start:end])):
                 return result
         graph = ast.Graph("")
         initializers: list[ast.ValueInfo] = []
@@ -208,10 +208,10 @@ class Lifter(NodeLifter):
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
-    def _is_complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Whether lowering a graph or function gives its bytes; first add its unknown fields.
+    def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
+        """Add its unknown fields to a graph or function; return whether it then lowers to `data`.
 
-        Unknown fields of messages inside it are not added.
+        Unknown fields of messages inside the graph or function are not added.
         """
         from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
@@ -244,7 +244,7 @@ class Lifter(NodeLifter):
             return self._decoder.function(self, data, depth)
         if self._fast is not None:
             result = self._fast.function(data, depth)
-            if self._is_complete(result, "FunctionProto", bytes(data)):
+            if self._complete(result, "FunctionProto", bytes(data)):
                 return result
         function = ast.Function("")
         attributes: list[ast.Attribute] = []
@@ -279,7 +279,7 @@ class Lifter(NodeLifter):
         return function
 
     def opset(self, data: Data) -> ast.OpsetImport:
-        """Lift an `OperatorSetIdProto`; cached, because most functions import the same ones."""
+        """Lift an `OperatorSetIdProto`; cached, because functions often import the same opsets."""
         data = bytes(data)
         cached = self._opsets.get(data)
         if cached is None:
@@ -360,9 +360,9 @@ class Lifter(NodeLifter):
 def _fields(
     data: Data, start: int, end: int, texts: dict[int, list[str]]
 ) -> Sequence[tuple[int, Data]]:
-    """Return the number and payload of length-delimited fields of a graph or function.
+    """Return the (number, payload) of each length-delimited field of a graph or function.
 
-    Strings are appended to `texts` by field number instead.
+    The fields whose numbers are in `texts` are decoded as strings and appended there instead.
     """
     view = memoryview(data)
     others = []

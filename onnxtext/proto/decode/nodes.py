@@ -24,7 +24,7 @@ from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
-"""The presence that lifting starts with: no defaults. `settle_presence` adds them."""
+"""The initial presence of a lifted message, without defaults; `settle_presence` chooses them."""
 
 SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
@@ -43,14 +43,14 @@ class NodeLifter(ABC):
     def __init__(self, *, careful: bool) -> None:
         self.careful = careful
         self._attributes: dict[bytes, Attribute] = {}
-        self._exact: dict[int, Attribute] = {}  # by id; lowering gives their original bytes
+        self._exact: dict[int, Attribute] = {}  # by id: attributes that lower to their bytes
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """The encoder of items, whose result is compared with their original bytes.
+        """The encoder of items; its result is compared with the original bytes of the item.
 
-        It is the one in Python, which uses the attributes that it is told to remember; the compiled
-        one would encode a nested graph again for each graph around it.
+        It is the encoder in Python, which reuses the encoded attributes that were passed to
+        `remember`. The compiled encoder would encode a nested graph again for each enclosing graph.
         """
         return Lowering(PresenceDefaults(NO_DEFAULTS))
 
@@ -145,7 +145,7 @@ class NodeLifter(ABC):
     def _careful_attribute(
         self, attribute: Attribute, fields: AttributeFields, data: Data
     ) -> Attribute:
-        """Add residual decorators, or convert to a record, if lowering does not return `data`."""
+        """Convert the value to a record or add residual decorators, so that it lowers to `data`."""
         data = bytes(data)
         lowered = self._lowering.attribute(attribute)
         if lowered != data and not isinstance(attribute.value, Record):

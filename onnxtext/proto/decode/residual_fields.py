@@ -14,15 +14,15 @@ from onnxtext.wire.reader import WireField, read_fields
 
 
 def residual_decorators(message: str, lowered: bytes, original: bytes) -> tuple[Decorator, ...]:
-    """Return the `@set` and `@unset` that change the encoding of a message to the wanted one.
+    """Return the decorators `@set` and `@unset` that change `lowered` to `original`.
 
     Args:
         message: the name of the message type.
-        lowered: the encoding without these decorators.
-        original: the canonical encoding with them.
+        lowered: the encoding of the AST without these decorators.
+        original: the canonical bytes of the message.
 
     Raises:
-        WireError: the wanted bytes are not a message.
+        WireError: `original` is not a message.
     """
     if lowered == original:
         return ()
@@ -45,7 +45,7 @@ def unknown_decorators(
     Known fields, which may contain most of a model, are not decoded.
 
     Raises:
-        WireError: the wanted bytes are not a message.
+        WireError: `original` is not a message.
     """
     residue = _Residue(message, lowered, original)
     if residue.changed or residue.removed:
@@ -54,13 +54,13 @@ def unknown_decorators(
 
 
 class _Residue:
-    """The fields in which two encodings of a message differ.
+    """The differences between two encodings of a message, `lowered` and `original`.
 
     Attributes:
-        changed: the fields with another encoding in the wanted bytes, and their positions there.
-        removed: the fields that only the lowered bytes have.
-        unknown: the unknown fields of the wanted bytes; none if the AST already has them, in a
-            record.
+        changed: the fields of `original` that `lowered` lacks or encodes differently, each with
+            its occurrences in `original`.
+        removed: the fields that only `lowered` has.
+        unknown: the unknown fields of `original`; empty if `lowered` has the same unknown fields.
     """
 
     def __init__(self, message: str, lowered: bytes, original: bytes) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Locate the first error in corrupt bytes, and describe the field that the schema has there.
 
-Protobuf only reports that bytes are corrupt. This module then parses the bytes in the same order
-and with the same limits, and stops at the same place.
+Protobuf reports that bytes are corrupt, but no offset. This module parses the bytes in the same
+order and with the same limits as protobuf, so it finds the same error.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Corruption:
         offset: the 0-based byte offset of the error.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
         known: the number of top-level fields before the error that match the schema.
-        inside: the path of the innermost field or message that the end of the data truncates. It is
-            "" unless a field is longer than the rest of the data.
+        inside: if a field is longer than the rest of the data, the path of the innermost field or
+            message in it that is truncated; otherwise "".
     """
 
     kind: str
