@@ -56,7 +56,7 @@ class FieldSpec(NamedTuple):
     enum: tuple[tuple[str, int], ...] = ()
 
     def accepts(self, wire_type: int) -> bool:
-        """Whether protobuf reads this wire type as the field; any list of numbers may be packed."""
+        """Whether protobuf accepts a wire type for the field; lists of numbers may be packed."""
         return wire_type == self.wire_type or (self.repeated and wire_type == LENGTH)
 
 

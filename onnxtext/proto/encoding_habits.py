@@ -46,11 +46,11 @@ def _core_schema() -> Schema:
 
 
 class Encoder:
-    """Re-encode canonical messages with the field order and the list packing of another encoder.
+    """Re-encodes canonical messages with the field order and the list packing of another encoder.
 
     Attributes:
-        packed: maps a message type and a field number to whether this list is packed.
-        orders: maps a message type to the positions of its fields, by field number.
+        packed: maps the message type and the field number of a list to whether the list is packed.
+        orders: maps a message type to the position of each field, by field number.
     """
 
     def __init__(self, habits: Iterable[EncodingHabit]) -> None:

@@ -263,8 +263,8 @@ def known_values(
 ) -> list[FieldValue] | None:
     """Return the values in a wire field: one value, or all values of a packed list.
 
-    Return None if a record must write the field by its number: its wire type or enum value is not
-    in the schema, or its message is nested too deeply.
+    Return None if the field's key in a record must be its number, because its wire type or enum
+    value is not in the schema, or because its message is nested too deeply.
 
     Args:
         field: the spec of the field.
@@ -308,7 +308,7 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
 
 
 def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | None:
-    """Decode one value; return None if a record must write its field by the number."""
+    """Decode one value; return None if the field's key in a record must be its number."""
     match field.kind:
         case "message":
             if depth >= MAX_RECORD_DEPTH:
@@ -330,7 +330,7 @@ def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | N
 
 
 def _stored_value(field: FieldSpec, number: int) -> int:
-    """Return the value that protobuf stores for a varint; 32-bit fields keep its low bits."""
+    """Return the value that protobuf stores for a varint; a 32-bit field keeps the low 32 bits."""
     match field.kind:
         case "int64":
             return to_int64(number)
@@ -364,7 +364,7 @@ def lift_numbered(data: Data, item: WireField) -> FieldValue:
 def canonical_unknown_fields(message: str, data: Data) -> Data:
     """Encode the unknown fields of a message canonically; protobuf copies them as they are.
 
-    Varints that are longer than necessary would otherwise never equal the encoding of a record.
+    Otherwise, a varint that is longer than necessary would differ from the encoding of a record.
 
     Args:
         message: the name of the message type.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schema fields added after onnx 1.17, the oldest supported version: device configurations.
 
-The language has syntax for these fields, whichever onnx is installed. An older onnx keeps them as
+The language has syntax for these fields even if the installed onnx is older and keeps them as
 unknown fields.
 """
 
@@ -37,4 +37,4 @@ NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     ),
     "IntIntListEntryProto": (("key", 1, "int64"), ("value", 2, "int64*")),
 }
-"""By message, the (name, number, type) of each newer field; `*` marks a list."""
+"""Maps a message to the (name, number, type) of its newer fields; `*` marks a list."""

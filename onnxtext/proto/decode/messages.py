@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from onnxtext._core.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""The careful path first tries to lift a graph without comparing items, but only if it lifts fewer
-enclosing graphs than this. At any depth, a node would be lifted once for each enclosing graph."""
+"""The careful path first tries to lift a graph without comparing items, unless this many enclosing
+graphs are lifted carefully. Without the limit, it would lift a node once per enclosing graph."""
 
 _DEEP = 90
 """Graphs and functions nested deeper than this are read in Python, which checks the depth limit."""

@@ -91,7 +91,7 @@ class _Collecting(Lowering):
     def tensor_data(
         self, type: TensorType, data: TensorData, offset: int, name: str | None = None
     ) -> TensorData:
-        """Encode tensor data; if it cannot be encoded, record the error and return no data."""
+        """Return a tensor's data; if it cannot be read, record the error and return no data."""
 
         def lower() -> TensorData:
             return super(_Collecting, self).tensor_data(type, data, offset, name)
@@ -115,7 +115,7 @@ class _Collecting(Lowering):
 
 
 def find_errors(root: Model | Fragment, blob_source: BlobSource | None = None) -> list[LowerError]:
-    """Find every error of lowering a model or a fragment, in the order of the text.
+    """Return every error that occurs when a model or fragment is lowered, in the order of the text.
 
     Return an empty list for a fragment that is a record.
 

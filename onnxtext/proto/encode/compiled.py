@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode with the compiled core; the bytes are the same as those of `messages`."""
+"""Encode with the compiled core; the result is the same as with `proto.encode.messages`."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ FIELDS = {
     "segment": {"TensorProto": 3},
     "device": {"NodeProto": 10},
 }
-"""For each of these decorators, the number of its field by message type."""
+"""Maps a decorator to the number of the field that it sets, by message type."""
 
 
 class FieldTable:

@@ -33,8 +33,8 @@ def lower_model(
 
     Args:
         model: the model.
-        blob_source: finds blobs that are not in the resources of the model.
-        verified: whether the digests of these resources have been verified before.
+        blob_source: finds blobs that are not in the model's resources.
+        verified: whether the digests of the model's resources have been verified before.
 
     Raises:
         LowerError: a decorator or record is invalid, or a blob is missing or damaged.
@@ -49,8 +49,8 @@ def lower_pieces(
 
     Args:
         model: the model.
-        blob_source: finds blobs that are not in the resources of the model.
-        verified: whether the digests of these resources have been verified before.
+        blob_source: finds blobs that are not in the model's resources.
+        verified: whether the digests of the model's resources have been verified before.
 
     Raises:
         LowerError: a decorator or record is invalid, or a blob is missing or damaged.
@@ -69,8 +69,8 @@ def lower_guarded(
 
     Args:
         model: the model.
-        blob_source: finds blobs that are not in the resources of the model.
-        verified: whether the digests of these resources have been verified before.
+        blob_source: finds blobs that are not in the model's resources.
+        verified: whether the digests of the model's resources have been verified before.
         guard: called once, before the first large or external data is read.
 
     Returns:
@@ -158,7 +158,7 @@ def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
     """Encode the item of a fragment, which must not be a record, as `lower_fragment` does.
 
     Args:
-        lowering: the methods that encode it.
+        lowering: the encoder.
         fragment: the fragment.
 
     Raises:
@@ -195,7 +195,7 @@ def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
 def fragment_message(fragment: Fragment) -> str | None:
     """Return the message type of a value info or tensor; None for other fragments.
 
-    For example, a text that was parsed as a `ValueInfoProto` may be a `TensorProto`.
+    For example, a text that was parsed as a value info is a `TensorProto` if it has data.
     """
     match fragment.item:
         case ValueInfo() as value:

@@ -12,8 +12,8 @@ class LowerError(ValueError):
         at: the statement's offset in its text; -1 if unknown.
         code: the code of the diagnostic.
         mark: the wrong text in the statement, such as a blob's digest; "" if unknown. For an
-            invalid record, words and decorators that follow each other in the text, of which the
-            last is wrong: `@set nope`, `configuration num_device`.
+            invalid record, words that occur in this order in the statement, such as `@set nope` or
+            `configuration num_device`; the last word is wrong.
     """
 
     def __init__(

@@ -145,7 +145,7 @@ class Lowering(ValueLowering):
         self.check_used(metadata, owner)
 
     def check_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
-        """Raise a `LowerError` if `metadata` is not empty: its values have no value info."""
+        """Raise a `LowerError` if `metadata` has entries left, for values without a value info."""
         if metadata:
             name = next(iter(metadata))
             raise LowerError(f"`{name}` has metadata, but no declared type", owner.at)

@@ -63,7 +63,7 @@ class ValueLowering(ABC):
         Args:
             defaults: the presence defaults of the text.
             resources: blobs by digest.
-            blob_source: finds other blobs.
+            blob_source: finds blobs that are not in the resources.
             verified: whether the digests of the resources have been verified before.
             guard: called once, before the first large or external data is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
@@ -215,7 +215,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), offset, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; `name` is the name of its `values` if they have none."""
+        """Return a `SparseTensorProto`; `name` is used for `values` without a name."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)
@@ -347,7 +347,7 @@ class ValueLowering(ABC):
             values = list_of_blob(kind, blob, raw)
         except BlobError as error:
             raise LowerError(str(error), -1, error.code, blob.digest) from None
-        assert isinstance(values, bytes)  # `fields_of_strings` encodes strings; invalid ones raise
+        assert isinstance(values, bytes)  # valid strings were encoded above, invalid ones raise
         return self._blob_value(kind, values, blob.digest)
 
     def _list_value(self, kind: ast.AttributeType | None, items: Sequence[object]) -> bytes:
@@ -376,7 +376,7 @@ class ValueLowering(ABC):
     def finish_pieces(
         self, message: str, pieces: list[Piece], decorators: Sequence[ast.Decorator], offset: int
     ) -> list[Piece]:
-        """Apply presence defaults and decorators to a message in pieces; join only if needed."""
+        """Apply presence defaults and decorators to a message; join its pieces only if needed."""
         if not decorators and message not in self.defaults.others:
             return pieces
         return [self.finish(message, b"".join(pieces), decorators, offset)]

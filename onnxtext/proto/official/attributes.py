@@ -186,7 +186,7 @@ class AttributeReducer(ValueReducer, ABC):
         return field(key, reduced)
 
     def _floats(self, key: int, payloads: Sequence[Data], path: ItemPath) -> bytes:
-        """Reduce the float32 values of the field with the number `key`; return its encoding."""
+        """Reduce the float32 values of the field with the number `key`; return the encoded field."""
         bits = np.frombuffer(b"".join(payloads), "<u4").copy()
         if default_nans(bits):
             self.losses.lost(path, NANS)
@@ -219,7 +219,7 @@ _VALUES = {
     "sparse_tensor": _A.SPARSE_TENSOR,
     "sparse_tensors": _A.SPARSE_TENSORS,
 }
-"""The value fields of `AttributeProto`, and the attribute type of each."""
+"""Maps each value field of `AttributeProto` to its attribute type."""
 
 _ATTRIBUTE = frozenset(("name", "type", "ref_attr_name", *_VALUES))
 _FIELD_OF = {int(kind): name for name, kind in _VALUES.items()}

@@ -32,7 +32,7 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _ODD = re.compile(rb"[^A-Za-z0-9_]+")
 _TYPES = "|".join((*ELEMENTS, "seq", "map", "optional", "sparse_tensor", "opaque"))
 _TYPE_WORD = re.compile(rf"(?:{_TYPES})\Z|(?i:inf|infinity|nan)(?![A-Za-z0-9])".encode())
-"""Names that a graph in an attribute cannot have: types, and beginnings of numbers."""
+"""Matches names that a graph in an attribute cannot have: types, and names such as `inf_1`."""
 
 
 def field(number: int, data: Data) -> bytes:
@@ -51,7 +51,7 @@ def integer(payloads: Sequence[Data], default: int = 0) -> int:
 
 
 class FieldReducer:
-    """Reduces strings and names to the official syntax; records the fields that it cannot express.
+    """Reduces strings and names to the official syntax, and records the fields that are lost.
 
     Attributes:
         losses: the losses so far.
@@ -102,7 +102,7 @@ class FieldReducer:
     def stored_text(self, message: str, name: str, fields: Fields, path: ItemPath) -> bytes:
         """Reduce a string field of a message; return b"" if the message does not have the field.
 
-        In that case, record that the presence of the field changes, because `onnx.parser` always
+        If the field is missing, record that its presence changes, because `onnx.parser` always
         stores it.
         """
         if name not in fields:

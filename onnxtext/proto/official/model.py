@@ -176,7 +176,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def _node_attribute(self, data: Data, path: ItemPath, index: int) -> bytes:
-        """Reduce an attribute to a field of its node, b"" if it is lost; cache it if lossless."""
+        """Reduce an attribute to a field of its node; return b"" if it cannot be written."""
         before = self.losses.events
         attribute_path = attribute_place(path, "attribute", data, index)
         reduced = self.attribute(data, attribute_path, in_function=False)

@@ -49,7 +49,7 @@ class ValueReducer(FieldReducer):
     # ---- Types ------------------------------------------------------------------------------
 
     def type(self, data: Data, path: ItemPath) -> bytes | None:
-        """Reduce a `TypeProto`; return None if it has no type or the syntax cannot express it."""
+        """Reduce a `TypeProto`; return None if it is empty or the syntax cannot express it."""
         data = bytes(data)
         if data in self._types:
             return self._types[data]
@@ -195,7 +195,7 @@ class ValueReducer(FieldReducer):
         return self._reduce_typed(element, values, path.at(chosen or "raw_data"))
 
     def _raw(self, element: ElementType, count: int, raw: Data, path: ItemPath) -> bytes | None:
-        """Convert raw data to the value of the typed field, and record what is lost.
+        """Convert raw data to the value of the typed field, and record the losses.
 
         Return None if the raw data is empty or has the wrong size.
         """
@@ -240,13 +240,13 @@ _TENSOR = _DATA | {"dims", "data_type", "name", "external_data", "data_location"
 
 
 def default_nans(values: NDArray[Any]) -> bool:
-    """Replace the payload of every NaN by the default payload; keep the sign.
+    """Replace the payload of every NaN by the default payload, but keep its sign.
 
     Args:
         values: the bits of floats as uint32 or uint64, changed in place.
 
     Returns:
-        Whether any NaN had another payload.
+        Whether a NaN has changed.
     """
     width = 8 * values.itemsize
     sign = 1 << (width - 1)
