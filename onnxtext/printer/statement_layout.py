@@ -300,7 +300,7 @@ class Decorators:
 
 @dataclass(slots=True)
 class ListText:
-    """A list in the head of a graph or function, in two layouts.
+    """A list of parameters, inputs or outputs of a graph or function, in two layouts.
 
     Attributes:
         before: the text before the opening bracket, such as ` => `.
@@ -319,7 +319,7 @@ class ListText:
     def of(
         cls, before: str, items: Sequence[str], brackets: str, indent: str, comma: str = ","
     ) -> ListText:
-        """Return both layouts of a list, given the texts of its items (see `layout.broken`)."""
+        """Return both layouts of a list, given the texts of its items (`layout.one_per_line`)."""
         flat = f"{brackets[0]}{flat_items(items, brackets[1])}{brackets[1]}"
         return cls(
             before, None if "\n" in flat else flat, one_per_line(items, brackets, indent, comma)

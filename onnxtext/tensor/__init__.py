@@ -4,7 +4,7 @@
 The package does not depend on the grammar or on protobuf messages: its input is the text of one
 literal, or the bytes of one field. Import from its modules:
 
-* ``elements``: the element types and the size of their data.
+* ``element_types``: the element types and the size of their data.
 * ``float_formats``: the binary formats of floats; bytes to numbers and back.
 * ``float_literals``: one floating-point literal to its bits and back.
 * ``parse_literals``: whole literals ``[...]`` and ``{...}`` to bytes.

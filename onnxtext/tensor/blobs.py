@@ -18,7 +18,7 @@ DAMAGED = "blob-damaged"
 BLOB_SIZE = "blob-size"
 """The diagnostic codes for blobs."""
 PRINTED_DIGITS = 32
-"""The number of hexadecimal digits of a SHA-256 that texts contain: 128 bits avoid collisions."""
+"""The number of hexadecimal digits of a SHA-256 in texts; these 128 bits avoid collisions."""
 
 
 class BlobError(ValueError):
@@ -104,7 +104,7 @@ class Blobs:
         return data
 
     def _matching(self, digest: str) -> list[str]:
-        """Return the resources whose digest is a prefix of this digest, or begins with it."""
+        """Return the digests of resources that begin with `digest`, or are a prefix of it."""
         if digest in self._resources and len(self._sizes) == 1:
             return [digest]
         names = self._sorted_names

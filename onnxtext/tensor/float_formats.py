@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The binary floating-point formats: the values of codes (bit patterns), and rounding to codes.
 
-A decimal is first read as a double, then rounded to the format. This gives the right code unless
-the double is exactly halfway between two codes: every halfway point is a double, so reading as a
-double may move a decimal to such a point, but never across it. The functions report these cases,
-and the caller decides them by the digits of the decimal (`float_literals.py`). So every decimal is
-rounded only once, as by ``std::from_chars<float>`` in the official parser.
+A decimal is first read as a double, then rounded to the format. The code is right unless the double
+is exactly halfway between two codes. (Every halfway point is a double. So the first step may move a
+decimal onto a halfway point, but not across it.) The functions report halfway doubles, and the
+caller rounds these by the digits of the decimal (`float_literals`). So every code is as if rounded
+only once, as by ``std::from_chars<float>`` in the official parser.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def round_doubles(
 def _round_floats(
     form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
-    """Round one block to float32, with the processor's conversion; like `_round_block`."""
+    """Do the same as `_round_block`, but for float32, with the processor's conversion."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = values.astype(np.float32)
     out[:] = rounded.view(np.uint32)
@@ -157,8 +157,9 @@ def _round_block(
 ) -> NDArray[np.intp] | None:
     """Round one block to a format narrower than float32, by integer arithmetic.
 
-    Write the codes to `out`, and return the indices of values exactly halfway between two codes,
-    whose codes the caller computes again. Return None if another value has no code.
+    Write the codes to `out`, and return the indices of values exactly halfway between two codes;
+    the caller must compute the codes of these values again. Return None if another value has no
+    code.
     """
     finite = np.isfinite(values)
     magnitude = np.abs(values)

@@ -46,7 +46,7 @@ _BELOW_FLOAT32 = 0x1FFFFFFF
 """The mantissa bits of a double that a float32 does not have."""
 
 _HALFWAY = 0x10000000
-"""The value of `_BELOW_FLOAT32` bits in a double halfway between two normal float32 values."""
+"""The value of these bits in a double that is halfway between two normal float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -196,7 +196,7 @@ def _double(magnitude: str, text: str, name: str) -> float:
 
 
 def _round_by_digits(form: FloatFormat, magnitude: str, value: float) -> int:
-    """Return the code of a number whose double is exactly between two codes, by its digits."""
+    """Round a number by its digits, because its double is exactly halfway between two codes."""
     from decimal import Decimal
     from fractions import Fraction
 
@@ -205,7 +205,7 @@ def _round_by_digits(form: FloatFormat, magnitude: str, value: float) -> int:
     even = round_double(form, value)[0]
     if exact == middle:
         return even
-    # The even code may be above or below the middle; choose the one on the number's side.
+    # The even code may be above or below the middle; choose the code on the number's side.
     upper = round_double(form, math.nextafter(value, math.inf))[0]
     return upper if exact > middle else upper - 1
 
@@ -224,7 +224,7 @@ def _exact_hex(magnitude: str) -> Fraction:
 
 
 def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> int:
-    """Return the code of `magnitude`: ``nan`` or ``nan(0x…)``, in lower case, without a sign."""
+    """Return the code of a NaN; `magnitude` is ``nan`` or ``nan(0x…)``, lower case, no sign."""
     if form.bits == 32:
         return _nan_bits(magnitude, minus, 32, text)
     code = form.minus_nan if minus else form.nan
@@ -245,7 +245,7 @@ def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> in
 
 
 def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
-    """Return the bits of `magnitude`: ``nan`` or ``nan(0x…)``, in lower case, without a sign."""
+    """Return the bits of a NaN; `magnitude` is ``nan`` or ``nan(0x…)``, lower case, no sign."""
     infinity, nan = (0x7F800000, 0x7FC00000) if width == 32 else (_DOUBLE_INF, 0x7FF8 << 48)
     sign = 1 << (width - 1)
     bits = int(magnitude[4:-1], 16) if len(magnitude) > 3 else nan

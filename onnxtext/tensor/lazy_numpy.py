@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     class _Numpy:
-        """A proxy for the module, which caches the attributes that were used."""
+        """A proxy for the module `numpy`; it caches the attributes that were used."""
 
         def __getattr__(self, name: str) -> Any:
             import numpy

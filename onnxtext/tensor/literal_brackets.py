@@ -42,7 +42,7 @@ class Elements(NamedTuple):
     splat: bool = False
 
     def tokens(self) -> list[str]:
-        """Return the text of every element; "" for an element that is missing at a comma."""
+        """Return the text of every element; "" for a missing element, as in ``1, , 2``."""
         if not self.data or self.data.isspace():
             return []
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
@@ -221,7 +221,7 @@ def preceding_offsets(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDAr
         if not blank.size:
             return result
         result[blank] -= 1
-    solid = np.flatnonzero(data > ord(" "))  # linear, however many blanks there are
+    solid = np.flatnonzero(data > ord(" "))  # linear time for any number of blanks
     return solid[np.searchsorted(solid, places) - 1]
 
 
@@ -276,7 +276,7 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
     """Return the first error in the brackets of a literal that should have this shape."""
     counts: list[int] = []
-    ready = True  # for an element or "[", otherwise for a comma
+    ready = True  # whether an element or "[" may follow, otherwise a comma or "]"
     for match in _TOKEN.finditer(clean):
         token, offset = match[0], match.start()
         if token == "...":

@@ -282,7 +282,7 @@ def _plain_ints(
     if values is None:
         return None
     least, greatest = int(values.min()), int(values.max())
-    # numpy clamps, so the limits of the type may be the result of an overflow.
+    # numpy clamps integers, so a limit of the type may be the result of an overflow.
     end = _INT64_MAX if dtype is np.int64 else (1 << 64) - 1
     if not low <= least or not greatest <= high or least == _INT64_MIN or greatest == end:
         return None
@@ -379,7 +379,7 @@ def _plain_codes(
 
 def _has_no_bare_integer(data: bytes, count: int) -> bool:
     """Whether no element is a bare integer: each has a point, an exponent or letters."""
-    if data.count(b".") == count:  # numpy reads no number with two points
+    if data.count(b".") == count:  # numpy rejects two points in a number
         return True
     codes = np.frombuffer(data, np.uint8)
     starts = np.concatenate(([0], np.flatnonzero(codes == ord(",")) + 1))

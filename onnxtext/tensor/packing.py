@@ -39,7 +39,7 @@ def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 def unpack(data: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     """Unpack codes of 2, 4 or 6 bits to one code per byte.
 
-    If the padding of the last byte has room for whole codes, they are returned, too.
+    Padding that is as wide as a code is returned as a code, too.
 
     Args:
         data: The packed bytes.

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
-"""The range that ``std::stoull`` accepts: the official parser reads uint32 and uint64 with it."""
+"""The range that ``std::stoull`` accepts; the official parser uses it for uint32 and uint64."""
 
 _FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<u4", "double_data": "<u8"}
-"""The numpy type of the entries of each typed field, for floats that of their bits."""
+"""Maps a typed field to the numpy type of its entries; float entries are bits here."""
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
 """Element types whose typed field has one entry per element, of the same width."""
 
@@ -229,7 +229,7 @@ def _range(element: ElementType) -> tuple[int, int]:
 
 
 def _typed_range(element: ElementType) -> tuple[int, int]:
-    """Return the integers allowed in the field (such as `int32_data`) of an element type."""
+    """Return the least and the greatest integer allowed in the typed field of an element type."""
     if element.kind == "float" and element.bits == 4:
         return 0, 15
     if element.field == "int32_data":
@@ -238,7 +238,7 @@ def _typed_range(element: ElementType) -> tuple[int, int]:
 
 
 def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
-    """Read elements as integers with their bits; two columns for complex numbers."""
+    """Read elements as integers; floats as their bits, complex numbers in two columns."""
     if element.kind == "complex":
         return number_lists.read_complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
     if element.kind == "bool":
@@ -255,7 +255,7 @@ def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
 
 
 def _typed_entries(element: ElementType, elements: Elements) -> NDArray[Any]:
-    """Read the entries of a typed field; for packed types, the elements before packing."""
+    """Read the entries of a typed field; elements of two or four bits are not packed yet."""
     if element.kind == "complex":
         return number_lists.read_complexes(elements, element.bits // 2, pairs=False)
     if element.kind == "bool":

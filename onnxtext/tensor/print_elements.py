@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format the bytes of elements as text, in bulk.
 
-The result is the same as with `float_literals` and `shortest`. One call of orjson writes all
-numbers; its output is then corrected: orjson writes ``null`` for infinities and NaNs, ``.0`` at the
-end of integral floats, and in newer versions a plus in exponents.
+The result is the same as with `float_literals` and `shortest_decimals`. One call of orjson writes
+all numbers; its output is then corrected: orjson writes ``null`` for infinities and NaNs, ``.0`` at
+the end of integral floats, and in newer versions a plus in exponents.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<f4", "double_data": "<f8"}
 _BLOCK = 1 << 16
 """Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
 _FEW = 1 << 10
-"""Number of elements that `is_splat` compares first, and maximum to format without numpy."""
+"""Number of elements that `is_splat` compares first. Up to this many are formatted one by one."""
 
 
 def format_rows(
@@ -187,7 +187,7 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
             if not (codes == first).all():
                 return False
         return True
-    # Without numpy, whose import takes longer than converting a small model.
+    # Do not use numpy: its import takes longer than converting a small model.
     unit = bytes(data[:width])
     for size, start in ((_FEW, 0), *((_BLOCK, start) for start in range(_FEW, count, _BLOCK))):
         piece = bytes(data[start * len(unit) : (start + size) * len(unit)])
@@ -277,7 +277,7 @@ def _complex_rows(parts: NDArray[Any], row: int | None = None) -> list[str]:
 
 
 def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None) -> list[str]:
-    """Print elements from their bit patterns, as rows: narrow floats, integers below 8 bits."""
+    """Return rows of text for the codes of narrow floats, or of integers below 8 bits."""
     if element.kind == "float":
         return _join_rows(_code_texts(element, codes), row)
     if element.kind == "int":
@@ -302,11 +302,11 @@ def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
 
 
 def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -> str:
-    """Return the texts of entries.
+    """Return entries as text, separated by commas.
 
     Args:
         entries: the entries of a typed field.
-        limit: an entry from 0 to `limit - 1` is a code, other entries are printed as integers.
+        limit: an entry from 0 to `limit - 1` is a code; other entries are printed as integers.
         text: returns the text of a code.
     """
     return ", ".join([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()])

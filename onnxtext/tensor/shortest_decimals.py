@@ -3,9 +3,9 @@
 
 A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code. If there are
 several, the closest to the value is printed. This is numpy's rule for float16; ``str`` of an
-ml_dtypes bfloat16 is longer. Formats of at most 8 bits are so coarse that this rule would give
-misleading numbers (450.0 for 448, 1000.0 for 1024), so all digits of the value are printed, as for
-a float32.
+ml_dtypes bfloat16 gives more digits. Formats of at most 8 bits are so coarse that this rule would
+give misleading numbers (450.0 for 448, 1000.0 for 1024), so all digits of the value are printed, as
+for a float32.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def _decimals(
         fits = _codes(form, tried) == codes[left]
         chosen[left[fits]] = tried[fits]
         left = left[~fits]
-        # Below a power of two codes are twice as dense as above it. So if the closest decimal is
-        # below and rounds to another code, the next decimal above may still round to this one.
+        # Below a power of two, codes are twice as dense as above it. So if the closest decimal is
+        # below and rounds to another code, the next decimal above may still round to this code.
         for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
             upper = _decimal_above(float(values[index]), digits)
             if _codes(form, np.array([upper]))[0] == codes[index]:
@@ -92,8 +92,8 @@ def _decimals(
 def _codes(form: FloatFormat, values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Round decimals of few digits, given as doubles, to codes; -1 if they overflow.
 
-    In general a decimal whose double is exactly between two codes may be above or below that point.
-    With so few digits there is no such decimal in either format; a test tries all codes.
+    In general, if a double is exactly between two codes, its decimal may be above or below. Neither
+    16-bit format has such a decimal with so few digits; a test tries all codes.
     """
     below, top = values_of(form.name)[form.top - 1 : form.top + 1].tolist()
     rounded = round_doubles(form, np.minimum(values, top))

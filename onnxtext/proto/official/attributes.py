@@ -186,7 +186,7 @@ class AttributeReducer(ValueReducer, ABC):
         return field(key, reduced)
 
     def _floats(self, key: int, payloads: Sequence[Data], path: ItemPath) -> bytes:
-        """Reduce the float32 values of the field with the number `key`; return the encoded field."""
+        """Reduce the float32 values of a field with the number `key`; return the encoded field."""
         bits = np.frombuffer(b"".join(payloads), "<u4").copy()
         if default_nans(bits):
             self.losses.lost(path, NANS)
