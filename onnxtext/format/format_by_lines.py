@@ -119,7 +119,7 @@ def _placed(
                 return None
             lines[line] += mark
         elif ends[line] == offset:
-            lines[bisect_right(ends, offset) - 1] += mark  # after printed blank lines
+            lines[bisect_right(ends, offset) - 1] += mark  # below printed blank lines
         elif mark != "\n":
             return None
         last = offset

@@ -50,7 +50,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
 
 
 def _separate(first: CommentedToken) -> None:
-    """Add a blank line before the first token of an item and before its comments."""
+    """Add a blank line before an item, above its comments."""
     if first.lead:
         first.lead[0].blank = True
     else:
@@ -203,7 +203,7 @@ def _is_not_colon(part: Tree | CommentedToken) -> bool:
 
 
 def _path(tree: Tree) -> str:
-    """Write the path of an item of a section, such as `[fc].then_branch.y`."""
+    """Write a path in a section, such as `[fc].then_branch.y`."""
     steps = []
     for step in tree.trees():
         if step.alias == "label_step":

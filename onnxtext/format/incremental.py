@@ -67,7 +67,7 @@ class IncrementalText:
         self._marked = MARK in source
         self._offs = 0  # number of `# fmt: off` comments in lists
         self._parts: list[str] = []  # the text with placeholders, as far as it is written
-        self._at = 0  # the offset in `source` up to which `_parts` goes
+        self._at = 0  # the offset in `source` up to which `_parts` is written
         self._runs: list[str] = []  # for each placeholder, the statements that it replaces
         self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
@@ -229,9 +229,9 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if there is none.
-        same: offset of the first statement after those of `texts`, if the source has this and all
-            later statements of the run in the canonical layout: they will be copied to `texts` in
-            one slice. -1 if there are no such statements.
+        same: offset of the first statement at the end of the run that the source already has in the
+            canonical layout. From there, the source will be copied to `texts` in one slice. -1 if
+            there is no such statement.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None if

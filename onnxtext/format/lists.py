@@ -89,7 +89,7 @@ class ListWriter(VerbatimSpans):
             trailing, shown = last.trail, text
             skipped = trailing is not None and trailing.text.startswith(SKIP)
             if skipped and item is not partial:
-                shown = self.keep(first.at, last.end)  # with the comments inside of it
+                shown = self.keep(first.at, last.end)  # keeps the comments inside the item
             lines += self.lead_lines(first.lead, indent, started=bool(lines))
             if first.blank and lines:
                 lines.append("")

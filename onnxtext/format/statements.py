@@ -102,7 +102,7 @@ class StatementWriter(LiteralWriter):
         Args:
             tree: the list.
             indent: the indentation of the statement.
-            taken: the number of columns before and after the list.
+            taken: the number of columns that the text before and after the list takes.
         """
         listing = required_list(tree)
         texts = [self.value(item.tree, indent + STEP) for item in listing.items]
@@ -149,7 +149,7 @@ class StatementWriter(LiteralWriter):
         self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int,
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip
-        """Write a graph or function from its name, the lists after its name, and its body."""
+        """Write a graph or function; `head` is its name, `lists` are the lists after its name."""
         body = tree.required("body")
         listing = required_list(body)
         is_empty = not listing.items and not body.commented

@@ -2,8 +2,8 @@
 """Convert the content of a file from binary to text (clean) and back (smudge).
 
 `clean` and `smudge` never raise: content that cannot be converted is passed through with a warning.
-If a filter fails, git stores or checks out something else, and with `filter.<driver>.required` it
-even removes the file from the working tree (measured; docs/design.md, Git filters).
+If a filter fails, git stores or checks out other content. With `filter.<driver>.required`, git even
+removes the file from the working tree (measured; docs/design.md, Git filters).
 """
 
 from __future__ import annotations

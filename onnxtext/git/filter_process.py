@@ -122,7 +122,7 @@ def _receive(source: IO[bytes], content: IO[bytes]) -> None:
 
     Raises:
         OSError: the content cannot be stored; the request was read to its end nevertheless.
-        MemoryError: the content does not fit into memory; the request was read to its end, too.
+        MemoryError: there is not enough memory; the request was read to its end nevertheless.
         PacketError: the stream ends within the content, or is not pkt-line.
     """
     failure: OSError | MemoryError | None = None

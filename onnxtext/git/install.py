@@ -231,7 +231,7 @@ def _check_inside(scope: Scope, file: Path) -> None:
 
 
 def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str, str]) -> list[str]:
-    """Write the wanted settings, and remove the other settings of onnxtext; return the changes."""
+    """Write the required settings, and remove onnxtext's other settings; return the changes."""
     values: dict[str, str | None] = {}
     kept = []
     for name in KNOWN:

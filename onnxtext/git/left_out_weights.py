@@ -53,7 +53,7 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
 
 
 def _entries(text: bytes) -> dict[bytes, bytes]:
-    """Map the digest of each blob in the resources of a stored text to its lines."""
+    """Map the digest of each blob in the resources of a stored text to the lines of the blob."""
     start = text.rfind(_BEGIN)
     if start < 0:
         return {}

@@ -19,7 +19,7 @@ Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 _EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
-"""Maps a mode to the mode that it excludes, because both convert `*.onnx`."""
+"""Maps a mode to the mode that it excludes, because both apply to `*.onnx`."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 """Matches the lines that git shows as hunk headers: the start of a graph, function or section."""

@@ -18,7 +18,7 @@ _LENGTH = re.compile(rb"[0-9a-fA-F]{4}")
 
 
 class PacketError(Exception):
-    """The stream does not contain pkt-lines, or ends within one."""
+    """The stream does not contain pkt-lines, or ends within a pkt-line."""
 
 
 def read_packet(stream: IO[bytes]) -> bytes | None:

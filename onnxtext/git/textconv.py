@@ -26,8 +26,8 @@ def review_text(data: bytes) -> str | bytes:
         data: the content of a file: a binary model, its text, or anything else.
 
     Returns:
-        The printed model. Other text is returned unchanged; for other content, return its size and
-        SHA-256.
+        The printed model. If the content is another text, the content itself; otherwise, a comment
+        with its size and SHA-256.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)

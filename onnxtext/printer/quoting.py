@@ -8,7 +8,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals; such a name of a value, graph or function is quoted."""
+"""Words of types and literals; a value, graph or function with such a name is quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
 """Words of literals; a name that equals such a word, in any letter case, is quoted, too."""

@@ -171,8 +171,8 @@ def assign_literal(
 ) -> str:
     """Return `head = literal`, with the literal after the `=` or on the next line.
 
-    It is on the next line only if its first line is too long for the line of the `=`, but fits on
-    the next line.
+    The literal is on the next line if its first line does not fit after the `=`, but fits on the
+    next line.
 
     Args:
         head: the text before the `=`, which may have several lines.

@@ -37,7 +37,7 @@ class HabitError(ValueError):
 
 @cache
 def _core_schema() -> Schema:
-    """Return the compiled core's tables of the protobuf schema, built once per process."""
+    """Return the native core's tables of the protobuf schema, built once per process."""
     schema: Schema = core_module("encoding_habits").Schema()
     return schema
 

@@ -10,7 +10,7 @@ from onnxtext.wire.writer import delimited, varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
-    """Return strings as the bytes of a blob: for each string, its length as a varint and its bytes."""
+    """Return strings as the bytes of a blob: for each string, a varint of its length, its bytes."""
     if core() == "native":
         joined: bytes = core_module("varints").string_fields(0, values)
         return joined

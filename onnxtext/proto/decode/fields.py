@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Iterate over the fields of a message, with the compiled core if it is enabled."""
+"""Iterate over the fields of a message, with the native core if `core()` selects it."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def canonical_encoding(data: bytes) -> bytes:
 
 
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Lift with the enabled core; after an error, repeat in Python, which defines the errors."""
+    """Lift with the selected core; after an error, repeat in Python, which defines the errors."""
     if core() == "python":
         return _lift(Lifter(careful=False), data, message, finish)
     try:

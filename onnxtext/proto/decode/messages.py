@@ -51,8 +51,8 @@ class Lifter(NodeLifter):
 
         Args:
             careful: whether to compare every item with its bytes and add residual decorators.
-            native: whether the compiled core may be used.
-            decoder: decodes with the compiled core; None for a new one.
+            native: whether the native core may be used.
+            decoder: decodes with the native core; None for a new one.
         """
         super().__init__(careful=careful)
         self._native = native and not careful and core() == "native"
@@ -209,7 +209,7 @@ class Lifter(NodeLifter):
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Add its unknown fields to a graph or function; return whether it then lowers to `data`.
+        """Add unknown fields to a graph or function; return whether it then lowers to `data`.
 
         Unknown fields of messages inside the graph or function are not added.
         """

@@ -50,7 +50,7 @@ class NodeLifter(ABC):
         """The encoder of items; its result is compared with the original bytes of the item.
 
         It is the encoder in Python, which reuses the encoded attributes that were passed to
-        `remember`. The compiled encoder would encode a nested graph again for each enclosing graph.
+        `remember`. The native encoder would encode a nested graph again for each enclosing graph.
         """
         return Lowering(PresenceDefaults(NO_DEFAULTS))
 
@@ -145,7 +145,7 @@ class NodeLifter(ABC):
     def _careful_attribute(
         self, attribute: Attribute, fields: AttributeFields, data: Data
     ) -> Attribute:
-        """Convert the value to a record or add residual decorators, so that it lowers to `data`."""
+        """Use a record as the value, or add residual decorators, to make the attribute complete."""
         data = bytes(data)
         lowered = self._lowering.attribute(attribute)
         if lowered != data and not isinstance(attribute.value, Record):

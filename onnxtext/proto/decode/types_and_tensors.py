@@ -228,7 +228,7 @@ def lift_tensor(
 ) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator], bool]:
     """Return (type, name, data, decorators, is_whole) of a `TensorProto`; do not copy `raw_data`.
 
-    `name` is None if it is absent. `is_whole` is whether the other items express all fields.
+    `name` is None if it is absent. `is_whole` is True if the other items express all fields.
 
     Raises:
         WireError: the bytes are not a message.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode with the compiled core; the result is the same as with `proto.encode.messages`."""
+"""Encode with the native core; the result is the same as with `proto.encode.messages`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onnxtext.wire.writer import Piece
 
 
 class CoreLowering(Lowering):
-    """Lowers messages with the compiled core, which calls these methods for rare constructs."""
+    """Lowers messages with the native core, which calls these methods for rare constructs."""
 
     def model(self, model: Model) -> list[Piece]:
         """Return a `ModelProto` in pieces."""

@@ -98,7 +98,7 @@ def lower_guarded(
 
 
 def lowering_class() -> type[Lowering]:
-    """Return the `Lowering` class of the enabled core, native or Python."""
+    """Return the `Lowering` class of the selected core, native or Python (see `core()`)."""
     return _core_lowering() if core() == "native" else Lowering
 
 

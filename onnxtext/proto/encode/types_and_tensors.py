@@ -133,7 +133,7 @@ def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[byte
 def _data_fields(
     stored: Iterable[tuple[str, bytes | tuple[bytes, ...]]],
 ) -> dict[bytes, bytes]:
-    """Encode the data fields of a tensor, as in `FieldData`; return the encoding by wire key."""
+    """Encode named data fields of a tensor (see `FieldData`); return the encodings by wire key."""
     fields: dict[bytes, bytes] = {}
     for name, value in stored:
         key, _ = TENSOR_FIELDS[name]

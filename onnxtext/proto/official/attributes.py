@@ -44,7 +44,7 @@ class AttributeReducer(ValueReducer, ABC):
 
     @abstractmethod
     def graph(self, data: Data, path: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto` to the official syntax; return its bytes.
+        """Reduce a `GraphProto` to the official syntax; return the new bytes.
 
         Args:
             data: its bytes.
