@@ -46,7 +46,7 @@ FRAGMENTS = {
     "SparseTensorProto": "tensor",
     "StringStringEntryProto": "entry",
 }
-"""The kind of fragment in the grammar for each message type; other messages are a `record`."""
+"""Maps message types to the grammar's kinds of fragments; other messages have the kind `record`."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:
@@ -132,8 +132,8 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        (text, losses). A loss describes a difference between the model and the text. If fields are
-        only stored in another form, the last loss is `harmless` and summarizes these fields.
+        (text, losses). A loss describes a difference between the model and the text. If the text
+        only changes how some fields are stored, the last loss summarizes them and is `harmless`.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.

@@ -51,14 +51,14 @@ def print_binary(
         metadata: where to write metadata, as in `onnxtext.from_binary`.
         location: the name of the weight store or safetensors file; None to derive it from the
             text's name.
-        embed_from: the directory of the model's file, to embed its external data; None to keep
-            references.
+        embed_from: the directory of the model's file, to embed its external data; None to keep the
+            references to external data.
         stats: whether to add comments with statistics of each blob.
         name: the name of the data in messages.
 
     Returns:
-        (text, weight files). The weight files must be written before the text; None if there are
-        none.
+        (text, weight files). The weight files must be written before the text. They are None if all
+        weights are in the text.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -118,8 +118,8 @@ def lift_placed(
         inline_limit: maximum number of elements that are always kept inline.
         metadata: where to write metadata, as in `onnxtext.from_binary`.
         digests: receives the full digest of each blob in the tree's resources.
-        embed_from: the directory of the model's file, to embed its external data; None to keep
-            references. With embedded data, the tree does not encode to `data`.
+        embed_from: the directory of the model's file, to embed its external data; None to keep the
+            references to external data. With embedded data, the tree does not encode to `data`.
 
     Raises:
         LiftError: the bytes are not a valid `ModelProto`.
@@ -133,7 +133,7 @@ def lift_placed(
                 digests.update(moved)
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
-        """Rearrange the model; see `proto.decode.lift.Finish`."""
+        """Place metadata and move large data to the resources; see `proto.decode.lift.Finish`."""
         if largest < 0:  # otherwise the model has no metadata
             assert graphs is not None
             if metadata in ("auto", "section"):
@@ -141,7 +141,7 @@ def lift_placed(
             else:
                 inline_all_metadata(graphs)
         if digests:
-            digests.clear()  # they are of an earlier attempt to lift the model
+            digests.clear()  # remove digests from an earlier attempt to lift the model
         if embed_from is None and not 0 <= largest <= inline_limit:
             move(model, graphs)
 

@@ -40,7 +40,7 @@ def left_out(model: Model, source: Source) -> list[Diagnostic]:
 def _left_out_error(
     source: Source, part: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
 ) -> Diagnostic:
-    """Create the error for a text in which `metadata none` or `resources none` is a statement."""
+    """Create the error for a text with the statement `metadata none` or `resources none`."""
     offset = source.text.rfind(f"\n{statement}") + 1
     message = f"this text was printed without its {part} and cannot be converted to a model"
     labels = (Label(Span(offset, offset + len(statement))),)
@@ -72,7 +72,7 @@ def check_encoded_size(size: int, subject: str, source: Source, offset: int = 0)
         size: the size in bytes.
         subject: subject and verb of the error message, such as "model would take".
         source: the text.
-        offset: offset of the largest statement, which the error refers to.
+        offset: offset of the largest statement, at which the error is reported.
 
     Raises:
         OnnxTextError: the size is too large.
@@ -143,7 +143,7 @@ _HELPS = {
 
 
 def _error_span(error: LowerError, source: Source) -> Span:
-    """Return the span of the marked text; without a mark, of the first token of the statement."""
+    """Return the span of `error.mark` in the text; without it, of the statement's first token."""
     from onnxtext.syntax.grammar.lexer import load_lexer
 
     text, offset = source.text, max(error.at, 0)
@@ -160,7 +160,10 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 
 def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
-    """Find words and decorators one after another; return the span of the last, or None."""
+    """Find each word or decorator after the previous one; return the span of the last one found.
+
+    Return None if the first one is not found.
+    """
     span = None
     for word in words:
         pattern = re.escape(word[1:]) if word[0] == "@" else re.escape(word)
@@ -188,7 +191,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
-    """Issue an `OnnxTextWarning` if a model looks like a message of another type, like a graph."""
+    """Issue an `OnnxTextWarning` if a model looks like a message of another type, such as a graph."""
     if core() == "native" and core_module("decode_models").is_plain(data):
         return
     from onnxtext.proto.decode.invalid_models import warn_suspicious

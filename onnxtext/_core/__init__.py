@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The native core, compiled from Cython: the loops over all tokens, nodes and values.
 
-Each module is equivalent to a pure Python module and uses the same tables, so it defines neither
-syntax nor schema. `onnxtext.core` selects the implementation.
+Each module gives the same results as a pure Python module. Both read the grammar and the schema
+from the same tables. `onnxtext.core` selects the implementation.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert metadata between the two forms of the AST: `item.metadata` and `@meta` decorators.
 
-Decoding a binary sets the `metadata` of nodes and value infos. Metadata that is to be printed at
-its item becomes a decorator; the other metadata is printed in the metadata section (SPEC 13).
+Decoding a binary sets the `metadata` of nodes and value infos, which is printed in the metadata
+section (SPEC 13). To print metadata at its item instead, convert it to a decorator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def decorator_entries(meta: Decorator) -> Pairs:
 
 
 def meta_of(entries: Pairs) -> Decorator:
-    """Return the `@meta` decorator with some (key, value) entries."""
+    """Return a `@meta` decorator with these (key, value) entries."""
     return Decorator(
         "meta",
         tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
@@ -49,7 +49,7 @@ def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:
 
 
 _BEHIND_METADATA = ("device", "set", "unset", "data.")
-"""The beginnings of the names of decorators that must follow `@meta`."""
+"""Prefixes of the names of decorators that must follow `@meta`."""
 
 
 def inline_all_metadata(graphs: Iterable[Graph | Function]) -> None:

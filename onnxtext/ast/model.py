@@ -111,9 +111,9 @@ class Graph:
         quantization: the annotations, which name the scale and zero point of quantized tensors.
         metadata: the (key, value) pairs that the metadata section of the text has for the graph.
             Pairs that are written at the graph are in a `@meta` decorator instead.
-        value_metadata: maps names of values to their (key, value) pairs in the metadata section, if
-            their `value_info` entries have no statement of their own: typed outputs of nodes, and
-            initializers with `@value_info(initializers)`.
+        value_metadata: maps names of values to their (key, value) pairs in the metadata section. It
+            has only values whose `value_info` entry has no statement of its own: typed outputs of
+            nodes, and initializers with `@value_info(initializers)`.
         at: the character offset in the text; -1 if the graph was not parsed.
     """
 
@@ -159,7 +159,8 @@ class Function:
         name: the function's name.
         inputs: the inputs. A type is optional, and is stored as a `value_info` entry.
         outputs: the outputs. A type is optional, and is stored as a `value_info` entry.
-        attributes: the attribute parameters: a name, or an `Attribute` with a type or default.
+        attributes: the attribute parameters; each is a name, or an `Attribute` with a type or
+            default.
         values: the `<…>` list of value infos.
         nodes: the body.
         domain: the domain of the function; None if the text omits it.
@@ -194,7 +195,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class EncodingHabit:
-    """A difference from the canonical encoding that a file has in all messages of a type.
+    """A way in which a file encodes all messages of a type differently from the canonical encoding.
 
     Examples: `packed(attribute.ints)`, `order(node, 1, 2, 3, 4, 7, 5)`.
 
@@ -319,13 +320,14 @@ class Model:
         configurations: the contents of the `configuration` sections, in order.
         encoding_habits: differences from the canonical encoding that the file has in all messages
             of a type, such as another order of fields.
-        encoding: all other differences, as a patch; None if there are no others.
+        encoding: all other differences from the canonical encoding, as a patch; None if there are
+            none.
         resources: the bytes of the blobs in the text, by digest, in order.
-        metadata_left_out: whether the text has `metadata none`: it was printed without the metadata
-            below its header, and cannot be converted to a binary.
+        metadata_left_out: whether the text has `metadata none`. Such a text was printed without
+            metadata, except in its header, and cannot be converted to a binary.
         places: the directories and files with the other blobs, in order.
-        resources_left_out: whether the text has `resources none`: it was printed without the bytes
-            of its blobs, and cannot be converted to a binary.
+        resources_left_out: whether the text has `resources none`. Such a text was printed without
+            the bytes of its blobs, and cannot be converted to a binary.
         has_order: whether the main graph's `@value_info` and `@initializers` are in a section
             `order`.
     """

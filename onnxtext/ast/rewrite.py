@@ -16,8 +16,8 @@ from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 class Rewriter:
     """Rewrites the initializers and attributes of a model.
 
-    A subclass overrides a method that returns a new object for an old one, most often `data`. The
-    methods of this class return the old data.
+    A subclass overrides a method to return new objects, most often `data`. Without such a method,
+    nothing is changed.
 
     Attributes:
         least: initializers whose raw data has at most this number of elements are skipped.

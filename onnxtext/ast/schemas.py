@@ -12,7 +12,7 @@ from onnxtext.ast.types import Type
 from onnxtext.quick_dataclass import dataclass
 
 ANY = "any"
-"""The constraint of a type variable that stands for every type."""
+"""The constraint of a type variable that can be any type."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class FormalValue:
 
 @dataclass(slots=True)
 class FormalAttribute:
-    """A formal attribute: `axis: int` is required, `axis: int = 0` and `axis?: int` are not.
+    """A formal attribute: `axis: int` is required; `axis: int = 0` and `axis?: int` are optional.
 
     Attributes:
         attribute: the name, type and default of the attribute.

@@ -2,8 +2,8 @@
 """Compute the paths by which sections refer to parts of a model (SPEC 13).
 
 A path names a node by its label if the label is unique in the graph, otherwise by its first output.
-So inserting, deleting or moving other nodes does not change the path. The path of a node in a graph
-in an attribute is `[label].attribute.[label]`.
+So inserting, deleting or moving other nodes does not change the path. The path of a node in a
+nested graph is `[label].attribute.[label]`: it begins with the node that has the graph.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def _described_values(
 ) -> list[Named]:
     """Return the inputs, outputs and value infos with metadata or decorators.
 
-    If the lists have the same name, its first entry has the kind `value`, the others `output` or
-    `value_info`.
+    If several lists declare the same name, the first declaration has the kind `value`, the others
+    have the kind `output` or `value_info`.
     """
     declared = [value for value in owner.values if value.data is None]
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
@@ -135,7 +135,8 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
     Args:
         nodes: the nodes of a graph or function.
         prefix: the path of the graph or function.
-        tied: whether a section can refer to it by this path, because the path is unique.
+        tied: whether a section can refer to the graph or function by this path, because the path is
+            unique.
     """
     if core() == "native":
         result: list[Named] = core_module("section_paths").described_nodes(nodes, prefix, tied)
@@ -182,7 +183,7 @@ def _graph_parts(graph: Graph, path: tuple[PathStep, ...], tied: bool) -> list[N
 
 
 def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
-    """Yield (function, part) for each single part that `list_parts` returns.
+    """Yield a pair (function, part) for each part that `list_parts` returns.
 
     The function is None for parts of the main graph.
     """
@@ -211,9 +212,10 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
 
 
 def function_key(function: Function) -> tuple[str, str, str]:
-    """Return (domain, name, overload), which paths of sections name.
+    """Return (domain, name, overload), by which sections refer to a function.
 
-    A model that has a function in the domain `""` and one in `ai.onnx` is invalid, because both are
-    the standard domain (`checked_model.function_key`). But each keeps its own metadata.
+    The domains `""` and `ai.onnx` are different here, although both are the standard domain: if an
+    invalid model has the same function in both, each function keeps its own metadata.
+    `checked_model.function_key` treats both domains as one.
     """
     return function.domain or "", function.name, function.overload or ""

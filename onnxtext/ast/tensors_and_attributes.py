@@ -102,7 +102,7 @@ class SplatData(RawData):
 
     @property
     def data(self) -> bytes:
-        """All bytes of the repetition, which are computed at each access."""
+        """All bytes of the tensor; they are computed again at each access."""
         return self.repetition.expand()
 
     def __eq__(self, other: object) -> bool:

@@ -40,7 +40,7 @@ class TensorType:
 
     @property
     def integer_dims(self) -> tuple[int, ...]:
-        """The dimensions that are integers; in the type of stored data, all of them are."""
+        """The integer dimensions. In the type of stored data, all dimensions are integers."""
         return tuple([dim for dim in self.shape or () if isinstance(dim, int)])
 
 

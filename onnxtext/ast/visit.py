@@ -18,7 +18,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists of nodes, in order; nodes may share a list."""
+    """Return the attribute lists of nodes, in order; a list that nodes share is returned once."""
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("visit").attribute_lists(nodes)
         return result
@@ -28,7 +28,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return distinct attribute lists of nodes, except those with only numbers and strings."""
+    """Return the distinct attribute lists that have values besides numbers, strings and their lists."""
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes)
         return result
@@ -38,9 +38,9 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return distinct attribute lists of nodes, except those with only simple attributes.
+    """Return the distinct attribute lists that have an attribute that is not numeric.
 
-    A simple attribute has a name, a type, and a value that is a number or a list of numbers.
+    A numeric attribute has a name, a type, and a value that is a number or a list of numbers.
     """
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("visit").non_numeric_lists(nodes)
@@ -75,12 +75,11 @@ def attribute_forms(
 ) -> Iterator[tuple[Node, T, tuple[object, ...]]]:
     """Yield (node, operator, key) for each node whose key is not in `known`.
 
-    The key of a node stands for its operator and for the names and types of its attributes, in
-    order.
+    The key of a node identifies its operator, and the names and types of its attributes in order.
 
     Args:
         nodes: the nodes.
-        operators: for each node, an object that stands for its operator; compared by identity.
+        operators: for each node, an object that identifies its operator; compared by identity.
         known: the keys of the nodes to skip; the caller may add keys during the iteration.
     """
     if core() == "native":
@@ -93,7 +92,7 @@ def attribute_forms(
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
-    """Yield the graphs that are values of some attributes, without the graphs inside them."""
+    """Yield the graphs that are values of the attributes, without the graphs nested in them."""
     for attribute in attributes:
         if type(attribute) is str:
             continue
@@ -105,7 +104,7 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
 
 
 def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
-    """Return the graphs in the attributes of some nodes, without the graphs inside them."""
+    """Return the graphs in the attributes of the nodes, without the graphs nested in them."""
     if core() == "native":
         graphs: list[Graph] = core_module("visit").nested_graphs(nodes)
         return graphs
@@ -115,11 +114,11 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 
 
 def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
-    """Return the initializers among some values, except those with little raw data.
+    """Return the initializers among the values, without initializers that have little raw data.
 
     Args:
         values: the values.
-        most: values whose raw data has at most this number of elements are left out.
+        most: initializers whose raw data has at most this number of elements are left out.
     """
     if core() == "native":
         result: list[ValueInfo] = core_module("visit").large_values(values, most)
@@ -158,7 +157,7 @@ def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph 
 
 
 def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
-    """Return the outermost graphs and functions in reverse order."""
+    """Return the graphs and functions that are not nested in others, the last one first."""
     item = root.item if isinstance(root, Fragment) else root
     result: list[Graph | Function] = []
     match item:

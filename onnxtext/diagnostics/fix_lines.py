@@ -14,7 +14,7 @@ MAX_FIX_LINES = 8
 """Maximum number of lines to show per fix."""
 
 MAX_CHANGED_LENGTH = 100_000
-"""Maximum number of characters of neighboring changed lines and their edits."""
+"""Maximum number of characters of adjacent changed lines, plus those of their edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
 
     Returns:
         The lines in text order; where lines are replaced, the removed lines precede the added
-        ones. The list is cut to `MAX_FIX_LINES + 1` lines, so that the caller knows that there are
-        more than `MAX_FIX_LINES`. It is empty if neighboring changed lines and their edits exceed
-        `MAX_CHANGED_LENGTH`.
+        ones. The list is cut to `MAX_FIX_LINES + 1` lines, so that the caller can recognize that
+        there are more than `MAX_FIX_LINES`. It is empty if adjacent changed lines and their edits
+        exceed `MAX_CHANGED_LENGTH`.
     """
     result: list[FixLine] = []
     for edits in _groups(source, sorted(fix.edits, key=lambda edit: edit.span)):
@@ -90,7 +90,7 @@ def _apply_edits(text: str, start: int, end: int, edits: list[Edit]) -> str:
 
 
 def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
-    """Return the removed and added lines from the first to the last difference of two texts."""
+    """Return the removed and added lines: all lines from the first to the last difference."""
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
     common_lines = _common(old, new)

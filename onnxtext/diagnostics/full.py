@@ -34,7 +34,7 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""Maximum number of lines to search, above an error at a line's start, for a nonempty line."""
+"""If an error is at the start of a line: how many lines above to search for a nonempty line."""
 _BOM = "\ufeff"
 
 
@@ -156,7 +156,7 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
     for index, label in enumerate(diagnostic.labels):
         position = source.position(label.span.start)
         start = position.column - 1
-        # A multi-line label underlines its first line to the end.
+        # If a label spans several lines, only its first line is underlined.
         end = min(start + label.span.end - label.span.start, len(source.line(position.line)))
         mark = _Mark(start, end, escape_controls(label.message), index == 0)
         marks.setdefault(position.line, []).append(mark)
@@ -184,9 +184,9 @@ def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[in
 def _snippet_rows(
     snippet: _Snippet, severity: str, paint: _Paint, digits: int, columns: int
 ) -> Iterator[str]:
-    """Yield the line and the rows of its marks.
+    """Yield the line, and the rows of its marks below it.
 
-    A line that is too long is shown once for each group of marks that fit into a window.
+    A line that is too long is repeated: for each group of marks that fit into the visible part.
     """
     room = max(columns - digits - 3, _NARROWEST)
     gutter = paint(f"{snippet.number:>{digits}} |", "gutter")
@@ -195,7 +195,7 @@ def _snippet_rows(
     while True:
         window = _window(snippet.line, waiting[0].start if waiting else 0, room)
         yield f"{gutter} {window.text}"
-        # A position after the line, such as after its `\r`, is in no window: show it at the end.
+        # A mark after the end of the line, such as after `\r`, fits into no window: show it anyway.
         shown = [mark for mark in waiting if mark is waiting[0] or window.shows(mark)]
         waiting = [mark for mark in waiting[1:] if not window.shows(mark)]
         for row in _mark_rows(window, shown, severity):
@@ -275,10 +275,10 @@ def _around(line: str, offset: int, room: int) -> tuple[int, int]:
 
 
 def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
-    """Yield the rows below a line: one of underlines, then one for each message.
+    """Yield the rows below a line: a row of underlines, then a row for each message.
 
-    The message of the last mark is in the row of underlines if there is room. The others follow
-    from the right to the left, each below the start of its mark.
+    The message of the last mark is in the row of underlines, if nothing is to the right of it. The
+    other messages follow in order from right to left, each below the start of its mark.
     """
     if not marks:
         return

@@ -23,7 +23,7 @@ def to_object(diagnostic: Diagnostic) -> dict[str, object]:
 
     Lines and columns are 1-based, columns count characters (code points), and `end_column` is
     exclusive. Lines and columns are null if the diagnostic has no position in a text. `offset` is a
-    0-based byte offset. Each edit of a fix replaces the characters in its range by its `text`.
+    0-based byte offset. An edit of a fix replaces a range of characters by its `text`.
     """
     return {
         "file": diagnostic.file_name,

@@ -16,7 +16,7 @@ Cf has the bidirectional controls, the zero-width characters and the byte order 
 
 
 def visible_char(character: str) -> str:
-    """Return the character; replace a control or format character by visible text."""
+    """Return visible text for a control or format character; return other characters unchanged."""
     if character.isprintable():
         return character
     code = ord(character)
@@ -30,12 +30,12 @@ def visible_char(character: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Apply `visible_char` to each character of a text, also to line endings."""
+    """Apply `visible_char` to each character of a text, including line endings."""
     return text if text.isprintable() else "".join(map(visible_char, text))
 
 
 def terminal_width(text: str) -> int:
-    """Return the number of terminal columns of a text, which must come from `escape_controls`."""
+    """Return the number of terminal columns of a text that `escape_controls` has returned."""
     if text.isascii():
         return len(text)
     return sum(map(_width, text))

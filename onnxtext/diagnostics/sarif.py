@@ -117,6 +117,6 @@ def _uri(name: str) -> str:
         if path.is_absolute():
             return path.as_uri()
         return quote(path.as_posix(), safe="/", errors="surrogateescape")
-    except UnicodeEncodeError:  # a lone surrogate, which names on Windows may have
+    except UnicodeEncodeError:  # a lone surrogate, possible in file names on Windows
         scheme = "file://" if path.is_absolute() else ""
         return scheme + quote(path.as_posix(), safe="/", errors="surrogatepass")

@@ -28,7 +28,7 @@ class ValueDifference:
         is_output: whether it is an output of both models.
         changed: number of elements that differ; two NaNs are equal. Elements that could not be
             compared count as different.
-        elements: number of elements in the first run; those of lists and maps are added up.
+        elements: number of elements in the first run; for a list or map, the sum over its items.
         largest: the largest absolute difference; None if the elements are not numbers, or if
             `note` is set.
         relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.
@@ -84,8 +84,8 @@ def run_both(
     Args:
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
-        inputs: the inputs of the first model, by name. The second model gets those of them that it
-            also has. For a required input that is not given, it gets the first model's default
+        inputs: the inputs of the first model, by name. The second model gets the inputs that it
+            has, too. For a required input that is not given, it gets the first model's default
             value.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
@@ -95,8 +95,8 @@ def run_both(
 
     Returns:
         (values of the first model, values of the second model, comparisons). `comparisons` has an
-        item for each value that both models have, even if it is equal in both. The order is that
-        of the first model.
+        item for each value that both models have, even if it is equal in both, in the order of the
+        first model.
 
     Raises:
         OnnxTextError: a model cannot be run, or an input that the second model requires is neither
@@ -143,7 +143,7 @@ def _computed_names(model: onnx.ModelProto) -> list[str]:
 def compare_values(
     name: str, first: Any, second: Any, *, is_output: bool = True
 ) -> ValueDifference:
-    """Compare the values of the same name that two models have computed.
+    """Compare two values of the same name, each computed by one model.
 
     Args:
         name: the name of the values.
@@ -177,12 +177,12 @@ def compare_values(
 
 
 def _differences(first: Array, second: Array) -> tuple[Array, Array]:
-    """Return the absolute and the relative differences of the numbers that differ."""
+    """Return the absolute and the relative differences, only for numbers that differ."""
     is_integer = first.dtype.kind in "iu"
     wide = np.complex128 if first.dtype.kind == "c" else np.float64
     one, two = first.astype(wide), second.astype(wide)
     with np.errstate(all="ignore"):
-        # Different integers of 64 bits may be the same float.
+        # Two different 64-bit integers may round to the same float.
         unequal = first != second if is_integer else one != two
         differs = unequal & ~(np.isnan(one) & np.isnan(two))
         one, two = one[differs], two[differs]
@@ -194,7 +194,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return the pairs (gap, ratio), without those that another pair equals or exceeds in both."""
+    """Return the pairs (gap, ratio) that no other pair equals or exceeds in both numbers."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]
@@ -211,7 +211,7 @@ def _measure(
 
 
 def _added_up(name: str, is_output: bool, parts: list[ValueDifference]) -> ValueDifference:
-    """Return the difference of two lists or maps, given the differences of their items."""
+    """Combine the differences of the items of two lists or maps."""
     changed = sum([part.changed for part in parts])
     elements = sum([part.elements for part in parts])
     note = next((part.note for part in parts if part.note is not None), None)

@@ -135,7 +135,7 @@ def run_model(
 
 
 def _available_memory() -> int:
-    """Return the bytes of memory that the machine has left; 0 if unknown."""
+    """Return the number of bytes of memory that are available; 0 if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))

@@ -22,7 +22,7 @@ def input_error(message: str, help: str | None = None) -> OnnxTextError:
 
 
 def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
-    """Return the types of the required inputs, which have no default value, by input name."""
+    """Return the types of the required inputs (those without a default value), by input name."""
     stored = {tensor.name for tensor in model.graph.initializer}
     stored |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     return {value.name: value.type for value in model.graph.input if value.name not in stored}
@@ -253,13 +253,13 @@ def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]
         if any(size < 0 for size in shape):
             raise ValueError("it has a negative dimension")
         return _draw(name, shape, _dtype(type.tensor_type.elem_type), seed)
-    except (TypeError, ValueError, OverflowError) as error:  # or numpy has no such arrays
+    except (TypeError, ValueError, OverflowError) as error:  # numpy may lack such arrays
         wrong = f"cannot make a random value for `{name}`: {error}"
         raise input_error(wrong, "give a value for this input") from None
 
 
 def _draw(name: str, shape: list[int], expected: np.dtype[Any], seed: int) -> Any:
-    """Draw an array of random elements; the name of the input is a part of the seed."""
+    """Return an array of random elements; the name of the input is a part of the seed."""
     draw = np.random.default_rng([seed, *name.encode()])
     if expected == np.dtype(object):
         return np.full(shape, "a", object)

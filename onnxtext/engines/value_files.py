@@ -15,7 +15,7 @@ import numpy as np
 
 
 def write_values(directory: Path, values: dict[str, Any]) -> None:
-    """Create a directory with a file for each array, and `values.json` with names and structure."""
+    """Create a directory with a file for each array, and `values.json` with names and nesting."""
     directory.mkdir()
     numbers = count()
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Combine the initializers and value infos of a decoded graph into the compact text form (SPEC 10).
+"""Convert the initializers and value infos of a decoded graph to the compact text form (SPEC 10).
 
 An initializer of an input becomes the input's default value, and a `value_info` entry of a node's
-output becomes the type before that output. This is done only if encoding restores the same lists.
+output becomes the type before that output. An entry is converted only if encoding restores the
+original lists.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def assemble_graph(
         infos: the `value_info` list.
 
     Returns:
-        The decorators that keep the order of both lists, if needed: `@initializers`, `@value_info`.
+        The decorators `@initializers` and `@value_info`, each only if its list needs it to keep its
+        order.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -47,7 +49,7 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        # `recombine_value_infos` combines the rest later.
+        # An entry with metadata repeats a declared name: `recombine_value_infos` converts it later.
         graph.values = rest + place_types(graph.nodes, infos)
         return order
     decorator, infos = place_infos(graph, infos, any_order=not described)
@@ -75,10 +77,11 @@ def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
 def _make_defaults(
     inputs: list[ValueInfo], initializers: list[ValueInfo]
 ) -> tuple[list[ValueInfo], tuple[Decorator, ...]]:
-    """Convert initializers with the names of inputs to the defaults of these inputs.
+    """Convert each initializer that has the name of an input to the default of that input.
 
     Returns:
-        The other initializers, and the decorator for the order of all initializers.
+        The other initializers; and the decorator for the order of all initializers, or () if they
+        are in the default order.
     """
     places = {value.name: index for index, value in enumerate(inputs)}
     if places.keys().isdisjoint([value.name for value in initializers]):
@@ -87,7 +90,7 @@ def _make_defaults(
     if len(places) < len(inputs):
         once -= {name for name, count in Counter([v.name for v in inputs]).items() if count > 1}
     rest: list[ValueInfo] = []
-    keys: list[tuple[int, int]] = []  # the sort keys in the default order
+    keys: list[tuple[int, int]] = []  # sorting by these keys gives the default order
     for initializer in initializers:
         index = places.get(initializer.name, -1)
         if index >= 0 and initializer.name in once and _is_default(inputs[index], initializer):
@@ -112,9 +115,9 @@ def _make_defaults(
 def _order_of_initializers(
     initializers: list[ValueInfo], keys: list[tuple[int, int]]
 ) -> tuple[Word | str, ...] | None:
-    """Return the arguments of `@initializers(…)`; () for the default order, None if impossible.
+    """Return the arguments of `@initializers(…)`; () for the default order.
 
-    The decorator cannot express the order if it would have to list names that are not unique.
+    Return None if the decorator cannot express the order, because names are not unique.
 
     Args:
         initializers: all initializers, in order.
@@ -143,10 +146,10 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
 
 
 def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> None:
-    """Combine the value infos of a decoded model again, after its metadata was placed or removed.
+    """Convert value infos to the compact form again, after their metadata was placed or removed.
 
-    Decoding keeps a value info with metadata in `<…>`. Without metadata, or if the metadata can be
-    in the metadata section, it may become the type before a node's output.
+    Decoding keeps a value info with metadata in `<…>`. If its metadata is removed or can move to
+    the metadata section, the value info may become the type before a node's output.
 
     Args:
         owner: a graph or function that a unique path identifies, so that the metadata section can
@@ -158,7 +161,7 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
         return
     described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
     if not described and not removed:
-        return  # decoding has already combined them
+        return  # decoding has already converted them
     entries = _unique_metadata(owner, infos)
     order = order_of(owner) if isinstance(owner, Graph) else None
     data = [value for value in owner.values if value.data is not None]

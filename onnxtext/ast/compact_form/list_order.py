@@ -27,16 +27,16 @@ ORDERS = frozenset((DECORATOR, INITIALIZERS))
 """The names of both decorators; the decorators are not stored in the `GraphProto`."""
 
 MAX_NAMES_LENGTH = 72
-"""A decorator whose names take more characters than this moves to the section `order`."""
+"""If the names in a decorator take more characters, it is printed in the section `order`."""
 
 PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""For each decorator, the words for parts of the list; `nodes` means typed outputs of nodes."""
+"""The keywords of each decorator. Each selects a part of the list; `nodes`: typed node outputs."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
-"""The parts that the list has without the decorator, in order."""
+"""For each decorator, the parts of the list that need no keyword, in their default order."""
 
 _BY_NAME = {
     DECORATOR: ("values", "initializers", "nodes", "inputs", "outputs"),
@@ -45,7 +45,7 @@ _BY_NAME = {
 """For each decorator, the parts of the list in which to look up a name, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
-"""The parts whose entries repeat declarations; `without: […]` may exclude some of them."""
+"""The parts whose entries repeat declarations; `without: […]` may exclude single entries."""
 
 
 class ValueInfoError(ValueError):
@@ -64,8 +64,8 @@ class ListOrder(NamedTuple):
     """The arguments of `@value_info(…)` or `@initializers(…)`.
 
     Attributes:
-        items: in order, words for parts of the list, such as `inputs` (see `PARTS`), and names of
-            single values (as `str`).
+        items: in order, keywords for parts of the list, such as `inputs` (see `PARTS`), and names
+            of single values (as `str`).
         without: names of initializers, inputs and outputs that have no entry in the list.
     """
 
@@ -152,7 +152,7 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Move the main graph's `@value_info` and `@initializers` to a section `order` if long."""
+    """Move the main graph's `@value_info` and `@initializers` to a section `order` if too long."""
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []
@@ -197,7 +197,7 @@ def known_entries(graph: Graph) -> list[ListEntry]:
 
 
 def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
-    """Return the parts that an order of `value_info` refers to."""
+    """Return the parts of `value_info` (see `PARTS`) that are needed to apply an order."""
     if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):
         return PARTS[DECORATOR]
     words = [item.text for item in order.items if isinstance(item, Word)] if order else []
@@ -207,10 +207,9 @@ def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
 def _entries_in_order(
     decorator: str, order: ListOrder | None, lists: Mapping[str, Sequence[ListEntry]]
 ) -> Iterator[ListEntry]:
-    """Yield all entries in the given order; a part omits its entries that the order names.
+    """Yield all entries in the given order; a part skips the entries that the order lists by name.
 
-    If the order has a name twice, the first stands for the first entry with this name, the second
-    for the second entry.
+    If the order lists a name twice, the second occurrence refers to the second entry of that name.
 
     Args:
         decorator: the decorator that gives the order.
@@ -271,7 +270,7 @@ def known_with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield (decorator, name) for each name in an `ORDERS` decorator that the graph does not have.
+    """Yield (decorator, name) for each name in `@value_info` or `@initializers` that is undefined.
 
     Raises:
         ValueInfoError: the arguments of a decorator are invalid.
@@ -326,7 +325,7 @@ def node_entries(nodes: list[Node]) -> list[ListEntry]:
 
 
 def ascending_end(keys: Sequence[tuple[int, ...]] | Sequence[int]) -> int:
-    """Return the index at which the longest ascending end of a list begins: 2 for `[5, 9, 1]`."""
+    """Return the index at which a list's longest ascending suffix begins: 2 for `[5, 9, 1]`."""
     first = max(len(keys) - 1, 0)
     while first and keys[first - 1] < keys[first]:  # type: ignore[operator]
         first -= 1

@@ -67,10 +67,10 @@ def place_named_types(
         taken: values that are not outputs of nodes.
 
     Returns:
-        The names to list in `@value_info(…)` to keep the order of the list, and the entries that
-        stay in the list. The names at the end of the list are omitted if they are in the default
-        order. The result is None if names are not unique, if an entry has the name of a value in
-        `taken`, or if it has anything besides a name and a type; and always in pure Python.
+        The names to list in `@value_info(…)` to keep the order of the list, without the names at
+        its end that are in the default order; and the entries that stay in the list. None if names
+        are not unique, if an entry has the name of a value in `taken`, if an entry has anything
+        besides a name and a type, or if the core is pure Python.
     """
     if core() != "native":
         return None
@@ -84,8 +84,8 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
     """Find the longest suffix of a `value_info` list that has only node outputs, in node order.
 
     Returns:
-        The entries found, the last one first, and the number of entries before them. No entries are
-        found if an entry before them is an output of a node, too.
+        The entries of the suffix, the last one first; and the number of entries before the suffix.
+        The suffix is empty if an entry before it is an output of a node, too.
     """
     placed: Placed = []
     left = len(infos)

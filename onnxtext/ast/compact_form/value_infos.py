@@ -50,7 +50,7 @@ def _part_of(lists: _Lists, info: ValueInfo) -> str:
 def place_infos(
     graph: Graph, infos: list[ValueInfo], *, any_order: bool = True
 ) -> tuple[Decorator | None, list[ValueInfo]]:
-    """Set the types of nodes' outputs from a `value_info` list, and return the rest of the list.
+    """Set the types of nodes' outputs from a `value_info` list, and return the other entries.
 
     Args:
         graph: a graph with everything except the `value_info` list; its nodes are changed in place.
@@ -58,8 +58,8 @@ def place_infos(
         any_order: whether the decorator may list the names of values, which can express any order.
 
     Returns:
-        The decorator that keeps the order of the list, or None if no decorator is needed; and the
-        entries to print in `<…>`.
+        The decorator that keeps the order of the list, or None if the list needs no decorator; and
+        the entries to print in `<…>`.
     """
     if not any(map(is_plain, infos)):  # no entry can be written as the type of an output
         return None, infos
@@ -98,7 +98,11 @@ def place_infos(
 def _entries(
     graph: Graph, order: ListOrder | None, statements: list[ValueInfo]
 ) -> list[tuple[str, Type | None]]:
-    """Return the (name, type) pairs of `value_info` if `<…>` had these statements."""
+    """Return the (name, type) pairs of the `value_info` list that a text would have.
+
+    The text would have the decorator arguments `order`, and `statements` in `<…>`. If the arguments
+    are invalid, the list is empty.
+    """
     values = graph.values
     graph.values = [*[value for value in values if value.data is not None], *statements]
     try:
@@ -112,7 +116,7 @@ def _entries(
 def _in_usual_order(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Place a list in the usual order: all initializers or none, other entries, nodes' outputs.
+    """Convert a list in the usual order: all initializers or none, other entries, nodes' outputs.
 
     Args:
         graph: the graph.
@@ -120,7 +124,7 @@ def _in_usual_order(
         data: the initializers of the graph.
 
     Returns:
-        The same as `place_infos`; None for other lists.
+        The same as `place_infos`; None for a list in another order.
     """
     rest, decorator = infos, None
     if data and len(infos) >= len(data) and all(map(_is_copy, infos, data)):
@@ -156,11 +160,12 @@ def _has_node_output(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
 def _in_parts(
     graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
-    """Place a list in which the entries of each part, such as the copies of inputs, are contiguous.
+    """Convert a list in which the entries of each part, such as copies of inputs, are contiguous.
 
     Returns:
-        The order, and the entries to print in `<…>`. None for other lists. If `any_order` is true,
-        also None if the type of a node's output would have to be printed in `<…>`.
+        The order, and the entries to print in `<…>`. None if the entries of a part are not
+        contiguous. If `any_order` is true, also None if the type of a node's output would have to
+        be printed in `<…>`.
     """
     fewer = {part: types for part, types in lists.items() if part != "outputs"}
     # First try to move the types of graph outputs to nodes, rather than to copy graph outputs.
@@ -194,7 +199,7 @@ def _in_parts(
 
 
 def _without_default(items: list[Word | str]) -> list[Word | str]:
-    """Return the arguments without trailing `values` and `nodes`, if these are the default."""
+    """Return the arguments without `values` and `nodes` at the end, where these are the default."""
     left = list(items)
     if left and left[-1] == Word("nodes"):
         left.pop()
@@ -211,8 +216,8 @@ def _copy_arguments(
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
 
     Returns:
-        The arguments by part, such as `inputs`, and the names in these parts without an entry; None
-        if the decorator cannot express the list.
+        The arguments by part, such as `inputs`; and the names in these parts that have no entry.
+        None if the decorator cannot express the list.
     """
     arguments: dict[str, list[Word | str]] = {}
     without: set[str] = set()
@@ -225,7 +230,7 @@ def _copy_arguments(
         ordered = ascending_end([positions[name] for name in names])
         missing = positions.keys() - set(names)
         if len(missing) > len(names) - ordered:
-            arguments[part] = list(names)  # shorter than listing the missing names
+            arguments[part] = list(names)  # shorter than `without:` with the missing names
             kept |= set(names)
             continue
         arguments[part] = [*names[:ordered], Word(part)]
@@ -244,15 +249,15 @@ def _copy_arguments(
 def _split_runs(
     nodes: list[Node], others: list[list[ValueInfo]]
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
-    """Divide entries that repeat no declaration into statements in `<…>` and output types.
+    """Split entries that repeat no declaration into statements in `<…>` and output types.
 
     Args:
         nodes: the nodes of the graph.
-        others: the runs of such entries, at most two.
+        others: the entries, as at most two runs: between the runs, entries repeat declarations.
 
     Returns:
         For each run, its statements and its output types. None if there are two runs and neither
-        has only output types.
+        consists of output types only.
     """
     if not others:
         return []
@@ -268,12 +273,12 @@ def _split_runs(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
-    """Place a list in any order; name each entry, except entries at the end in default order."""
+    """Convert a list in any order: name all entries before the part that is in default order."""
     result = _with_second_entries(graph, infos)
     if result is not None:
         return result
     outputs, statements = _outputs_and_statements(graph, infos)
-    keys: list[tuple[int, ...]] = []  # sort keys in the default order; `must_name` comes last
+    keys: list[tuple[int, ...]] = []  # sorting by these keys gives the default order
     must_name = (2,)
     rest: list[ValueInfo] = []
     for info in infos:
@@ -301,7 +306,10 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[Valu
 def _with_second_entries(
     graph: Graph, infos: list[ValueInfo]
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
-    """Place types of nodes' outputs and then second entries, as in `a, b, a`; None for others."""
+    """Convert a list of nodes' outputs that ends with second entries for names, as in `a, b, a`.
+
+    Return None for other lists.
+    """
     seen: set[str] = set()
     first = 0
     while first < len(infos) and infos[first].name not in seen:
@@ -324,12 +332,12 @@ def _with_second_entries(
 def _outputs_and_statements(
     graph: Graph, infos: list[ValueInfo]
 ) -> tuple[dict[str, tuple[int, int]], set[str]]:
-    """Find where the text can have the type of each entry of a list.
+    """Find where the text can have the type of each entry: before an output, or in `<…>`.
 
     Returns:
-        The names of nodes' outputs, with the index of the node and the index of the output; and the
-        names whose entries must be statements in `<…>`. Other entries repeat an initializer, input
-        or output of the graph.
+        Names of nodes' outputs, with the index of the node and the index of the output; and names
+        whose entries must be statements in `<…>`. An entry with another name repeats an
+        initializer, input or output of the graph.
     """
     types: dict[str, Type | None] = {}
     for values in (graph.outputs, graph.inputs, with_data(graph)):
