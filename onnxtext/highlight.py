@@ -55,7 +55,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(("WORD", "WHERE", *_SECTIONS), "Name.Variable"),
     "BAD": "Error",
 }
-"""The Pygments token type of each terminal, unless its neighbors determine another type."""
+"""The default Pygments token type of each terminal; the neighboring tokens can change the type."""
 
 _PARTS = re.compile(
     r"(?P<blank>\s+)|(?P<type>[A-Za-z_]\w*(?=\s*\[))|(?P<name>[A-Za-z_]\w*)"
@@ -131,7 +131,7 @@ _QUEUE_LENGTH = 4
 
 
 def _opens_graph(following: list[Token]) -> bool:
-    """Whether the two tokens after a `(` show that it begins a graph, not the inputs of a node."""
+    """Whether a `(` before these two tokens begins a graph, not the inputs of a node."""
     kind = following[0].kind if following else ""
     if following == [")", "=>"] or kind == "TYPE":
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find a longest increasing subsequence: the items of a list that keep their order."""
+"""Find a longest increasing subsequence of a list, such as the items that keep their order."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 
 def longest_increasing_subsequence(numbers: Sequence[int]) -> list[bool]:
-    """Return, for each number, whether it is in one chosen longest increasing subsequence.
+    """Return, for each number, whether it belongs to the longest increasing subsequence.
 
-    The algorithm is patience sorting, O(n log n).
+    If there are several, one of them is chosen. The algorithm is patience sorting, O(n log n).
 
     Args:
         numbers: distinct numbers, such as the old index of each item of a list.
     """
     tops: list[int] = []  # the top number of each pile
     indices: list[int] = []  # the index of each top in `numbers`
-    previous = [-1] * len(numbers)  # for each number, the index of the one before it, or -1
+    previous = [-1] * len(numbers)  # each number's predecessor: its index, or -1
     for index, number in enumerate(numbers):
         pile = bisect_left(tops, number)
         if pile:

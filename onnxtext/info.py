@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Summarize a model: its interface, operators, parameters, and where its weights are."""
+"""Summarize a model: its interface, operators, parameters, and the location of its weights."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _weight(
 
 
 def _place(model: ast.Model, data: ast.TensorData) -> str:
-    """Return where a tensor's data is, in the form of `Weight.place`."""
+    """Return the location of a tensor's data, as in `Weight.place`."""
     match data:
         case ast.ExternalData(entries):
             return dict(entries).get("location", "external data")
@@ -262,7 +262,7 @@ def _amount(weights: list[Weight]) -> TensorTotals:
 
 
 def _group_weights(weights: list[Weight], key: Callable[[Weight], str]) -> dict[str, TensorTotals]:
-    """Return the totals of the weights with each key, the largest size first."""
+    """Group weights by a key and return the totals of each group, the largest size first."""
     groups: dict[str, list[Weight]] = {}
     for weight in weights:
         groups.setdefault(key(weight), []).append(weight)

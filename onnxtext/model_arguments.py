@@ -99,7 +99,7 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
 
 
 _FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
-"""Matches file names. A valid text always contains one of the characters that this excludes."""
+"""Matches file names. It cannot match a valid text, which has one of the excluded characters."""
 
 
 def _of_bytes(data: bytes, name: str) -> ModelArgument:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 PARSER_RECURSION_LIMIT = 10_000
 """A recursion limit that suffices for the deepest text that the parser reads.
 
-The stack of the parser has at most a thousand states (`syntax.parser.lalr.MAX_PARSER_STACK`);
-functions on the tree recurse at most eight calls deep for each state.
+The stack of the parser has at most a thousand states (`syntax.parser.lalr.MAX_PARSER_STACK`). For
+each state, functions that traverse the tree need at most eight nested calls.
 """
 
 

@@ -30,11 +30,11 @@ _PAIRS = re.compile(rf"\(\s*(?:{STRING})\s*(?:,\s*(?:{STRING})\s*)+\)", re.DOTAL
 _RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"])*(\}})\s*\)", re.DOTALL)
 _SEPARATOR = re.compile(rf"{STRING}|(\s*,)", re.DOTALL)
 _MAX_LENGTH = 4000
-"""Maximum number of characters of a decorator that are searched."""
+"""Maximum number of characters of a decorator in which to search for errors."""
 
 
 def fix_record(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
-    """Return a fix of a record that cannot be encoded; None if none is known.
+    """Return a fix for a record or decorator that cannot be encoded; None if no fix is known.
 
     Args:
         text: the text.
@@ -59,7 +59,7 @@ def fix_record(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
 
 
 def _nearest_decorator(name: str, message: str) -> str | None:
-    """Return the decorator that a misspelled one probably means, for a type of message."""
+    """Return the decorator of a type of message that a misspelled name probably means, or None."""
     known = [word for word, fields in FIELDS.items() if message in fields]
     known += ["set", "unset", *(PARTS if message == "GraphProto" else ())]
     meant = _OTHER_NAMES.get(name)
@@ -67,7 +67,7 @@ def _nearest_decorator(name: str, message: str) -> str | None:
 
 
 def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:
-    """Return the fix that replaces a word; None if a span does not start with the word."""
+    """Return the fix that replaces a word in all spans; None if a span starts with another word."""
     edits = []
     for span in spans:
         if not text.startswith(wrong, span.start):
@@ -77,7 +77,7 @@ def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | 
 
 
 def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
-    """Return edits of misspelled words in `@value_info(…)`."""
+    """Return edits that correct the keywords in `@value_info(…)`; [] if one cannot be corrected."""
     end = text.find(")", span.end, span.end + _MAX_LENGTH)
     edits = []
     for match in _WORD.finditer(text, span.end, max(end, span.end)):
@@ -90,7 +90,7 @@ def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
 
 
 def _entry_marks(text: str, span: Span) -> list[Edit]:
-    """Return edits of the marks in `@meta("key", "value")` and `@meta({"key": "value"})`."""
+    """Return edits that correct `@meta("key", "value")` and `@meta({"key": "value"})`."""
     start = text.find("(", span.start, span.end + 1)
     if start < 0 or text[span.start : start].strip() != "@meta":
         return []

@@ -17,12 +17,12 @@ STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"[^"\\]*(?:\\.[^"\\]*)*"'
 """Matches a string literal; needs `re.DOTALL`. Try it before `COMMENT`: strings may contain `#`."""
 
 LINE_STRING = r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""|"(?:[^"\\\n]|\\.)*"?'
-"""Matches a string literal in a text with errors: a `"` without a partner ends with its line."""
+"""Matches a string literal in a text with errors: an unclosed string ends with its line."""
 
 COMMENT = r"#[^\n]*"
 
 STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
-"""Finds the string literals and comments of a text. It skips a quote that begins no string."""
+"""Finds the string literals and comments of a text; it skips a quote that is never closed."""
 
 ColumnUnit = Literal["characters", "utf-8", "utf-16"]
 
@@ -102,10 +102,10 @@ class Source:
 
 
 def find_by_quote(text: str, quotes: str, start: int = 0) -> int:
-    """Return `text.find(wanted, start)`; `quotes` must contain a `"`.
+    """Return `text.find(quotes, start)`; `quotes` must contain a `"`.
 
-    This function searches for the quote first. Quotes are rare in texts of many megabytes, so it is
-    several times as fast as `str.find`.
+    This function searches for the quote first. In texts of many megabytes, where quotes are rare,
+    it is several times as fast as `str.find`.
     """
     before = quotes.index('"')
     offset = start + before - 1

@@ -10,7 +10,7 @@ _MAX_COMPARED = 2000
 _MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
-"""The similarity of two names with the same letters in another order, a single typing error."""
+"""The similarity of names with the same letters in another order: it is one typing error."""
 _CLEAR_MARGIN = 0.1
 _SHORT = 3
 """Maximum length of a short name."""
@@ -24,10 +24,10 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
 
     Args:
         name: the misspelled name.
-        candidates: the valid names. At most `_MAX_COMPARED` names of about the same length are
-            compared, to bound the time in large models.
-        margin: names whose similarity, a number from 0 to 1, differs by this or less count as
-            equally similar.
+        candidates: the valid names. To bound the time in large models, at most `_MAX_COMPARED`
+            names of about the same length are compared.
+        margin: two names count as equally similar if their similarities, numbers from 0 to 1,
+            differ by at most this number.
     """
     if not name or len(name) > _MAX_NAME_LENGTH:
         return None
@@ -64,10 +64,11 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
 
 
 def is_clear_correction(wrong: str, right: str, candidates: Iterable[str]) -> bool:
-    """Whether a name is certainly a misspelling of another one.
+    """Whether a name is certainly a misspelling of another name.
 
-    It is not if the two differ in a number, as `layer_12` and `layer_1` do, in more than one letter
-    of a short name, as `up` and `W_up` do, or if another candidate is about as similar.
+    The result is False if the names differ in a number (`layer_12`, `layer_1`), if the lengths
+    differ by more than one and `wrong` is short (`up`, `W_up`), or if another candidate is about as
+    similar.
     """
     if _NUMBERS.findall(wrong) != _NUMBERS.findall(right):
         return False

@@ -90,7 +90,7 @@ def encode(
     try:
         pieces = lower_checked(model, source, blob_source)
     except LowerError as error:
-        check_declared_size(model, source)  # report an oversized model like `check` does
+        check_declared_size(model, source)  # report a model that is too large, as `check` does
         raise lowering_error(error, source) from None
     if model.encoding is not None:
         return [
@@ -194,13 +194,13 @@ def _move_to_external_file(
 
 
 _DEEP = 75
-"""Protobuf can read all models up to this depth; deeper ones are decoded to find out."""
+"""Protobuf can read all models up to this depth. Deeper models are decoded to check it."""
 
 
 def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, blob_source: BlobSource | None
 ) -> bytes:
-    """Return `data` with the encoding patch applied; warn and return `data` if it does not fit."""
+    """Apply the encoding patch to `data`; if the patch does not fit, warn and return `data`."""
     import hashlib
 
     from onnxtext.wire.encoding_patch import apply_patch

@@ -147,7 +147,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     data = join_pieces(encode(model, Source(text, name), blob_source=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     violations: list[LawViolation] = []
-    if not _is_printed(text, model):  # otherwise both texts are equal
+    if not _is_printed(text, model):  # otherwise the printed text is `text`
         violations += _compare_with_printed(model, data, base_dir, printed)
     del model
     try:
@@ -161,7 +161,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
 ) -> list[LawViolation]:
-    """Print a model and parse the printed text: compare the trees, the bytes and a second print."""
+    """Print a model and parse the text; compare trees, bytes, and the text printed again."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
     from onnxtext.text_to_binary import FilesBeside, encode
@@ -193,7 +193,7 @@ def _compare_trees(printed: Model, parsed: Model) -> list[LawViolation]:
 
 
 def _first_unequal(left: object, right: object, path: str) -> tuple[str, str, str]:
-    """Return the path of the innermost part of two trees that differs, and both parts."""
+    """Find the innermost differing part of two trees; return its path and both versions of it."""
     parts: list[tuple[str, object, object]] = []
     if type(left) is type(right):
         if dataclasses.is_dataclass(left):
@@ -214,7 +214,7 @@ def _short(value: object) -> str:
 
 
 def _compare_printed(text: str, model: Model) -> list[LawViolation]:
-    """Compare a printed text with the print of the tree that it was parsed to."""
+    """Compare a printed text with the text that its parsed tree is printed as."""
     from onnxtext.printer import print_model
 
     if _is_printed(text, model):

@@ -28,7 +28,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists that have values besides numbers, strings and their lists."""
+    """Return the distinct attribute lists, without lists that have only numbers and strings."""
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes)
         return result

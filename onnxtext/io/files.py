@@ -21,9 +21,9 @@ mapped: dict[str, int] = {}
 """The names and sizes of the files that were mapped into memory."""
 
 before_mapping: Callable[[], object] = int
-"""Called before a file is mapped, since reading it raises SIGBUS if the file becomes shorter.
+"""Called before a file is mapped; the command line installs a handler of SIGBUS here.
 
-The default, `int`, does nothing.
+Reading a mapped file raises SIGBUS if the file becomes shorter. The default, `int`, does nothing.
 """
 
 _temporary: set[Path] = set()
@@ -125,7 +125,7 @@ def _discarded_on_error(temporary: Path) -> Iterator[None]:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path is a pipe or a device, which cannot be read and then replaced."""
+    """Whether a path is a pipe or a device: such a file cannot be read and then replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -228,7 +228,7 @@ def name_of(error: OSError, default: str | Path) -> str:
 
 
 def reason_of(error: OSError) -> str:
-    """Return the reason of an error, without the name of the file."""
+    """Return the message of an error, without the name of the file."""
     if lacks_current_directory(error):
         return "the current directory does not exist"
     if error.errno == errno.EFAULT:  # from a file that is mapped into memory
@@ -242,15 +242,15 @@ def lacks_current_directory(error: OSError) -> bool:
 
 
 def has_content(path: Path, data: bytes | memoryview) -> bool:
-    """Whether a regular file has exactly this content; False without read permission."""
+    """Whether a regular file has exactly this content; False if reading it is not permitted."""
     return holds_pieces(path, [data])
 
 
 def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
     """Whether the content of a regular file equals the concatenation of the pieces.
 
-    Reads nothing if the sizes differ, and stops at the first chunk that differs. Returns False
-    for a file without read permission.
+    If the sizes differ, nothing is read. Reading stops at the first chunk that differs. Returns
+    False if reading the file is not permitted.
 
     Raises:
         OSError: the file exists and reading it fails.
@@ -326,7 +326,7 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
 
 
 def _copy_owner_and_mode(old: os.stat_result | None, new: Path) -> None:
-    """Give a new file the owner and permissions of the old one, as far as we are allowed to."""
+    """Give a new file the owner and permissions of the old file, where this is permitted."""
     if old is None:
         return
     if hasattr(os, "chown"):

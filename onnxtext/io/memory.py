@@ -26,9 +26,9 @@ class paused_collector:  # noqa: N801 (a context manager, used like a function)
 
 
 _MAPPED = 1 << 17
-"""The size of the smallest blocks that glibc returns to the system by default."""
+"""By default, glibc returns freed blocks of at least this size to the system."""
 _KEPT = 31 << 20
-"""The size of the largest blocks that glibc is made to keep."""
+"""After `reuse_memory`, glibc keeps freed blocks of up to this size."""
 
 
 def reuse_memory(size: int) -> None:
@@ -48,15 +48,15 @@ def reuse_memory(size: int) -> None:
 
 @cache
 def _free_large_block() -> None:
-    """Free one large block; glibc keeps the higher threshold until the process ends."""
-    bytes(_KEPT)  # zeros from calloc, not written, unlike those of a bytearray
+    """Free one large block: this raises the threshold of glibc until the process ends."""
+    bytes(_KEPT)  # uses calloc, so the pages are not touched; a bytearray would write zeros
 
 
 _MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error or one of its causes reports a lack of memory, whatever its type."""
+    """Whether an error or one of its causes, of any type, reports a lack of memory."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True

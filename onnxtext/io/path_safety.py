@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep commands within the files and directories that the user named: links must not point outside.
+"""Keep commands within the files and directories that the user named, despite symbolic links.
 
 The texts and links of a cloned repository are not trusted. So these rules hold:
 
@@ -18,8 +18,8 @@ The texts and links of a cloned repository are not trusted. So these rules hold:
 - In a *store*, blobs are regular files below it. A blob that we write replaces a link;
   `gc` removes the link, never its target.
 
-Every file is created under a new name and then renamed (`files`). So other hard links to the old
-file keep the old content, and no attacker can redirect the writing by creating a link meanwhile.
+Every file is written under a new name and then renamed (`files`). So other hard links to the old
+file keep the old content. An attacker who creates a link meanwhile cannot redirect the writing.
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
 BINARY_SUFFIX = ".onnx"
 
 HEAD = 4096
-"""Number of bytes at the beginning of a file that are inspected to distinguish its type."""
+"""Number of bytes at the beginning of a file that are inspected to determine its type."""
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model, by its suffix; by its content if the suffix is unknown."""
+    """Whether a file is a binary model, judged by its suffix or, if it is unknown, by its content."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 
@@ -38,7 +38,7 @@ def looks_binary(data: bytes) -> bool:
     except UnicodeDecodeError as error:
         # The last bytes may be a part of a character. A text never begins with an invalid byte.
         return error.start < max(len(head) - 3, 1)
-    # A model usually begins with the key of one of its first fields; no text begins like this.
+    # A model usually begins with the key of one of its first fields; no text begins with this byte.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
 

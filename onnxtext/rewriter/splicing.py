@@ -150,7 +150,7 @@ class _Splice:
         return edits
 
     def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
-        """Replace a statement; if it has comments inside, only its changed tokens."""
+        """Replace a statement; if it has comments inside, replace only its changed tokens."""
         text = self.source.text[start:end]
         edit = None
         if self.in_tokens and has_comments(text):
@@ -173,7 +173,7 @@ class _Splice:
             self._replace(start, end, "")
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
-        """Insert new nodes after the node at offset `last`; if it is -1, before `following`."""
+        """Insert new nodes after the node at offset `last`; if `last` is -1, before `following`."""
         if not nodes:
             return
         text = self.source.text
@@ -219,7 +219,7 @@ class _Splice:
 
 
 def _without_lists(node: Node) -> object:
-    """Return a key of a node that ignores the lists of its nested graphs."""
+    """Return a node in a form for comparisons that ignore the lists of its nested graphs."""
 
     def plain(value: object) -> object:
         if isinstance(value, Graph):

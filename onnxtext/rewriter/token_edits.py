@@ -28,8 +28,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         after: the edited statement, printed.
 
     Returns:
-        The edited statement; None if `text` spells a changed token differently than `before`, has a
-        comment between changed tokens, or is too long.
+        The edited statement. None if a changed token is spelled differently in `text` and `before`,
+        if a comment is between changed tokens, or if the statement is too long.
     """
     spelled, old, new = (read_tokens(code)[:-1] for code in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MAX_TOKENS:
@@ -66,7 +66,7 @@ def _insertion(
 ) -> tuple[int, int, str] | None:
     """Return the edit that inserts `new[start:end]`: (start, end, text); None if impossible.
 
-    `places` maps indices of tokens of the printed statement to indices in `spelled`.
+    `places` maps the indices of tokens in the printed statement to their indices in `spelled`.
     """
     if offset > 0:
         if offset - 1 not in places:
@@ -81,9 +81,9 @@ def _insertion(
 def _replacement(
     spelled: Sequence[CommentedToken], places: Mapping[int, int], first: int, last: int, text: str
 ) -> tuple[int, int, str] | None:
-    """Return the edit that replaces tokens: (start, end, text); None if impossible.
+    """Return the edit that replaces tokens: (start, end, text); None if it is impossible.
 
-    A comment between the tokens makes it impossible. `places` is as in `_insertion`.
+    It is impossible if a comment is between the tokens. `places` is as in `_insertion`.
     """
     mapped = [places[index] for index in range(first, last) if index in places]
     if len(mapped) < last - first or mapped[-1] - mapped[0] != last - first - 1:

@@ -33,14 +33,14 @@ GROUP = "onnxtext.schemas"
 MISSING = 3
 NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
-"""Domains of onnxruntime that repeat operators of onnx in another layout."""
+"""Domains of onnxruntime in which operators of onnx are repeated for another tensor layout."""
 
 
 def main() -> int:
     """Print the schema file; return the exit status."""
     package = sys.argv[1]
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the package prints must not mix with the schemas
+    os.dup2(2, 1)  # output of the package must not mix with the schemas
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     result = schema_file_of(package)
     if isinstance(result, int):

@@ -51,7 +51,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
-        # If the syntax of texts lacks one of the types, the constraint allows every type.
+        # If a type has no syntax in texts, the constraint cannot list it: it allows every type.
         result.constraints[constraint.type_param_str] = (
             allowed if len(types) == len(allowed) else None
         )
@@ -67,7 +67,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
 
 
 def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
-    """Convert the formal inputs or outputs of a schema, of which a node has at least `least`."""
+    """Convert the formal inputs or outputs of a schema; a node must have at least `least`."""
     result: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):
@@ -86,7 +86,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal parameter; a type without syntax becomes a free variable."""
+    """Return the type of a formal value; without syntax for it, an unconstrained type variable."""
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text

@@ -83,7 +83,7 @@ def import_schemas(package: str) -> SchemaFile:
 
 
 def with_bodies(new: SchemaFile, old: SchemaFile) -> SchemaFile:
-    """Copy bodies from `old` to those operators of `new` that have none; return `new`.
+    """Copy bodies from `old` to the operators of `new` that have no body; return `new`.
 
     Packages offer no bodies; users write bodies by hand.
     """

@@ -58,7 +58,7 @@ def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
         reading: the model that was printed.
     """
     comments: list[str] = []
-    arguments: list[str] | None = None  # of an `external(…)` that is still open
+    arguments: list[str] | None = None  # the arguments of `external(…)`; None outside of it
     for _, kind, piece in classify(text):
         shown = piece
         if kind == "String.Other" and piece.startswith('blob"'):
@@ -87,7 +87,7 @@ def _colorize(text: str, kind: str, color: bool) -> str:
     sgr = style_of(_COLORS, kind) if color else None
     if sgr is None or text.isspace():
         return text
-    # Pagers color each line on its own.
+    # Pagers display each line separately: repeat the color on each line.
     lines = text.split("\n")
     return "\n".join([f"\x1b[{sgr}m{line}\x1b[0m" if line else "" for line in lines])
 

@@ -85,7 +85,7 @@ def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:
-    """Return the graphs and functions with a name; if there are none, those with it as an alias.
+    """Return the graphs and functions with a name; if none has it, those with it as an alias.
 
     Args:
         root: the model, graph or function to search.

@@ -126,7 +126,7 @@ def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
 
 
 def _fold_lines(lines: list[_Line]) -> Iterator[str]:
-    """Yield the lines; put lines inside of brackets into a `<details>` element."""
+    """Yield the HTML of the lines, with a `<details>` element around each foldable range."""
     ends = _ends(lines)
     closing: list[int] = []
     for index, line in enumerate(lines):
@@ -144,7 +144,7 @@ def _fold_lines(lines: list[_Line]) -> Iterator[str]:
 
 
 def _ends(lines: list[_Line]) -> dict[int, int]:
-    """Return, for each line that opens a foldable bracket, the number of the closing line."""
+    """Map the index of each line that opens a foldable bracket to the index of the closing line."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for index, line in enumerate(lines):

@@ -97,7 +97,7 @@ class ReadableModel:
 
 
 def _statistics_text(element: str, data: bytes | memoryview) -> str:
-    """Return the statistics of elements; omit the numbers of NaNs and zeros if they are 0."""
+    """Return the statistics of elements; omit the number of NaNs and the share of zeros if 0."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 
@@ -113,7 +113,7 @@ class _LazyMover(WeightMover):
         self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Return the data of a tensor, or a blob if it is large: then it moves to the resources."""
+        """Move the data of a tensor to the resources if it is large; return the data or a blob."""
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
             arguments = quote_string(location), *numbers
@@ -121,7 +121,7 @@ class _LazyMover(WeightMover):
         return super().data(type, data, name)
 
     def blob(self, data: bytes | memoryview) -> Blob:
-        """Add bytes to the resources, and return a blob with a number for its digest."""
+        """Add bytes to the resources; return a blob whose digest is a number."""
         digest = f"{len(self.resources):0{PRINTED_DIGITS}x}"
         self.resources[digest] = data
         return Blob(digest)

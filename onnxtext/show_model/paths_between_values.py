@@ -106,7 +106,7 @@ class DataFlow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return a value, or the outputs of a node, by its name; () if the name is unknown."""
+        """Return the values that a name refers to: one value, or a node's outputs; () if unknown."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         index = self._labels.get(name)
@@ -177,8 +177,8 @@ def as_graph(
         chosen: the indices of the nodes to keep.
         starts: the values to list first in the inputs. The inputs are all values that the kept
             nodes use and do not compute, except initializers.
-        ends: the outputs of the new graph. If empty, they are the values computed by kept nodes
-            that are outputs of `graph` or are used by its other nodes.
+        ends: the outputs of the new graph. If empty, the outputs are the values that kept nodes
+            compute, and that are outputs of `graph` or used by nodes that are not kept.
     """
     nodes = [graph.nodes[index] for index in chosen]
     produced = {name for node in nodes for name in node.outputs if name}

@@ -80,5 +80,5 @@ def _node_text(node: Node, printer: GraphPrinter) -> str:
 
 
 def comment_text(text: str) -> str:
-    """Return a text for a comment; if it has line breaks or other controls, quote and escape it."""
+    """Return a text that fits into a comment: with line breaks or other controls, it is escaped."""
     return text if text.isprintable() else ascii(text)

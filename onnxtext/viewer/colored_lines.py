@@ -50,7 +50,7 @@ _MARKS = frozenset(",[]{}-+.")
 
 @dataclass(slots=True)
 class ColoredText:
-    """The lines of a text for a page. Long parts are cut: a short mark replaces each.
+    """The lines of a text for a page. Long parts are cut: each is replaced by a short mark.
 
     Attributes:
         lines: the lines, with marks in place of the cut parts.
@@ -131,9 +131,10 @@ def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield the part to cut of a list or string, given as its tokens; nothing if it is short.
+    """Yield the part of a long list or string to cut; yield nothing if the list or string is short.
 
-    Blanks and comments before and after it are not cut.
+    Args:
+        run: the tokens of the list or string, with blanks and comments around it, which are kept.
     """
     blank = ("Whitespace", "Comment")
     while run and run[-1][1].startswith(blank):
@@ -216,7 +217,7 @@ def _width(text: str) -> int:
 
 
 def _numbers(text: str, shown: ColoredText) -> list[int]:
-    """Return the number in the original text of each shown line, as in `ColoredText.numbers`."""
+    """Return, for each shown line, its number in the original text (`ColoredText.numbers`)."""
     if not shown.cuts:
         return list(range(len(shown.lines)))
     lines = LineIndex(text, ENCODING)

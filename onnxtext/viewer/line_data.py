@@ -75,9 +75,9 @@ def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) ->
 
 
 def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
-    """Return the statistics of weights that the page does not show completely, by line.
+    """Map lines to the statistics of their weights that the page does not show completely.
 
-    The line is the index in `text.lines` of the first line of the statement with the weight.
+    A line is the index in `text.lines` of the first line of the statement with the weight.
     """
     describe = loaded.document.describe
     assert describe is not None
@@ -113,10 +113,9 @@ def _is_moved(data: Any) -> bool:
 
 
 def finding_lines(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
-    """Return [line, severity, code, message] of each finding that is an error or a warning.
+    """Return [line, severity, code, message] of each error and warning, the errors first.
 
-    The line is an index of `text.lines`. Findings without a position are left out; errors come
-    first.
+    The line is an index of `text.lines`. Findings without a position are left out.
     """
     found = []
     for finding in loaded.findings:

@@ -88,7 +88,7 @@ def _json(data: dict[str, Any]) -> bytes:
 
 
 def _visible(value: Any) -> Any:
-    """Escape characters in all strings that are invisible or control the text direction."""
+    """In all strings, escape characters that are invisible or control the text direction."""
     if isinstance(value, str):
         return escape_controls_in_lines(value)
     if isinstance(value, dict):

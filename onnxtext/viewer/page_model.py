@@ -65,7 +65,7 @@ class LoadedModel:
         """
         model = self.model
         if model is None or self.document.version.syntax:
-            # Parse again: this raises the error of the text.
+            # Parse the text again, to raise its syntax error.
             return ModelSide.of_text(self.text, label=self.name, base=self.base)
         return ModelSide(model, self.name, self.base, self.document.version.source)
 
@@ -132,7 +132,7 @@ def canonical(loaded: LoadedModel) -> LoadedModel:
 
 
 def _print_model(data: bytes | memoryview, name: str, resources: dict[str, Any]) -> str:
-    """Print a binary model without its large weights, which go to `resources`."""
+    """Print a binary model without its large weights, which are added to `resources`."""
     from onnxtext.binary_to_text import lift_placed
 
     try:
@@ -164,7 +164,7 @@ def _infer(loaded: LoadedModel) -> None:
 
 
 def _describe(loaded: LoadedModel) -> None:
-    """Set the document's function that returns statistics of weights."""
+    """Set the function that the document calls to get the statistics of weights."""
     loaded.document.describe = _Statistics(loaded).describe if loaded.statistics else _no_statistics
 
 

@@ -73,7 +73,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
 def _from_npy(
     view: memoryview, type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> bytes | memoryview:
-    """Return the elements of a mapped `.npy` file; copy only to change byte or axis order."""
+    """Return the elements of a mapped `.npy` file; copy them only to change byte or axis order."""
     head = io.BytesIO(bytes(view[:_MAX_HEADER_LENGTH]))
     fortran, dtype = _header(head, type, shape, array_name)
     size = prod(shape) * dtype.itemsize

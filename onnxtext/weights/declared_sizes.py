@@ -11,11 +11,11 @@ from onnxtext.ast.visit import rich_lists
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
-"""An integer has eight bytes in a blob, but as few as two (tag, varint) in an INTS attribute."""
+"""An integer has 8 bytes in a blob, but may have only 2 (tag and varint) in an INTS attribute."""
 _COMMON = (ast.RawData, ast.Blob)
-"""The data of most initializers; its size depends on the type only."""
+"""The classes of the data of most initializers; the size depends only on the tensor's type."""
 _WEIGHTLESS = (ast.Float32, int, bytes)
-"""The values of attributes that are too small to count."""
+"""The classes of attribute values that are too small to count."""
 
 
 def raw_data_size(type: ast.TensorType) -> int:
@@ -37,8 +37,8 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
     """Estimate the size of a model's weights from their types, without reading data.
 
     Returns:
-        The estimated number of bytes, in which a blob counts once for each use; and the character
-        offset of the statement with the most bytes, which is 0 if unknown.
+        The estimated number of bytes, and the character offset of the statement with the most
+        bytes, which is 0 if unknown. A blob that is used several times counts for each use.
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
     raw: dict[int, int] = {}
@@ -94,7 +94,7 @@ def _attributes(
 
 
 def _value(data: Any, type: Any) -> int:
-    """Estimate the size of data with a type, in bytes; 0 for small data."""
+    """Estimate the size of the data of a type, in bytes; 0 for data that does not count."""
     match data:
         case ast.Tensor():
             return _value(data.data, data.type)

@@ -60,7 +60,7 @@ class ExternalFile:
     _known: dict[int, int] = field(default_factory=dict)
 
     def add(self, data: Data) -> int:
-        """Add data and return its byte offset; add the same object only once."""
+        """Add data and return its byte offset; the same object is stored only once."""
         cached = self._known.get(id(data))
         if cached is not None:
             return cached
@@ -211,7 +211,7 @@ class Embedder(Rewriter):
         return file
 
     def _check(self, location: str, file: memoryview, checksum: str, subject: str) -> None:
-        """Compare the SHA-1 of a file with a reference, once for each file and checksum."""
+        """Compare the SHA-1 of a file with the `checksum` in a reference; check each pair once."""
         if (location, checksum) in self._checked:
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
@@ -240,8 +240,7 @@ def embed_external(model: Model, base: Path | None) -> bool:
         Whether the model had external data.
 
     Raises:
-        BlobError: a file is missing, is outside of the directory or does not match the reference to
-            it.
+        BlobError: a file is missing, is outside of the directory or does not match its reference.
     """
     embedder = Embedder(base)
     embedder.run(model)

@@ -124,7 +124,7 @@ def verify_digest(data: memoryview, digest: str, location: str) -> None:
     Args:
         data: the bytes.
         digest: the expected SHA-256, or its first digits.
-        location: where the bytes are, for the error message, such as "in w.safetensors".
+        location: the location of the bytes in the error message, such as "in w.safetensors".
 
     Raises:
         BlobError: the digests differ.

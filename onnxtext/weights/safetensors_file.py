@@ -45,7 +45,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
     Args:
         path: the file.
         blobs: maps full digests to bytes.
-        model: the model that uses the blobs; gives the names, types and shapes of tensors.
+        model: the model that uses the blobs; its tensors give the names, types and shapes.
 
     Raises:
         SafetensorsMissing: the library is not installed.
@@ -87,9 +87,9 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
 
 
 def _first_uses(model: Model) -> dict[str, tuple[str, TensorType]]:
-    """Map the digest of each blob to the name and type of an initializer.
+    """Map the digest of each blob to the name and type of the first initializer that uses it.
 
-    It is the first one that uses the blob and whose name the header of the file can hold.
+    Initializers whose name cannot be a key in the header of the file are skipped.
     """
     result: dict[str, tuple[str, TensorType]] = {}
     for graph in walk_graphs(model):

@@ -24,7 +24,7 @@ NUMPY_CODES = {
     "uint16": "<u2", "int16": "<i2", "uint32": "<u4", "int32": "<i4", "uint64": "<u8",
     "int64": "<i8",
 }  # fmt: skip
-"""The numpy type codes of element types; Booleans are integers here, so that they have a mean."""
+"""The numpy type codes of element types. Booleans are read as integers, to compute their mean."""
 _ML_DTYPES = {
     "bfloat16": "bfloat16",
     "float8e4m3fn": "float8_e4m3fn",
@@ -89,9 +89,9 @@ def first_uses_of_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, 
 
 
 def describe_blobs(model: Model) -> str:
-    """Return a comment line with statistics for each blob in the resources of a model.
+    """Return comment lines with the statistics of each blob in the resources of a model.
 
-    After these lines, the text ends in the keyword `resources`, which begins the section.
+    The result ends with `resources `, the start of the section that follows the comments.
     """
     lines = [""]
     for digest, (name, element) in first_uses_of_blobs(model).items():

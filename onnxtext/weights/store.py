@@ -65,8 +65,8 @@ class Store:
     def remove(self, name: str, age: float) -> bool:
         """Remove a file of the store if it exists and is older than `age`.
 
-        The removal takes the exclusive lock, so that it cannot remove a blob that another process
-        has just found in `put`.
+        An exclusive lock prevents the removal of a blob that another process has just found in
+        `put`.
 
         Args:
             name: name of the file.

@@ -109,15 +109,15 @@ class WeightFiles:
                 if written is not None:
                     written(len(data))
         except BaseException:
-            with contextlib.suppress(OSError):  # it has blobs
+            with contextlib.suppress(OSError):  # the directory is not empty
                 target.rmdir()
             raise
 
     def remove_obsolete(self) -> None:
         """Remove the blobs in a safetensors file that the new text does not use.
 
-        Before this call, the file has the blobs of the old and the new text. If the conversion is
-        killed, either text finds its blobs.
+        Before this call, the file has the blobs of the old and the new text. So if the conversion
+        is killed, the text that remains, old or new, finds its blobs.
 
         Raises:
             OSError: the file cannot be written; it is unchanged.
@@ -132,15 +132,15 @@ class WeightFiles:
 def move_resources(
     model: Model, digests: dict[str, str], weights: Weights, text: Path, location: str | None = None
 ) -> WeightFiles | None:
-    """Take the resources out of a model; return them as files to write beside its text.
+    """Remove the resources from a model; return them as files to write beside its text.
 
-    `model.places` then has the store or file.
+    `model.places` then refers to the store or file.
 
     Args:
         model: a model whose large data is in its resources; changed in place.
         digests: maps the digest of each resource in the model to the full digest.
         weights: the destination. `auto` means `section` up to `SECTION_BYTES`, otherwise `store`.
-            Only `store` and `safetensors` take resources out of the model.
+            Only `store` and `safetensors` remove resources from the model.
         text: the file that the text will be written to.
         location: the store or safetensors file, relative to the text's directory; None to derive
             the name from the text's.

@@ -9,13 +9,15 @@ from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.writer import Piece
 
 _LONG = 1 << 12
-"""The size in bytes below which pieces are joined before the comparison."""
+"""Pieces with fewer bytes are joined before the comparison."""
 _MANY = 1 << 10
 """Maximum number of pieces to join, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
-"""Minimum size in bytes of pieces to compare without copying the data: a smaller copy fits into the
-processor's cache."""
+"""Minimum size in bytes of pieces that are compared without copying data.
+
+A copy of a smaller piece fits into the processor's cache.
+"""
 _BLOCK = 1 << 22
 """Number of bytes of two long pieces to compare at a time."""
 

@@ -18,7 +18,7 @@ from onnxtext.wire.reader import WireError, read_varint
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES, varint
 
 _BLOCK = 16
-"""Block size for finding copies."""
+"""Number of bytes in a block; blocks of the canonical encoding are indexed to find copies."""
 
 _MAX_BLOCKS = 1 << 18
 """Maximum number of indexed blocks; the index then takes about 50 MB.
@@ -87,8 +87,8 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
     """Return the bytes that a patch makes from the canonical encoding.
 
     Raises:
-        WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or its
-            result has more than `MAX_MESSAGE_BYTES` bytes. Raised before the result is allocated.
+        WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or the
+            result would have more than `MAX_MESSAGE_BYTES` bytes. No result is allocated then.
     """
     size = 0
     for offset, _, start, end in _instructions(canonical, patch):

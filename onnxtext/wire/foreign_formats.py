@@ -101,8 +101,8 @@ def _text_kind(data: bytes) -> FileKind | None:
         return FileKind(
             "not-a-model",
             "a text in UTF-16",
-            "the `>` of some shells (PowerShell) converts the output to text: let the "
-            "program write the file itself",
+            "in some shells (PowerShell), `>` converts the output to text: let the program write "
+            "the file itself",
         )
     text = _decode_start(data)
     if text is None:
@@ -123,7 +123,7 @@ def _decode_start(data: bytes) -> str | None:
     try:
         return head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The last character may be cut.
+        # The examined bytes may end inside a character.
         if len(data) > _HEAD and error.start > _HEAD - 4:
             return head[: error.start].decode("utf-8")
         return None

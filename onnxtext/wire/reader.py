@@ -121,7 +121,7 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
             raise WireError(f"{wire_type} is not a wire type", begin)
         if offset > end:
             raise WireError("a field reaches beyond the end of its message", begin)
-        # Twice as fast as calling the class.
+        # Calling `tuple.__new__` is twice as fast as calling the class.
         yield make(WireField, (number, wire_type, begin, value, offset))
 
 

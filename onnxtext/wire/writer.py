@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 Piece = bytes | memoryview
-"""Some bytes of an encoded message. Pieces with weights are views of the input, not copies."""
+"""A part of an encoded message. A piece with weights is a view of the input, not a copy."""
 
 MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Maximum size of a protobuf message, in bytes."""
@@ -44,5 +44,5 @@ def delimited(key: bytes, data: bytes) -> bytes:
 
 
 def delimited_pieces(key: bytes, pieces: Sequence[Piece]) -> list[Piece]:
-    """Like `delimited`, for data in pieces: return the pieces of the field, without copies."""
+    """Encode a length-delimited field whose data is in pieces; return the pieces of the field."""
     return [key, varint(sum(map(len, pieces))), *pieces]
