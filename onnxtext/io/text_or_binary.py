@@ -20,7 +20,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model, judged by its suffix or, if it is unknown, by its content."""
+    """Whether a file is a binary model, by its suffix or, if that is unknown, by its content."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 

@@ -106,7 +106,7 @@ class DataFlow:
         return [*self._declared, *self.makers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
-        """Return the values that a name refers to: one value, or a node's outputs; () if unknown."""
+        """Return the values that a name refers to: a value, or a node's outputs; () if unknown."""
         if name in self.makers or name in self.users or name in self._declared:
             return (name,)
         index = self._labels.get(name)
