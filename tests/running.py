@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @contextmanager
 def using(core: Core, *modules: ModuleType) -> Iterator[None]:
-    """Let modules use this core. Mocks with `return_value` take 25 times as long to make."""
+    """Make modules use this core. Mocks with `return_value` take 25 times as long to create."""
 
     def chosen() -> Core:
         return core

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provide the seed of randomized tests, and how many cases they draw."""
+"""Provide the seed of randomized tests, and the number of cases that they draw."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import settings
 def fresh_seed() -> int:
     """Return a new seed, or that of `ONNXTEXT_SEED`. A failing test shows its seed.
 
-    `.ci/run` derives `ONNXTEXT_SEED` from the commit: each commit is tested on new cases, and the
-    same commit always on the same ones.
+    `.ci/run` derives `ONNXTEXT_SEED` from the commit: each commit is tested on new cases, but a
+    commit is always tested on the same cases.
     """
     return int(os.environ.get("ONNXTEXT_SEED") or random.SystemRandom().getrandbits(32))
 
@@ -26,7 +26,7 @@ def seeded() -> random.Random:
 
 
 def draws(number: int) -> int:
-    """Return how many cases to draw: `number`, or fewer in the default run.
+    """Return the number of cases to draw: `number`, or fewer in the default run.
 
     The reduction is that of hypothesis's examples, which `tests/conftest.py` sets.
     """

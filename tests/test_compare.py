@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`diff`, `merge`, `verify` and `check` of everything that they take."""
+"""`diff`, `merge`, `verify` and `check` accept models in all documented forms."""
 
 from __future__ import annotations
 

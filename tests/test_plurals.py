@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers with their nouns."""
+"""Nouns after numbers are in the singular or plural."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation site: its build is strict and complete, and it works from the disk."""
+"""The documentation site: its strict build succeeds, is complete, and can be read from disk."""
 
 from __future__ import annotations
 

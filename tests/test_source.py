@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searching strings in large texts."""
+"""Search for strings in large texts."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 Its fenced blocks are:
 
-- `console`: commands after `$ `, each with its output; `exit N` after it is the last one's status;
+- `console`: commands after `$ `, each with its output; `exit N` is the status of the last command;
 - `python`: a script; a block `text` after it is its output;
 - `onnxtxt NAME.onnxtxt`: a file, in the canonical layout; with `broken` after it, it has errors;
 - `onnxschema NAME.onnxschema`: a schema file.
@@ -73,7 +73,7 @@ def execute(blocks: list[Block], directory: Path) -> None:
     """Run the commands of a page; set what each printed.
 
     Raises:
-        AssertionError: one has another exit status than the page promises.
+        AssertionError: a command has another exit status than the page promises.
     """
     repository = create(directory)
     tools = directory / "tools"

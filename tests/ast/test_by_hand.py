@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The AST is public: users build trees in Python, print, lower and compare them."""
+"""The AST is public: users can build, print, encode and compare trees in Python."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw graphs that compute shapes; compute their values for several sizes of the symbols."""
+"""Draw random graphs that compute shapes, and run them for several sizes of each symbol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = Any
 
 
 class Drawn:
-    """A graph that grows node by node; nodes that fail for some sizes are left out.
+    """A graph that grows node by node; a node that fails for one of the sizes is left out.
 
     Attributes:
         nodes: its nodes.
@@ -52,7 +52,7 @@ class Drawn:
         return name
 
     def some(self, fits: Callable[[Array], bool]) -> str | None:
-        """Return the name of a value that fits for all sizes; None if there is none."""
+        """Return the name of a value that fits for all sizes; None if no value does."""
         names = [n for n in self.values[0] if all(fits(values[n]) for values in self.values)]
         return self.choose.choice(names) if names else None
 
@@ -121,7 +121,7 @@ def _is_safe(node: NodeProto, values: dict[str, Array]) -> bool:
 
 
 def _is_valid(node: NodeProto, values: dict[str, Array], result: list[Array]) -> bool:
-    """Whether a node is valid; the reference runs some nodes that the specification forbids."""
+    """Whether a node is valid; the reference also runs some nodes that are invalid."""
     if node.op_type in ("Conv", "MaxPool"):
         return all(value.size for value in result)
     if node.op_type == "Split" and len(node.input) == 2:

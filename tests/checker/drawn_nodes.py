@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw models of one node, whose shapes and attributes mostly fit, but not always."""
+"""Draw random models of one node; its shapes and attributes usually fit."""
 
 from __future__ import annotations
 
@@ -461,7 +461,7 @@ def _linear_classifier(draft: Draft) -> None:
 
 
 def _trees(draft: Draft) -> None:
-    """Draw a root and two leaves; one entry of one list may be another."""
+    """Draw a root and two leaves; one entry of one list may be changed."""
     shape = draft.tensor([2, draft.near(3)])
     lists: dict[str, list[Any]] = {
         "nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2],

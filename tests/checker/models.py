@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers to make texts and to collect their findings."""
+"""Create texts of models, and collect their findings."""
 
 from __future__ import annotations
 

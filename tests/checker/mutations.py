@@ -12,7 +12,7 @@ Mutation = Callable[[ModelProto], bool]
 
 
 def _node(model: ModelProto, *operators: str) -> NodeProto | None:
-    """Return the first standard node that has one of these operators, or inputs and outputs."""
+    """Return the first standard node with one of these operators, or with inputs and outputs."""
     for node in model.graph.node:
         if node.domain in ("", "ai.onnx") and (
             node.op_type in operators or (not operators and node.input and node.output)

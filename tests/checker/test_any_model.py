@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L4: the checker never fails, for any model, as text or binary."""
+"""L4: the checker handles every model, as text or binary, without an internal error."""
 
 from __future__ import annotations
 

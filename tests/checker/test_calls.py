@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attribute types across calls: the finding points to the call, and a label to the body."""
+"""Attribute types across calls: a finding marks the call, and its second label the body."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes of onnxruntime's own operators are those that it computes."""
+"""Inferred shapes of onnxruntime's own operators equal the shapes that onnxruntime computes."""
 
 from __future__ import annotations
 

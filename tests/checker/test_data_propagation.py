@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inference follows computed shapes (`Shape`, `Gather`, …) symbolically, as in exported models."""
+"""Shape inference evaluates computed shapes (`Shape`, `Gather`, …) symbolically."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inferred shapes and values are those that onnx's reference implementation computes."""
+"""Inferred shapes and values equal those that onnx's reference implementation computes."""
 
 from __future__ import annotations
 

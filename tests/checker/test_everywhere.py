@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules apply to nodes everywhere: in main graph, nested graphs, functions and trainings."""
+"""Rules apply to nodes in the main graph, nested graphs, functions and training graphs."""
 
 from __future__ import annotations
 

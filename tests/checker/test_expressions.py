@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calculating with symbolic sizes gives what calculating with numbers gives."""
+"""Symbolic arithmetic with sizes agrees with arithmetic with numbers."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_repeated_squares_become_unknown() -> None:
 
 
 def weight(size: Extent) -> int:
-    """Return how many symbols and terms a size has."""
+    """Return the number of symbols and terms in a size."""
     if not isinstance(size, SymbolicSize):
         return 0
     factors = [factor for product, _ in size.terms for factor in product]

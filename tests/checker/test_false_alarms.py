@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Valid models have no findings, and findings are at the place of the error."""
+"""Valid models have no findings, and a finding marks the place of the error."""
 
 from __future__ import annotations
 

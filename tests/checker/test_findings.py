@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings about broken models are complete, unique, placed, and made in linear time."""
+"""Findings about broken models are complete and unique, have a place, and take linear time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--fix` on damaged models: it never fails, makes no new errors, and the values stay the same.
+"""`--fix` on damaged models: it never fails, adds no errors, and keeps the computed values.
 
 The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` sets it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic dimensions with only one possible size, and strings that lose backslashes."""
+"""Findings about symbolic dimensions with only one possible size, and about lost backslashes."""
 
 from __future__ import annotations
 

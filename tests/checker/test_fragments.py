@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single graphs, functions and nodes are checked as far as possible."""
+"""Graphs, functions and nodes without a model are checked as far as possible."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work and the number of findings are not a product of the sizes of two parts of a model."""
+"""The work and the number of findings do not grow with the product of two sizes in a model."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""onnxtext survives models on which onnx's inference aborts, segfaults, loops or eats memory."""
+"""onnxtext survives models on which onnx's inference aborts, crashes, loops or exhausts memory."""
 
 from __future__ import annotations
 

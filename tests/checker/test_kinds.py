@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast path for large models of few kinds of nodes does not change the findings."""
+"""The fast path for large models with few kinds of nodes gives the same findings."""
 
 from __future__ import annotations
 

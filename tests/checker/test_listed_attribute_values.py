@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""String attributes have values that their operators list, or that onnxruntime accepts as well."""
+"""A string attribute must have a value that its operator lists, or that onnxruntime accepts."""
 
 from __future__ import annotations
 

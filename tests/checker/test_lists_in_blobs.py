@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules see the lists in attributes that are blobs, or end in `...`, as values."""
+"""Rules read lists in attributes that are written as blobs or with `...`, like other lists."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutants of valid models, one rule broken each, that the official checker rejects."""
+"""Mutants of valid models: each breaks one rule, and the official checker rejects it."""
 
 from __future__ import annotations
 

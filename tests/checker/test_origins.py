@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The explanations of known and unknown sizes of values."""
+"""Explanations why the sizes of values are known or unknown."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ never <end> (a) => (unused) { unused = Shape <end: int = @end> (a) }
 
 
 def told(model: ast.Model, name: str) -> str:
-    """Return the explanation of a value; operator names stand in for locations."""
+    """Return the explanation of a value, with operator names instead of locations."""
     explainer, scopes = of(model)
     for view in scopes:
         if name in view.scope.position:

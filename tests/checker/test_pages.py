@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule has a page; its example breaks only that rule, its fixed example breaks none."""
+"""Every rule has a page. Its example breaks only this rule; its fixed example breaks no rule."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of a profile are off, also with `select=["all"]`, until the profile is asked for."""
+"""The rules of a profile apply only if the profile is selected; `all` does not select it."""
 
 from __future__ import annotations
 

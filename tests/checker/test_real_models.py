@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real models: no false alarms, and every model that the official checker rejects is found."""
+"""Real models: no false alarms, and a finding for every model that the official checker rejects."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`check` finds everything that `to_binary` rejects, as invalid records and missing weights."""
+"""`check` finds everything that `to_binary` rejects, such as invalid records or missing weights."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def test_findings_of_many_drawn_nodes_agree_with_onnxruntime() -> None:
 
 
 def judge_mutants(models: list[mutations.Base], count: int, least: float) -> None:
-    """Draw mutants: most rejected mutants have findings; few accepted ones have, and no errors."""
+    """Draw mutants: most rejected mutants have findings; few accepted mutants do, and no errors."""
     seed = fresh_seed()
     result = list(mutations.mutants(models, count, seed, ["onnxtext"]))
     refused = [one for one in result if one.state in ("load", "run")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""onnx's inference ignores values of inputs and single floats, where onnxtext assumes so."""
+"""onnx's inference ignores input values and single floats wherever onnxtext assumes it does."""
 
 from __future__ import annotations
 

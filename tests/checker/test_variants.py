@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule applies wherever it can be broken: nested graphs, functions, training graphs.
 
-The failing example on the page of a rule is moved to each of these places; the same rule is broken
-there, and no other, in the binary and in its text. The fixed example, moved too, breaks none.
+The failing example on the page of a rule is moved to each of these places. There it breaks the same
+rule and no other rule, in the binary and in its text. The moved fixed example breaks no rule.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ CALLED = "onnxtext_called"
 
 
 def _around(model: ModelProto) -> ModelProto:
-    """Return a valid model of one node with the header and functions of another."""
+    """Return a valid model of one node with the header and functions of another model."""
     result = ModelProto()
     result.CopyFrom(model)
     result.ClearField("graph")
@@ -112,7 +112,7 @@ def _constant(name: str, attribute: str, type: AttributeProto.AttributeType) -> 
 
 
 def in_training(model: ModelProto) -> ModelProto:
-    """Move the graph into the algorithm of a training."""
+    """Move the graph into the algorithm of a `TrainingInfoProto`."""
     result = _around(model)
     result.ir_version = max(result.ir_version, 7)
     result.training_info.add().algorithm.CopyFrom(model.graph)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the command line as a process on real files.
 
-A new process takes up to 0.3 s to import its modules. Where it can, `run` therefore forks a process
-that has imported them. It is a process like any other; what a new process does by itself (imports,
-variables that it reads when it starts) is tested with `run(…, fresh=True)` and `onnxtext_command`.
+A new process takes up to 0.3 s to import its modules. So where possible, `run` forks a process that
+has already imported them. The start of a process (imports, variables that it reads then) is tested
+with `run(…, fresh=True)` and `onnxtext_command`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def write_tool(directory: Path, env: dict[str, str]) -> None:
 
 
 def write_python(path: Path, env: dict[str, str]) -> None:
-    """Write a program that runs Python, but `-I -m onnxtext` like `write_tool`."""
+    """Write a program that runs Python; for `-I -m onnxtext`, it does the same as `write_tool`."""
     command = f'[ "$1 $2 $3" != "-I -m onnxtext" ] || {{ shift 3; exec {_client(env)} "$@"; }}'
     _write_program(path, f'{command}\nexec {shlex.quote(sys.executable)} "$@"')
 
@@ -204,7 +204,7 @@ class _Server:
 
 
 def _server_for(env: dict[str, str]) -> _Server:
-    """Return the server of this process for an environment; a forked process needs its own."""
+    """Return the server of this process for an environment; a forked process starts its own."""
     return _server(os.getpid(), tuple(sorted(_read_at_start(env).items())))
 
 

@@ -21,7 +21,7 @@ def umask() -> int:
 
 
 def main(address: str, arguments: list[str]) -> None:
-    """Run the command; end as it ends."""
+    """Run the command; exit with its status or signal."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(f"\0{address}")
     request = {

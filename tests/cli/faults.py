@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a command once for each of its file operations; that operation fails or kills the command.
+"""Run a command once for each of its file operations; the operation fails or kills the command.
 
     python -m tests.cli.faults DIRECTORY KIND,... ARGUMENT...
 
@@ -121,7 +121,7 @@ def run_command() -> None:
 
 
 def sweep(source: Path, kinds: list[str], arguments: list[str]) -> list[dict[str, Any]]:
-    """Return all runs; the first has no fault, and a run that leaves other files is repeated."""
+    """Return all runs; the first one has no fault, and a run that leaves other files is repeated."""
     directory = source.parent / "work"
 
     def fresh() -> None:

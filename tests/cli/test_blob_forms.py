@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No command loses a blob, whatever its form and its place."""
+"""No command loses a blob, for all forms and positions of blobs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One file: the path of the output, and the files that are never overwritten."""
+"""Conversion of one file: the path of the output, and files that are not overwritten."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""If any file operation fails or is the last one, files have their old or their new content."""
+"""If a command fails or is killed at any file operation, files have their old or new content."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L4 on the command line: errors for a megabyte of any input in bounded time."""
+"""L4 on the command line: for a megabyte of any input, errors are reported in bounded time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several files at once."""
+"""Commands that process several files."""
 
 from __future__ import annotations
 

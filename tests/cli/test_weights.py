@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where `from-binary` puts large data."""
+"""The places to which `from-binary` writes large data."""
 
 from __future__ import annotations
 

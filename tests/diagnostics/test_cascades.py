@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One mistake is one error, in its line: listed mistakes, and mistakes drawn at random."""
+"""Each mistake, listed or random, causes exactly one error, in the line of the mistake."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixes give the intended text, and `safe` ones never another meaning."""
+"""Fixes give the intended text, and `safe` fixes keep the intended meaning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WITH_MY = '<ir_version: 10, opset_import: [21, "my": 1]>\n'
 
 
 def function(head: str) -> str:
-    """Return a model with a function that begins so; this is line 7."""
+    """Return a model with a function whose beginning, in line 7, is given."""
     return f"{H}{G}{END}{FUNCTION}{head} => (b) {{\n  b = Abs (a)\n}}\n"
 
 

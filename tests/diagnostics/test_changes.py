@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The changes of a fix that are shown below a finding."""
+"""The changed lines of a fix, which are shown below a finding."""
 
 from __future__ import annotations
 

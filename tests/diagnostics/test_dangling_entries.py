@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of sections that dangle because of an error elsewhere: only the error is reported."""
+"""If an error leaves entries of sections without their target, only the error is reported."""
 
 from __future__ import annotations
 

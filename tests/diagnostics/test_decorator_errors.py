@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors in decorators and comments, and marks of Markdown: one message, and a fix that mends."""
+"""Errors in decorators and comments, and marks of Markdown: one message, and a working fix."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rendering for people, as golden texts."""
+"""The rendering of diagnostics for terminals, compared with golden texts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every code has a page; the example on it gives that code and no other, the fixed one none."""
+"""Every code has a page. Its example gives only this code; its fixed example gives no code."""
 
 from __future__ import annotations
 

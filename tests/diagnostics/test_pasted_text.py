@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks that copying adds to a text: one error, and a fix that restores the text."""
+"""Marks that copying and pasting adds to a text: one error, and a fix that removes them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codes about files: the commands on their pages are run, and print what the golden files have.
+"""Codes about files: the commands on their pages run, and their output equals the golden files.
 
 `python3 dev.py bless tests/diagnostics` writes the golden files anew.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors as people make them: each has one message, on its line, and a fix that mends the text."""
+"""Typical errors of people: each has one message, on its line, and a fix that corrects the text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights that follow from others: transposed, cast, quantized; no Δ between element types."""
+"""Weights derived from other weights (transposed, cast, quantized); no Δ between element types."""
 
 from __future__ import annotations
 

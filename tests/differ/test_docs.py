@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`docs/diff.md` and its part of `docs/commands.md` are true: they show what commands print.
+"""`docs/diff.md`, and its part of `docs/commands.md`, show what the commands print.
 
 Run `python3 dev.py bless tests/differ/test_docs.py` to write anew what `docs/diff.md`
 shows; read the difference before it is committed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights: how much changed, wherever the data is."""
+"""The figures that describe a changed weight, for every storage of its data."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits of syntax trees: a text and its binary model are edited alike."""
+"""Edits of syntax trees: a text and its binary model change in the same way."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of edits on real models: any verb, any names, texts with comments and binary models.
 
-A text and its binary model are edited alike or rejected alike; an edit changes only its target;
-comments stay; renaming back restores the model.
+An edit changes a text and its binary model in the same way, or rejects both. It changes only its
+target and keeps comments. Renaming back restores the model.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def without_node(model: ModelProto, options: Options) -> None:
 
 
 def without_weight(model: ModelProto, options: Options) -> None:
-    """Clear the weight, and the type that the model may declare for it besides."""
+    """Clear the weight, and also its declared type, if the model has one."""
     for message in messages(model):
         if isinstance(message, onnx.TensorProto) and message.name == options["name"]:
             message.CopyFrom(onnx.TensorProto(name=message.name))
@@ -192,7 +192,7 @@ UNTOUCHED: dict[str, Callable[[ModelProto, Options], None]] = {
 
 
 def assert_laws(text: str, data: bytes, verb: str, options: Options) -> None:
-    """Edit a text and its model, and compare what has to be equal."""
+    """Edit a text and its binary model; compare everything that must be equal."""
     result, binary = applied(text, verb, options), applied(data, verb, options)
     if isinstance(result, OnnxTextError) or isinstance(binary, OnnxTextError):
         assert str(result) == str(binary)

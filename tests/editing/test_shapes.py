@@ -202,7 +202,7 @@ def fed(inputs: list[Any], dims: list[tuple[str, int]], size: int, seed: int) ->
 
 
 def judge(data: bytes, pick: random.Random | None = None) -> str:
-    """Make dimension 0 of the inputs, or a drawn one, symbolic, and run a clean result.
+    """Make dimension 0 of the inputs, or a random one, symbolic; without obstacles, run the model.
 
     Returns:
         `skipped`, `against` or `clean`.

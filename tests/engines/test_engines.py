@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run models in a process of its own, and compare what they compute."""
+"""Run models in a child process, and compare what they compute."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every model in `examples/` is valid, computes what it says, and survives the round trip.
+"""Every model in `examples/` is valid, computes the documented values, and round-trips.
 
 The expected numbers are worked out here, by hand or with plain numpy, never by running the model.
 """
@@ -277,7 +277,7 @@ def nodes_of(owner: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeP
 
 
 def runnable(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with its functions put in place of their calls, defaults included.
+    """The model with its calls replaced by the bodies of the functions, with defaults applied.
 
     Of onnx 1.23, neither the reference evaluator nor the inliner looks at the defaults in a
     function's `attribute_proto`, and the evaluator ignores overloads.

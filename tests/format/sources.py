@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts to edit: the examples, the language reference, official texts, and models in all forms."""
+"""Texts to edit: examples, language reference, official texts, and models printed in all forms."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ resources { store : "a b/c" # the weights
 
 
 def sweep(wanted: int) -> None:
-    """Check so many random texts."""
+    """Check this number of random texts."""
     seed = fresh_seed()
     done = 0
     while done < wanted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts with other line breaks or spellings, by the fast path and by full formatting."""
+"""Formatting of texts with other line breaks or spellings, by the fast path and in full."""
 
 from __future__ import annotations
 

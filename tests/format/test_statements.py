@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of long lists are formatted one by one: the cases that could differ."""
+"""Statements in long lists are formatted one by one; the cases in which results could differ."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Run:
         return bool(eval(text, {"__builtins__": {}}))
 
     def all(self) -> dict[str, int]:
-        """Return the exit statuses of all enabled steps that need no network."""
+        """Run all enabled steps that need no network; return their exit statuses."""
         for step in ACTION["runs"]["steps"]:
             if not self.wanted(step.get("if", "True")):
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our block in attributes files: every other byte is kept."""
+"""The block that onnxtext writes in attributes files; all other bytes are kept."""
 
 from __future__ import annotations
 

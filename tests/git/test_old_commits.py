@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commits from before the attributes: their models are neither converted nor in the way."""
+"""Commits older than the attributes: their models stay binary and cause no problems."""
 
 from __future__ import annotations
 

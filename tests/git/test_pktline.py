@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The long-running process protocol, with a client in place of git."""
+"""git's protocol for long-running filter processes, with a client instead of git."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noncanonical bytes round-trip too: by encoding habits, otherwise by a patch."""
+"""Noncanonical bytes round-trip: encoding habits or a patch restore them."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def split(number: int, inside: bytes, rng: random.Random) -> list[bytes]:
 
 
 def packed_otherwise(field: FieldSpec, data: bytes, item: WireField, rng: random.Random) -> bytes:
-    """Return an unpacked list item as packed, or a packed list as unpacked."""
+    """Encode an unpacked list item as packed, or a packed list as unpacked."""
     if rng.random() > 0.3:
         return data[item.start : item.end]
     if item.wire_type == field.wire_type:

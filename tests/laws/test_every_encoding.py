@@ -34,7 +34,7 @@ Path = tuple[FieldSpec, ...]
 
 
 def places(message: str) -> list[Path]:
-    """Return the shortest path from a model to a message, then those through other fields."""
+    """Return the shortest path from a model to a message, then the paths through other fields."""
     found = [PATHS[message]]
     for parent, path in PATHS.items():
         for field in message_spec(parent).by_number.values():

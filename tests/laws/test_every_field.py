@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """L5: every field of every message of the installed onnx can be written as text.
 
-The fields come from the descriptors, so those of a new onnx release are tested automatically.
+The fields come from the descriptors, so new fields of an onnx release are tested automatically.
 """
 
 from __future__ import annotations

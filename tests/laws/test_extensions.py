@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every extension has its documented meaning, and the official parser rejects it.
 
-So no text that the official parser accepts has another meaning here.
+So every text that the official parser accepts has the same meaning in onnxtext.
 """
 
 from __future__ import annotations

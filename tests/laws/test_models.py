@@ -74,7 +74,7 @@ def check_layout(text: str) -> None:
 
 
 def check_widths(text: str) -> None:
-    """Check that only a name, a string, a pair of strings or a token makes a line too long."""
+    """Check that a line is too long only for a name, a string, a pair of strings or a token."""
     for line in _TRIPLES.sub('""', text).split("\n"):
         if len(line) > WIDTH:
             bare = line.strip(" ")

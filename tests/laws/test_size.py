@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short texts that describe huge data are rejected before allocation, or stay compact."""
+"""Short texts of huge data are rejected before it is allocated, or the data stays compact."""
 
 from __future__ import annotations
 

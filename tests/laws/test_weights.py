@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 for every storage of weights: random models, every element type, all real models."""
+"""L1 for all ways to store weights: random models, every element type, all real models."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def edit(text: str, choose: random.Random) -> tuple[int, int, str]:
 
 
 def said(found: list[Diagnostic]) -> set[Any]:
-    """Return a finding without its source, for comparison."""
+    """Return a finding in a form for comparisons, without its source."""
     return {
         (item.code, item.severity, item.message, item.labels, item.notes, item.help, repr(item.fix))
         for item in found

@@ -97,7 +97,7 @@ def _maker(scope: Scope, number: int, name: str) -> str:
 
 
 def visible(drawing: Drawing, groups: set[str], sent: set[str], name: str) -> str:
-    """Return the box in which a node is seen."""
+    """Return the visible box that represents a node: itself, or the closed group around it."""
     holder = ""
     for part in drawing.chain(name) or ():
         if part not in groups:
@@ -108,7 +108,7 @@ def visible(drawing: Drawing, groups: set[str], sent: set[str], name: str) -> st
 
 
 def resolved(answer: dict[str, Any]) -> set[tuple[str, str, str]]:
-    """Return the edges between visible boxes, found like the client finds them."""
+    """Return the edges between visible boxes, computed as in the client."""
     groups = {group["id"]: group for group in answer["groups"]}
     items = {item["id"]: item for group in answer["groups"] for item in group["items"]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In a document with syntax errors, every feature works on the rest."""
+"""In a document with syntax errors, every feature works for the valid statements."""
 
 from __future__ import annotations
 

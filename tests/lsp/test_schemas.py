@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of schema files and of onnxruntime in the editor: as those of onnx."""
+"""In the editor, operators of schema files and of onnxruntime work like operators of onnx."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types in the editor: where they come from, and the actions that write or change them."""
+"""Types in the editor: explanations of sizes, and actions that write or change types."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A merge keeps the layout and comments of a text, wherever the sides edit it."""
+"""A merge keeps the layout and comments of a text, for edits at all places."""
 
 from __future__ import annotations
 

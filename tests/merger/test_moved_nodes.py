@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An edit stays at its node if the other side gives an output of the node to a new node."""
+"""An edit stays at its node if the other side moves an output of the node to a new node."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges whose model is printed, because no merge of the texts means the merged model."""
+"""Merges in which the merged model is printed, because merging the texts gives another model."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One side renames what the other side uses or edits."""
+"""One side renames a value, node or function that the other side uses or edits."""
 
 from __future__ import annotations
 

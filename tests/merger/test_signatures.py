@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edits of two sides that fit together only in their own versions are conflicts."""
+"""Edits of two sides that are valid separately, but not together, are conflicts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No line is too long, and lists of numbers break like all other lists."""
+"""No line is too long; lists of numbers are broken into lines like all other lists."""
 
 from __future__ import annotations
 

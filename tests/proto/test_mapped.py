@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A memory-mapped file, as the command line passes large models, is read like its bytes."""
+"""A memory-mapped file gives the same result as its bytes; the command line maps large models."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pass lifts fields without syntax of their own; only other bytes need the careful pass."""
+"""The fast pass decodes fields that have no syntax of their own; other bytes need the slow pass."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schema files: drawn ones survive printing and parsing; broken ones have errors with places."""
+"""Random schema files survive printing and parsing; errors in schema files have places."""
 
 from __future__ import annotations
 

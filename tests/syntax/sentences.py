@@ -124,7 +124,7 @@ def _rules() -> dict[str, list[GrammarRule]]:
 
 @cache
 def _depths() -> dict[str, int]:
-    """Return the depth of the flattest sentence of each rule."""
+    """Return, for each rule, the smallest depth of a sentence."""
     depths: dict[str, int] = {}
     changed = True
     while changed:

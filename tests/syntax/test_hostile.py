@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L4: the time to reject a megabyte of any text is bounded."""
+"""L4: a megabyte of any invalid text is rejected in bounded time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large literals: reading in bulk with numpy gives the same as reading element by element."""
+"""Large literals: reading in bulk with numpy equals reading element by element."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short literals are read without numpy: with the same bytes, or left to the slow path."""
+"""The fast path without numpy reads short literals to the same bytes, or leaves them to numpy."""
 
 from __future__ import annotations
 

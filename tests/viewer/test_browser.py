@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages work in a browser: text and graph in step, definitions, folds, searches, differences."""
+"""Pages work in a browser: linked text and graph, definitions, folds, searches, differences."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corrupt models: an error with its place exactly for the bytes that protobuf rejects."""
+"""Corrupt models: bytes that protobuf rejects, and no others, give an error with its place."""
 
 from __future__ import annotations
 
