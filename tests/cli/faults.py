@@ -121,7 +121,7 @@ def run_command() -> None:
 
 
 def sweep(source: Path, kinds: list[str], arguments: list[str]) -> list[dict[str, Any]]:
-    """Return all runs; the first one has no fault, and a run that leaves other files is repeated."""
+    """Return all runs, the first one without a fault; repeat a run if it leaves other files."""
     directory = source.parent / "work"
 
     def fresh() -> None:
