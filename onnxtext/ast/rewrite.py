@@ -16,8 +16,8 @@ from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
 class Rewriter:
     """Rewrites the initializers and attributes of a model.
 
-    A subclass overrides a method to return new objects, most often `data`. Without such a method,
-    nothing is changed.
+    A subclass overrides a method, most often `data`, to return new objects. By default, nothing is
+    changed.
 
     Attributes:
         least: initializers whose raw data has at most this number of elements are skipped.

@@ -34,7 +34,7 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""If an error is at the start of a line: how many lines above to search for a nonempty line."""
+"""Maximum number of lines above an error, at a line's start, to search for a nonempty line."""
 _BOM = "\ufeff"
 
 

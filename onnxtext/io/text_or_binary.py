@@ -38,7 +38,7 @@ def looks_binary(data: bytes) -> bool:
     except UnicodeDecodeError as error:
         # The last bytes may be a part of a character. A text never begins with an invalid byte.
         return error.start < max(len(head) - 3, 1)
-    # A model usually begins with the key of one of its first fields; no text begins with this byte.
+    # A model usually begins with the key of one of its first fields: a byte that begins no text.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
 

@@ -27,13 +27,13 @@ ORDERS = frozenset((DECORATOR, INITIALIZERS))
 """The names of both decorators; the decorators are not stored in the `GraphProto`."""
 
 MAX_NAMES_LENGTH = 72
-"""If the names in a decorator take more characters, it is printed in the section `order`."""
+"""A decorator whose names have more characters in total moves to the section `order`."""
 
 PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The keywords of each decorator. Each selects a part of the list; `nodes`: typed node outputs."""
+"""The keywords of each decorator, which select parts of the list; `nodes`: typed node outputs."""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
 """For each decorator, the parts of the list that need no keyword, in their default order."""
