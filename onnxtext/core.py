@@ -63,7 +63,7 @@ def core_module(name: str) -> Any:
 
 
 def _is_current(directory: Path) -> bool:
-    """Whether no compiled module is older than its sources; True in wheels, which have no sources."""
+    """Whether no compiled module is older than its sources; True for wheels (without sources)."""
     sources: dict[str, float] = {}
     modules: dict[str, float] = {}
     for file in os.scandir(directory):
