@@ -248,7 +248,8 @@ SIZES = {
     "x, wide, x": "the head size of `wide` is 9, but the head size of `x` is 8",
     "x, x, wide": "",
     "x, x, two": "the number of heads of `x` is 4, but the number of heads of `two` is 2",
-    "two, x, x": "the number of heads of `two` is 2, which is not a multiple of that of `x`, 4",
+    "two, x, x": "the number of heads of `two` is 2, "
+    "which is not a multiple of the number of heads of `x` (4)",
     "x, two, two": "",
     "long, long, long": "dimension 2 of `long` is 9, which is not a multiple of `q_num_heads` (4)",
     "x, one, one": "the batch size of `x` is 2, but the batch size of `one` is 1",

@@ -85,7 +85,7 @@ def test_findings_have_their_places() -> None:
 
 def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolved_fields, "_MAX_BYTES", 20_000)
-    monkeypatch.setattr(resolved_fields, "_MAX_LIST_LENGTH", 5_000)
+    monkeypatch.setattr(resolved_fields, "_MAX_LIST_BYTES", 5_000)
     nodes = [
         helper.make_node("Op", ["x"], [f"y{n}"], a=list(range(n, n + 1000))) for n in range(20)
     ]

@@ -35,7 +35,7 @@ Case = tuple[str, str, int]
 WRONG: dict[Case, str] = {
     ("y = AffineGrid (x, s)", "float[2, 2, 3] x, int64[5] s", 20): "dimension 1 of `x` is 2",
     ("y = AffineGrid (x, s)", "float[2, 3, 4] x, int64[4] s", 20): "dimension 1 of `x` is 3",
-    ("y = AffineGrid (x, s)", "float[2, 2, 4] x, int64[N] s", 20): "neither 2 and 3 nor 3 and 4",
+    ("y = AffineGrid (x, s)", "float[2, 2, 4] x, int64[N] s", 20): "must be 2 and 3, or 3 and 4",
     ("s = Constant <value_ints = [3, 1, 4, 4]> ()\ny = AffineGrid (x, s)", "float[2, 2, 3] x", 20):
         "dimension 0 of `x` is 2, but entry 0 of `s` is 3",
     ("y = Attention (q, q, q, , p)", "float[1, 2, 4, 8] q, float[1, 2, 3, 8] p", 23):
@@ -43,7 +43,7 @@ WRONG: dict[Case, str] = {
     ("y = Attention (q, q, q, , , p)", "float[1, 2, 4, 8] q, float[1, 2, 3, 8] p", 23):
         "`past_value` is given, but `past_key` is missing",
     ("y = BlackmanWindow (n)", "int64[2] n", 17): "`n` must have one element",
-    (COLUMNS.format(""), "float[1, 5, 4] x", 18): "a multiple of the elements of a block (4)",
+    (COLUMNS.format(""), "float[1, 5, 4] x", 18): "a multiple of the block size (4 elements)",
     (COLUMNS.format(""), "float[1, 4, 5] x", 18): "is 5, but the number of blocks that fit is 4",
     (COLUMNS.format("<pads = [1, 0, 1, 0]> "), "float[1, 4, 4] x", 18): "that fit is 8",
     (COLUMNS.format("<strides = [2, 1]> "), "float[1, 4, 4] x", 18): "that fit is 2",

@@ -41,12 +41,13 @@ class Options:
         active: the codes of the active (enabled) rules, such as `value-undefined`.
         selected: the codes of the rules that the user selected explicitly, such as by `--select`.
         encoded: a function that returns the model as protobuf bytes, or None if it cannot be
-            encoded. The attribute is None if the caller provides no such function.
-        assumed: the operator sets to assume for a fragment that is a graph or nodes, because such
-            a fragment imports none.
+            encoded. The attribute itself is None if the caller provides no function.
+        assumed: the operator sets to use for a fragment that is a graph or nodes, which has no
+            opset imports.
         infers: whether rules use onnx's shape inference.
         inference: runs onnx's shape inference in a child process.
-        tables: the operators of schema files; if several tables have an operator, the first counts.
+        tables: the operators of schema files. If several tables define an operator, the first table
+            counts.
     """
 
     base_dir: Path | None = None
@@ -112,7 +113,10 @@ class CheckedModel:
 
     @property
     def is_recursive(self) -> bool:
-        """Whether an earlier rule has found a recursive function; inference would not end then."""
+        """Whether an earlier rule has found a recursive function.
+
+        Inference would not terminate on such a model.
+        """
         return any(finding.code == "function-recursive" for finding in self.found)
 
     @property
@@ -131,7 +135,7 @@ class CheckedModel:
         return not self.options.active.isdisjoint(codes)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the candidate most similar to a name; None if none is clearly the most similar.
+        """Return the candidate most similar to a name; None if no candidate is clearly the closest.
 
         After `_MAX_SEARCHES` calls, return None without a search.
         """
@@ -142,7 +146,7 @@ class CheckedModel:
 
     @property
     def may_suggest(self) -> bool:
-        """Whether `nearest_name` has been called fewer than `_MAX_SEARCHES` times."""
+        """Whether `nearest` may search again: it has searched fewer than `_MAX_SEARCHES` times."""
         return self._searches < _MAX_SEARCHES
 
     def is_selected(self, code: str) -> bool:
@@ -262,7 +266,7 @@ R = TypeVar("R")
 
 
 def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedModel], R]:
-    """Decorate a function of a subject: cache its result in `CheckedModel.memo`."""
+    """Decorator: cache the result of a function in the `memo` of its argument, a `CheckedModel`."""
 
     @wraps(compute)
     def lookup(subject: CheckedModel) -> R:
@@ -275,7 +279,7 @@ def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedMode
 
 
 def _infos_to_copy(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
-    """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
+    """Return the `value_info` entries that `@value_info(…)` adds for initializers, inputs, outputs.
 
     See grammar/SPEC.md, section 10.
     """
@@ -293,7 +297,10 @@ def _infos_to_copy(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInf
 
 
 def _declaration(value: ValueInfo) -> ValueInfo:
-    """Return the `value_info` entry of an initializer: its name and type."""
+    """Return the `value_info` entry of a value: its name and type.
+
+    A sparse initializer gets a sparse tensor type, even if it is declared with a dense type.
+    """
     type = value.type
     if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
         type = SparseTensorType(value.data.values.type.element, value.data.dims)
@@ -301,7 +308,7 @@ def _declaration(value: ValueInfo) -> ValueInfo:
 
 
 def plain_domain(domain: str | None) -> str:
-    """Return a domain, but `""` for each spelling of the standard domain (None and `ai.onnx`)."""
+    """Normalize a domain: return `""` for the standard domain, written as None or `ai.onnx`."""
     return "" if domain is None or domain == "ai.onnx" else domain
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the declared types of one value."""
+"""Find contradictions between the declared types of one value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def describe_contradiction(left: Type, right: Type) -> str | None:
 
 
 def _kind(type: Type) -> str:
-    """Name the kind of a type for a message."""
+    """Return the kind of a type, as text for messages."""
     names = {
         TensorType: "a tensor",
         SparseTensorType: "a sparse tensor",

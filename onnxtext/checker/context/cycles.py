@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 def find_cycles(before: list[list[int]]) -> list[list[int]]:
-    """Return one cycle of each strongly connected component, as indices of nodes.
+    """Return one cycle, as node indices, of each strongly connected component that has a cycle.
 
     Args:
         before: for each node, the indices of the nodes whose outputs it uses.

@@ -44,7 +44,7 @@ class Repair(NamedTuple):
 
 
 def respelling(item: Any, wrong: str, right: str) -> Repair:
-    """Return the repair that writes the value `right` for `wrong` in a statement; it is a guess."""
+    """Return a `respell` repair: replace the name `wrong` of a value in a statement by `right`."""
     from onnxtext.printer.quoting import value_name  # a slow import, rarely needed
 
     return Repair("respell", item, (value_name(wrong), value_name(right)))
@@ -81,8 +81,8 @@ def with_schema_origin(
 
     Args:
         finding: a finding that follows from the schema.
-        origin: the file or package that contains the schema. If it is `""`, the schema is one of
-            onnx; then the finding is returned unchanged, because it needs no note.
+        origin: the file or package that contains the schema; `""` for a schema of onnx itself. A
+            finding that follows from a schema of onnx is returned unchanged, without a note.
         tentative: whether another version of the origin may define the operator differently. If so,
             a finding whose `severity` is None becomes a warning.
         is_certain: whether the finding holds for all versions of the origin. If so, `tentative` has

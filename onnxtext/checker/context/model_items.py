@@ -100,8 +100,8 @@ def attributes_of_unusual_nodes(subject: CheckedModel) -> list[tuple[ast.Node, i
     """Return all attributes of each node that has at least one odd attribute.
 
     An attribute is odd if it lacks a name or a type, or if its value is neither a number nor a list
-    of numbers. Most nodes have no odd attribute. The rules that check attributes without looking at
-    operator schemas can skip such nodes.
+    of numbers. Most nodes have no odd attribute. Rules that check attributes without looking at
+    operator schemas can skip nodes without odd attributes.
 
     Returns:
         Triples (node, index, attribute), one for each attribute object. If several nodes share the
@@ -122,7 +122,7 @@ def attributes_of_unusual_nodes(subject: CheckedModel) -> list[tuple[ast.Node, i
 
 @cache_in_memo
 def structured_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, ast.Attribute]]:
-    """Return the `attributes_of_unusual_nodes`, except for numbers, strings, and lists of them."""
+    """Return the `attributes_of_unusual_nodes` except those of type FLOAT(S), INT(S), STRING(S)."""
     return [item for item in attributes_of_unusual_nodes(subject) if item[2].type not in _SIMPLE]
 
 
@@ -191,7 +191,7 @@ _ORDINARY = frozenset(
 
 @cache_in_memo
 def dense_tensors(subject: CheckedModel) -> list[TensorUse]:
-    """Return the dense tensors in initializers and attributes, and in their sparse tensors.
+    """Return the dense tensors in initializers and attributes, including parts of sparse tensors.
 
     An initializer that has raw data is left out if it has no decorators and its element type is in
     `_ORDINARY`: the size of its data is already checked, and no other rule applies to it.

@@ -85,7 +85,7 @@ class BundledTable:
 
     @cached_property
     def origin(self) -> str:
-        """The name and version of the package with these operators: `onnxruntime 1.20.0`."""
+        """The name and version of the package that defines the operators: `onnxruntime 1.20.0`."""
         return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
 
     @cached_property
@@ -95,7 +95,10 @@ class BundledTable:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """Maps (domain, name) to the sorted (version, start offset, end offset) of its schemas."""
+        """Maps (domain, name) of each operator to its schemas: sorted (version, start, end).
+
+        `start` and `end` are the offsets of the schema in the text of the file.
+        """
         result: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")
@@ -128,13 +131,13 @@ class BundledTable:
 
 
 _HEADER = 600
-"""The number of characters at the start that contain the name and version of the producer."""
+"""The number of characters at the file's start that contain the producer's name and version."""
 _PRODUCER = re.compile(r'producer_(?:name|version): "([^"]*)"')
 _BLOCK = re.compile(
     r"\n\n(?:@(?:since\((?P<since>\d+)\)|doc|deprecated)[^\n]*\n)*"
     r"(?P<name>[A-Za-z_][\w.]*) [^\n]*(?:\n[^\n]+)*"
 )
-"""Matches a blank line and the signature after it, whose decorators are single lines."""
+"""Matches a blank line and the schema after it; each decorator of the schema is one line."""
 
 
 @cache
@@ -156,8 +159,8 @@ def default_tables() -> tuple[OperatorTable, ...]:
 def use_tables(tables: tuple[OperatorTable, ...]) -> Iterator[None]:
     """Look up operators in `tables` in all checks inside the `with` statement.
 
-    Functions that check models as a part of their work, such as edits and merges, then need no
-    argument for the tables.
+    So functions that check models as a part of their work, such as edits and merges, need no
+    parameter for the tables.
     """
     token = _IN_USE.set(tables)
     try:
@@ -167,10 +170,10 @@ def use_tables(tables: tuple[OperatorTable, ...]) -> Iterator[None]:
 
 
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the operator sets that the bodies of a schema file's operators import.
+    """Return the opset imports that apply to the operator bodies in a schema file.
 
-    The header of the file lists them. If it does not import the standard domain, or a domain of the
-    file's operators, the newest version of this domain is added.
+    These are the imports in the header of the file. If the header does not import the standard
+    domain, or the domain of an operator in the file, the newest version of that domain is added.
     """
     imported = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}
@@ -197,7 +200,7 @@ def signature_of(
     Args:
         schema: the parsed schema.
         origin: the name of the schema file in messages.
-        imports: the operator sets that the schema's body imports.
+        imports: the opset imports that apply to the schema's body.
         tentative: whether another version of the schema file may define the operator differently.
     """
     least_inputs, most_inputs = _counts(schema.inputs)
@@ -234,7 +237,7 @@ def signature_of(
 
 
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
-    """Convert a schema that has a body to a function with this body, for `Signature.rule`."""
+    """Return the body of a schema as a function, for `Signature.rule`."""
     attributes = [item.attribute for item in schema.attributes]
     result = Function(
         schema.name,

@@ -45,7 +45,7 @@ _FIELDS = {
     "dims": "type",
     "doc_string": "doc_string",
 }
-"""For protobuf fields, the attribute of the syntax tree that holds the field."""
+"""Maps the names of protobuf fields to the attributes of the syntax tree that hold the fields."""
 _DATA = {
     "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
     "string_data", "external_data", "data_location",
@@ -82,10 +82,10 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
-_MAX_LIST_LENGTH = 1 << 16
-"""The maximum size in bytes of a list that is expanded for rules; lists of sizes are shorter."""
+_MAX_LIST_BYTES = 1 << 16
+"""The maximum size in bytes of a list to expand for rules; shapes and lists of axes are smaller."""
 _MAX_BYTES = 1 << 22
-"""The maximum size in bytes of all lists together that are expanded for rules."""
+"""The maximum total size in bytes of the lists that are expanded for rules."""
 
 
 class ResolvedFields:
@@ -104,7 +104,7 @@ class ResolvedFields:
     def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
         self._lowering = Lowering(PresenceDefaults(ast.Presence(version=1)), resources)
         self.originals: dict[int, object] = {}
-        self._kept: list[object] = []  # alive, so that no `id()` is reused
+        self._kept: list[object] = []  # keeps objects alive, so that no `id()` is reused
         self._resources = resources
         self._left = _MAX_BYTES
         self._attributes: dict[int, ast.Attribute] = {}
@@ -120,7 +120,10 @@ class ResolvedFields:
         return self._copy(node, lambda: self._lifter.node(memoryview(self._lowering.node(node))))
 
     def _copy(self, item: S, decoded: Callable[[], S]) -> S:
-        """Copy a statement with its changed fields; `decoded` encodes it and decodes the result."""
+        """Return a copy of a statement in which the changed fields have their decoded values.
+
+        `decoded` is a function that encodes the statement and returns the decoded result.
+        """
         changed = changed_fields(item.decorators).keys() & _FIELDS.keys()
         if not changed:
             return item
@@ -135,12 +138,13 @@ class ResolvedFields:
         """Expand the list values of nodes' attributes; return the nodes, or copies of them.
 
         A list is expanded to all its elements if it is stored in a blob, or ends in `...`, such as
-        `ints[64] = [0, ...]`. A list of more than `_MAX_LIST_LENGTH` bytes is not expanded. Neither
-        is a list that would raise the total size of all expanded lists above `_MAX_BYTES`.
+        `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `_MAX_LIST_BYTES` bytes,
+        or if it would raise the total size of all expanded lists above `_MAX_BYTES`.
 
         Args:
             nodes: the nodes.
-            rich: the attribute lists that `ast.visit.rich_lists` returns for the nodes.
+            rich: the attribute lists of the nodes that contain more than numbers and strings, as
+                returned by `ast.visit.rich_lists`.
         """
         lists: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
@@ -167,7 +171,7 @@ class ResolvedFields:
         cached = self._attributes.get(id(attribute))
         if cached is None:
             cached = attribute
-            if size <= min(_MAX_LIST_LENGTH, self._left):
+            if size <= min(_MAX_LIST_BYTES, self._left):
                 self._left -= size
                 try:
                     data = self._lowering.attribute(replace(attribute, decorators=()))

@@ -99,11 +99,11 @@ class Signature:
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
-        """Return the formal input for a node's input number `index` (from 0); None if missing."""
+        """Return the formal input for a node's input at 0-based `index`; None if it has none."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """Return the formal output for a node's output number `index` (from 0); None if missing."""
+        """Return the formal output for a node's output at 0-based `index`; None if it has none."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:
@@ -146,7 +146,10 @@ class OperatorTable(Protocol):
 
     @property
     def tentative(self) -> bool:
-        """Whether other versions of the origin may differ; findings are then only warnings."""
+        """Whether another version of the origin may define an operator differently.
+
+        If so, findings that follow from the schemas become warnings.
+        """
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the `Signature` of an operator in an operator set version; None if unknown."""

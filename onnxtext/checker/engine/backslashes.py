@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Find backslashes that a plain string loses: `"c:\temp"` means `c:temp`.
+r"""Find backslashes that parsing drops from plain strings (`"…"`): `"c:\temp"` becomes `c:temp`.
 
 In the official syntax, `\X` stands for X, whatever the character X is. The parsed string no longer
 has the backslash, so this rule reads the text. `from-binary` never prints such a string.
@@ -63,6 +63,6 @@ def _finding(source: Source, offset: int, token: str, lost: list[re.Match[str]])
 
 
 _MOST = 12
-"""The maximum number of backslashes that are shown for one string."""
+"""The maximum number of backslashes to show for one string."""
 _MAX_FIXED_LENGTH = 10_000
 """Strings of this many characters or more get no fix."""

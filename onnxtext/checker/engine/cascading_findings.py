@@ -49,9 +49,10 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
 
 
 def _owner_lookup(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of its graph or function, or to 0.
+    """Return a function that maps a finding to the id of its graph or function; 0 if it has none.
 
-    The graph or function is itself a place of the finding, or one of its inputs is.
+    A finding belongs to a graph or function if one of its places is the graph or function itself,
+    or an input of it.
     """
     owners = {id(scope.original): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
@@ -70,7 +71,8 @@ def _without(
     Args:
         findings: the findings.
         implied: for each rule, the rules whose findings it implies.
-        key: a finding implies only findings with the same key.
+        key: a function that returns the key of a finding. A finding implies only findings with the
+            same key.
     """
     causes = {
         (key(finding), code)
@@ -96,7 +98,10 @@ def _has_several_nodes(finding: Finding) -> bool:
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop one undefined name, which the node may define."""
+    """For each node without outputs, drop one finding about an undefined name in the same scope.
+
+    The missing output of the node may define this name.
+    """
     lost = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not lost:
         return findings
@@ -111,7 +116,7 @@ def _without_lost_outputs(
 
 
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of the scope of its first place, or to 0."""
+    """Return a function that maps a finding to the id of its first place's scope; 0 if unknown."""
     owners: dict[int, int] = {}
     for scope in scopes:
         for item in (*scope.nodes, *scope.outputs):

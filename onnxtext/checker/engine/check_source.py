@@ -114,13 +114,16 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 def _check_despite_dangling(
     source: Source, errors: Sequence[Diagnostic], options: dict[str, Any]
 ) -> list[Diagnostic]:
-    """Check a text that has errors, if its only errors are dangling entries of sections."""
+    """Check a text that has errors; return only these errors unless all are dangling entries.
+
+    A dangling entry is an entry of a section that names no item of the model.
+    """
     from onnxtext.syntax.parse import parse_partial
 
     root = parse_partial(source, "model")[0] if only_dangling(errors) else None
     if not isinstance(root, Model):
         return list(errors)
-    options.pop("then", None)  # it is only for a model without errors
+    options.pop("then", None)  # `then` is only for models without errors
     findings = _check_parsed(root, source, options)
     return _in_text_order(join_findings(errors, findings))
 
@@ -136,7 +139,7 @@ def _check_parsed(
         errors = _fragment_errors(root, source)
     if not errors:
         return check_tree(root, source=source, encoded=encoded, **options)
-    options.pop("then", None)  # it is only for a model without errors
+    options.pop("then", None)  # `then` is only for models without errors
     diagnostics = check_tree(root, source=source, encoded=encoded, **options)
     return _in_text_order([*errors, *diagnostics])
 
@@ -188,9 +191,9 @@ def _fragment_errors(fragment: Fragment, source: Source) -> list[Diagnostic]:
 def parse_any(source: Source) -> Model | Fragment:
     """Parse a text as a model or, if it is only a graph, a function or nodes, as a fragment.
 
-    Some texts could be a model or a fragment. A text without header and sections becomes a graph. A
-    text with a domain but no `ir_version` in its header, and with inputs and outputs without types,
-    becomes a function.
+    Some texts are valid both as a model and as a fragment. A text without header and sections
+    becomes a graph. A text becomes a function if its header has a domain but no `ir_version`, and
+    its inputs and outputs have no types.
 
     Raises:
         OnnxTextError: the text is none of these. If it starts like a node, the errors are those of
@@ -225,7 +228,7 @@ def _may_be_function(text: str, failure: OnnxTextError) -> bool:
 
 
 _BODY = re.compile(r'[^"#{]*\{')
-"""Matches the text up to the first brace; with `=>` in it, this is a body."""
+"""Matches the text up to the first brace. If it contains `=>`, the brace opens a body."""
 
 
 def _begins_with_node(text: str) -> bool:

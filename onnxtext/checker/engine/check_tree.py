@@ -31,7 +31,10 @@ from onnxtext.source import Source
 _MAX_FIXES = 100
 """The maximum number of findings of one text for which fixes are planned."""
 Then = Callable[[CheckedModel, Source | None], list[Diagnostic]]
-"""Returns further diagnostics of a model without errors; the source is None for a binary model."""
+"""A function that returns further diagnostics of a model without errors.
+
+The second argument is the text of the model; None for a binary model.
+"""
 MAX_LABELS = 12
 """The maximum number of places to show for one finding; a note counts the others."""
 
@@ -135,7 +138,7 @@ def _with_implied_import(
 
 
 _FIRST_OPSET = b"\x42\x02\x10\x01"
-"""The field `opset_import` of a model: version 1 of the standard operators."""
+"""An encoded field `opset_import` of a model, for version 1 of the standard operators."""
 
 
 def diagnose(

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drop dangling entries of sections that follow from an error in the graph.
+"""Drop errors about dangling entries of sections if an error in the graph is their cause.
 
-If an output, an input or an attribute is misspelled, the entries of the section `metadata` that
-name it dangle. The error in the graph is the cause, so only this error is reported.
+An entry of a section dangles if it names no item of the model. For example, if the name of an
+output is misspelled in the graph, entries of the section `metadata` with the right name dangle.
+Only the error in the graph is reported, because it is the cause.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ _NO_VALUE = ("no value is named", "no entry of `value_info` is named")
 _LOST_NODE = (
     "value-undefined", "graph-output-undefined", "function-output-undefined", "node-no-output",
 )  # fmt: skip
-"""The rules whose findings suggest that a node, or its first line, is lost."""
+"""The rules whose findings suggest that a node, or its first line, is missing."""
 
 
 def only_dangling(errors: Sequence[Diagnostic]) -> bool:
-    """Whether the only errors of a text are entries of sections that name no item.
+    """Whether a text has errors, and all of them are dangling entries of sections.
 
-    Then the graph is complete, and the rules can be checked.
+    In this case, the graph is complete, and the rules can be checked.
     """
     return bool(errors) and all(error.code == DANGLING for error in errors)
 
@@ -35,22 +36,22 @@ def only_dangling(errors: Sequence[Diagnostic]) -> bool:
 def join_findings(
     dangling: Iterable[Diagnostic], findings: Iterable[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return the findings, after the errors of dangling entries that do not follow from them.
+    """Return the errors of dangling entries and the findings; drop errors that a finding explains.
 
     Args:
-        dangling: the errors of the entries.
+        dangling: the errors of dangling entries.
         findings: the findings in the model without the entries.
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
-    # An error in the graph names the missing item: `t` is not defined; did you mean `then_branch`?
+    # Drop entries whose name an error contains: `t` is not defined; did you mean `then_branch`?
     named = {name for item in errors for name in _QUOTED.findall(f"{item.message} {item.help}")}
     remaining = [item for item in dangling if _dangling_name(item) not in named]
     if any("value_info" in f"{item.message} {item.help}" for item in errors):
         # The entries may name values that a wrong `@value_info` does not list.
         remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
-    # An undefined value may be the output of a deleted node. The label of the node is nowhere else
-    # in the text, so each such value explains one label that is not misspelled.
+    # An undefined value may be the output of a deleted node, whose label then dangles. So each
+    # undefined value explains one dangling label that is not misspelled.
     undefined = {item.message for item in errors if item.code in _LOST_NODE}
     ends = tuple([name for text in undefined for name in _QUOTED.findall(text)[:1]])
     lost = {item.message: item for item in remaining if _is_lost_label(item, ends)}
@@ -62,11 +63,14 @@ def join_findings(
 
 
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
-    """Whether an entry names a label whose node is probably lost, rather than a misspelled label.
+    """Whether the label in a dangling entry is probably right, because its node is missing.
+
+    False if the label is probably misspelled, or if the entry does not name a label.
 
     Args:
         error: the error of the entry.
-        ends: the names of undefined values. Exporters write them at the end of labels: `node_add`.
+        ends: the names of undefined values. Exporters end the label of a node with the name of its
+            output: `node_add`.
     """
     if not error.message.startswith(NO_LABEL):
         return False

@@ -35,7 +35,7 @@ _ELEMENT = re.compile(r"[-+]?\w+")
 _OPENING = ("(", "[", "{", "<")
 _CLOSING = (")", "]", "}", ">")
 _MAX_HEADER_TOKENS = 20_000
-"""The maximum number of tokens to read of a header, or before a name."""
+"""The maximum number of tokens to read in a header, or in search of a name."""
 _MAX_STATEMENT_TOKENS = 40_000
 """The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
@@ -346,7 +346,7 @@ def _until_comma(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
-    """Map each key of a header to the tokens of its value and to those of each item in it."""
+    """Map each key of a header to the tokens of its value, and the tokens of each item in it."""
     result: dict[str, tuple[list[Token], list[list[Token]]]] = {}
     depth = 0
     for index, token in enumerate(tokens):
@@ -361,7 +361,7 @@ def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Toke
 
 
 def _items(tokens: list[Token]) -> list[list[Token]]:
-    """Split the tokens inside of a list's brackets into items."""
+    """Split the tokens between the brackets of a list into items."""
     items: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:

@@ -46,7 +46,7 @@ def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -
     """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
-    together (see the module). If that fails, they are tried one by one, and the wrong ones dropped.
+    together (see the module). If this fails, they are verified one by one; wrong ones are dropped.
 
     Args:
         source: the text.
@@ -144,7 +144,7 @@ class PlannedRepair:
 
 
 def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
-    """Whether an edit overlaps one of the sorted, disjoint ranges (start, end), or equals one."""
+    """Whether an edit overlaps or equals one of the sorted, disjoint ranges (start, end)."""
     for edit in edits:
         start, end = edit.span.start, edit.span.end
         index = bisect_left(taken, (start, end))
@@ -179,7 +179,7 @@ def _import(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = repair.item
     if isinstance(owner, Model) and not domain and owner.ir_version in (1, 2):
-        return None  # without imports such a model uses version 1
+        return None  # without imports, these IR versions imply version 1
     start = 0 if isinstance(owner, Model) else owner.at
     if isinstance(owner, Model):
         end = owner.graph.at
@@ -299,7 +299,7 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
     texts = [source.text[start:end] for start, end in blocks]
     moved = [(place, texts[index]) for place, index in enumerate(order) if place != index]
     if any(OFF in text or ON in text for _, text in moved):
-        return None  # such a comment marks the end of a region, and cannot move with a node
+        return None  # the comment starts or ends a region, so it cannot move with a node
     edits = [Edit(Span(*blocks[place]), text) for place, text in moved]
     return PlannedRepair("sort the nodes", edits, repair, graph, order)
 

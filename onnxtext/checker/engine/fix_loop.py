@@ -60,7 +60,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    # The rule is off by default, but its findings are still repaired.
+    # `value-unused` is disabled by default, but its findings are always repaired.
     options["select"] = (*(options.get("select") or ()), "value-unused")
     done: list[str] = []
     text = ""

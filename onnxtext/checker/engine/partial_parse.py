@@ -57,10 +57,10 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank_line(text: str, span: Span) -> str:
-    """Overwrite with spaces the line in which a span begins.
+    """Replace the line in which a span begins by spaces.
 
-    Further lines of the span stay: most such spans are strings that a stray quote begins, and their
-    lines are statements.
+    Further lines of the span are kept. Most spans of several lines are strings that begin with a
+    stray quote, so their further lines are meant as statements.
     """
     start = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.start)

@@ -58,12 +58,12 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[OperatorT
 
 
 def _inside(settings: Settings, name: str) -> Path:
-    """Return the path of a schema file that the settings of a project name.
+    """Return the path of a schema file that is listed in the settings of a project.
 
     Raises:
         SettingsError: the file is missing, or lies outside of the directory of the settings.
     """
-    assert settings.file is not None, "only a file names schemas"
+    assert settings.file is not None, "the default settings list no schemas"
     setting = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"
     root = settings.file.parent.resolve()
     try:
@@ -74,7 +74,7 @@ def _inside(settings: Settings, name: str) -> Path:
     if not path.is_relative_to(root):
         raise SettingsError(f"{setting} is outside of {root}; `--schemas` can name any file")
     if not is_file:
-        hint = "" if name.endswith(SUFFIX) else f": write a file {SUFFIX}, or {BUNDLED!r}"
+        hint = "" if name.endswith(SUFFIX) else f": name a file *{SUFFIX}, or {BUNDLED!r}"
         raise SettingsError(f"{setting} is not a file{hint}")
     return path
 

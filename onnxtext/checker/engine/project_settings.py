@@ -83,7 +83,10 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
         raise SettingsError(f"{table_name} unknown setting {sorted(unknown)[0]!r}")
 
     def strings(key: str, form: str) -> list[str]:
-        """Return the list of strings at a key, which must be `form`; [] if the key is missing."""
+        """Return a setting that is a list of strings; [] if its key is missing.
+
+        `form` describes the required value in errors, such as "a list of rules".
+        """
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise SettingsError(f"{table_name} {key} must be {form}")
@@ -107,7 +110,7 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
         raise SettingsError(f"{table_name} strict must be true or false")
     most = table.get("max-findings")
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-        raise SettingsError(f"{table_name} max-findings must be a number, 0 for all")
+        raise SettingsError(f"{table_name} max-findings must be a number; 0 shows all findings")
     schemas = strings("schemas", "a list of schema files")
     if len(schemas) > _MAX_SCHEMAS:
         raise SettingsError(f"{table_name} schemas: more than {_MAX_SCHEMAS} files")

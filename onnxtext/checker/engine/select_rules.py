@@ -15,7 +15,7 @@ ALL = "all"
 
 
 class UnknownRule(ValueError):
-    """Raised for a code that names no rule and no profile."""
+    """Raised for a code that is neither a rule nor a profile."""
 
     def __init__(self, code: str) -> None:
         super().__init__(f"there is no rule `{code}`")
@@ -51,7 +51,7 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
             only the rules that `select` does not name.
 
     Raises:
-        UnknownRule: a code names no rule and no profile.
+        UnknownRule: a code is neither a rule nor a profile.
     """
     select, ignore = select or (), ignore or ()
     for code in (*select, *ignore):

@@ -17,12 +17,12 @@ from onnxtext.syntax.span_map import map_spans
 def unambiguous_users(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
     """Return the nodes that use a value and have no output of the same name.
 
-    In their sharding specs, the name means the value; in those of other nodes, it may mean the
-    output.
+    In the sharding specs of these nodes, the name must mean the value. If a node has an output of
+    the same name, the name in its sharding specs may mean the output instead.
 
     Args:
         name: the name of the value.
-        uses: the nodes, each with the index of an input.
+        uses: the uses of the value: pairs of a node and the index of its input.
     """
     nodes = {id(node): node for node, _ in uses}
     return [node for node in nodes.values() if name not in node.outputs]

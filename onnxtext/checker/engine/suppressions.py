@@ -145,7 +145,7 @@ class Suppressions:
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
         """Return a diagnostic for each unused suppression: a code, or a comment without codes.
 
-        A suppression is unused if it has suppressed nothing. Slugs of disabled rules are skipped.
+        A suppression is unused if it has suppressed nothing. Codes of disabled rules are skipped.
 
         Args:
             active: the codes of the enabled rules.

@@ -126,11 +126,11 @@ def _explain_iterations(
     """Explain an output of a `Loop` or `Scan`.
 
     Args:
-        step: the step for a size of the output, which is completed here.
+        step: the step for a size of the output; this function fills in its explanation.
         node: the node.
         body: the view of the node's body.
         output: the index of the output.
-        states: how many values the node carries from iteration to iteration.
+        states: the number of values that the node carries from iteration to iteration.
         first: the index of the first carried value in the inputs of the node.
         lead: the index of the first carried value in the outputs of the body.
 
@@ -168,7 +168,7 @@ def _explain_iterations(
 
 
 def _axis(node: Node, name: str, index: int) -> int:
-    """Return the item at an index of the attribute `name`, a list of axes; by default 0."""
+    """Return the axis at an index of the list attribute `name`; 0 if there is none."""
     value = attribute_value(node.attributes, name)
     item = value[index] if isinstance(value, tuple) and 0 <= index < len(value) else 0
     return item if isinstance(item, int) else 0

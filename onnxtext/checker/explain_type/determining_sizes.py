@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the sizes of a node's inputs that determine a size of its output.
 
-A size is a dimension, the rank, or an element of a small tensor. One input size after the other is
+A size is a dimension, the rank, or an element of a small tensor. Each input size in turn is
 replaced by a new symbol, and the output is inferred again. If this changes the output size, the
-input size determines it. This needs only the inference function of the operator.
+input size determines the output size. This needs only the inference function of the operator.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def determining_sizes(
 ) -> list[Influence]:
     """Return the input sizes that determine a known size of an output.
 
-    If some of them equal the output size, return only these.
+    If some of these input sizes equal the output size, return only the equal ones.
 
     Args:
         facts: the node and the facts about its inputs.
@@ -145,9 +145,10 @@ def determining_sizes(
 def _equal(
     facts: NodeFacts, known: Mapping[Influence, Extent], part: TypePart, size: Extent
 ) -> list[Influence]:
-    """Return the input dimensions with this size that the output dimension `part` may come from.
+    """Return the input dimensions of this size that may determine the output dimension `part`.
 
-    They have the same index, or broadcasting aligns them.
+    Such an input dimension has the same index as the output dimension, or broadcasting aligns the
+    two dimensions.
     """
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
     most = max(ranks, default=0)
@@ -172,7 +173,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
     values = _unknown_values(facts)
 
     def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
-        """Infer the output size, as if these sizes and these values of inputs were known."""
+        """Infer the output size as if the input sizes `sizes` and the input `values` were known."""
         own = enumerate(facts.values)
         valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
         return infer_size(
@@ -258,7 +259,7 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 
 def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
-    """Map the index of each input with unknown elements, if it is small, to symbols for them."""
+    """Map the index of each small input with unknown elements to a tensor of symbols."""
     result = {}
     for index in _takes_values(facts):
         shape = facts.shapes[index]

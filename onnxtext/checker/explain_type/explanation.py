@@ -32,7 +32,7 @@ class Explanation:
         scope: the graph or function body that defines the value.
         declarations: the declared types of the value, each with its place.
         steps: one `ExplanationStep` for each dimension of the value, or one for the rank if the
-            value is a scalar or its rank is unknown. Its `sources` lead to further steps.
+            value is a scalar or its rank is unknown. The `sources` of a step are further steps.
     """
 
     name: str

@@ -50,7 +50,13 @@ Declared = tuple[Type, Place]
 
 @dataclass(slots=True)
 class _Task:
-    """A step, and the sizes that its `sources` will explain."""
+    """A step whose `sources` are still missing.
+
+    Attributes:
+        step: the step.
+        wanted: the sizes that the `sources` of the step will explain.
+        depth: the number of steps with several sources that lead to this step.
+    """
 
     step: ExplanationStep
     wanted: list[Wanted]
@@ -141,7 +147,7 @@ class SizeExplainer:
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quote(name)} stores it"
             if step.size is None:
-                reason = "it has too many, or they are not integers"
+                reason = "there are too many, or they are not integers"
                 step.how = f"the elements of {quote(name)} are not tracked: {reason}"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
@@ -165,7 +171,10 @@ class SizeExplainer:
         return []
 
     def _explain_passed(self, step: ExplanationStep, index: int) -> list[Wanted] | None:
-        """Explain an input of a function or body by the passed value; None if that is unknown."""
+        """Explain an input of a function or body by the value that is passed to the input.
+
+        Return the sizes to explain next; None if the passed value is unknown.
+        """
         view, scope = step.view, step.view.scope
         if scope.kind == "function":
             found = view.caller()

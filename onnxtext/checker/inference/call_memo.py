@@ -44,7 +44,8 @@ class CallMemo:
         Args:
             function: the called function.
             inputs: hashable facts about the inputs of the call, such as their types.
-            attributes: the attributes that the call sets. Defaults follow from the function.
+            attributes: the attributes that the call sets. The key needs no defaults, because they
+                depend only on the function.
         """
         if not attributes:
             return (id(function), *inputs)
@@ -66,10 +67,10 @@ class CallMemo:
         return id(value)
 
     def enter(self, function: Scope) -> bool:
-        """Request a visit of a function's body; if allowed, `leave` must end the visit.
+        """Begin a visit of a function's body, unless a limit is exceeded; `leave` ends the visit.
 
         Returns:
-            Whether the visit is allowed: calls are not nested too deeply, and not too many nodes
+            Whether the visit has begun. False if calls are nested too deeply, or if too many nodes
             have been visited.
         """
         self._budget -= 1 + len(function.nodes)
@@ -79,5 +80,5 @@ class CallMemo:
         return True
 
     def leave(self) -> None:
-        """End a visit that `enter` has allowed."""
+        """End a visit that `enter` has begun."""
         self._depth -= 1

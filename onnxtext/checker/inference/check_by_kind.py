@@ -63,7 +63,7 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 
 @cache_in_memo
 def _propagate(subject: CheckedModel) -> KindPropagation | None:
-    """Propagate types by kind through a model; return None unless this proves it free of errors."""
+    """Propagate types by kind; return None unless this proves that the model has no errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
     if subject.node_count < _MIN_NODES or not _may_fit(subject):
@@ -116,7 +116,7 @@ def is_full(type: Type) -> bool:
 
 
 def _small_model(model: Model, kinds: KindPropagation) -> Model:
-    """Return a model with one node of each kind; each node has model inputs of its own."""
+    """Return a model with one node of each kind; no two of these nodes share a value."""
     graph = Graph("kinds")
     for index, kind in enumerate(kinds.kinds):
         node = replace(

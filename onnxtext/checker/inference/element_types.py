@@ -137,9 +137,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _set_input_type(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
     ) -> None:
-        """Give a body's input the type that the node passes; report a contradictory declaration.
+        """Give an input of a body the passed type; report a declaration that contradicts this type.
 
-        onnx and onnxruntime ignore the declared types of functions.
+        For a function, the finding is a warning, because onnx and onnxruntime ignore the declared
+        types of functions.
         """
         declared = types.get(value.name)
         if declared is None:
@@ -206,7 +207,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         target: Target = None,
         severity: Severity | None = None,
     ) -> None:
-        """Report a finding once, however often a body is visited."""
+        """Report a finding once, even if a body is visited several times."""
         key = id(item), message.partition("`")[0], number
         if key not in self._reported:
             self._reported.add(key)
@@ -324,9 +325,9 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
 def with_special(signature: Signature, node: Node, inputs: Texts, output_types: Texts) -> Texts:
     """Infer the first output type of a node if its operator needs a special rule for it.
 
-    These are the operators in `OUTPUT_TYPES`, and `QGemm` of onnxruntime. Their schemas do not
-    determine the first output type: it depends on attributes, on the element type of a sequence,
-    or on an optional input.
+    Special rules exist for the operators in `OUTPUT_TYPES`, and for `QGemm` of onnxruntime. The
+    schemas of these operators do not determine the first output type: it depends on attributes, on
+    the element type of a sequence, or on an optional input.
 
     Args:
         signature: the schema of the node's operator.
@@ -348,6 +349,6 @@ def with_special(signature: Signature, node: Node, inputs: Texts, output_types: 
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `QGemm`: that of `y_zero_point`; float without this input."""
+    """Return the output type of `QGemm`: the type of the input `y_zero_point`, by default float."""
     quantized = len(node.inputs) > 8 and bool(node.inputs[8])
     return inputs[8] if quantized else "tensor(float)"

@@ -26,7 +26,7 @@ class Environment(Generic[V]):
     outer: Environment[V] | None = None
 
     def holder(self, name: str) -> Environment[V] | None:
-        """Return the innermost environment with a fact about the value `name`; None if none has."""
+        """Return the innermost environment with a fact about a value; None if there is none."""
         environment: Environment[V] | None = self
         while environment is not None and name not in environment.known:
             environment = environment.outer

@@ -104,7 +104,7 @@ def explain(
 
 
 def plain_message(error: str) -> str:
-    """Return onnx's error message without its classes and positions, and in plain words."""
+    """Return onnx's error message in plain words, without error classes and names of nodes."""
     message = re.sub(r"\s+", " ", _NOISE.sub(" ", error)).strip().removesuffix(".")
     for phrase, meaning in _PHRASES:
         message = phrase.sub(meaning, message)

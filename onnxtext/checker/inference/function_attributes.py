@@ -32,7 +32,7 @@ def call_attributes(
 
 
 def has_references(node: Node) -> bool:
-    """Whether attributes of a node are parameters of the function around it."""
+    """Whether attributes of a node refer to attribute parameters of the enclosing function."""
     return any(type(attribute.value) is Reference for attribute in node.attributes)
 
 

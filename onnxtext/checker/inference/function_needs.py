@@ -68,9 +68,10 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # By parameter of a called function: the parameters that callers pass for it.
+        # Maps a parameter of a called function to the parameters of callers that are passed for it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        self._untyped: dict[Parameter, list[Parameter]] = {}  # only references without a type
+        # The same, only for attribute references that do not state a type.
+        self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {
             id(scope.function): {value.name for value in scope.inputs}
@@ -199,7 +200,7 @@ class FunctionNeeds:
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
-    """Whether a node needs an optional attribute because it has none of the alternatives.
+    """Whether a node needs an optional attribute, because all alternatives to it are missing.
 
     Example: `Split` without the input `split` needs `num_outputs`.
     """

@@ -46,11 +46,11 @@ from onnxtext.core import core, core_module
 from onnxtext.quick_dataclass import dataclass
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
-"""Maximum number of elements read of an integer constant (indices, sizes), and of any other."""
+"""Maximum number of elements of a constant to read: of integers (indices, sizes), of others."""
 MAX_COMPARED_INTEGERS = 16
-"""Maximum length of an integer list attribute compared by value; others compare by identity."""
+"""Maximum length of an integer list attribute that is compared by value, not by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
-"""Stands for any constant whose elements are not read because it is too large."""
+"""Stands for every constant whose elements are not read, usually because it is too large."""
 
 
 F = TypeVar("F")
@@ -103,9 +103,9 @@ class InputUse(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
-        all_values: whether they have an effect only if the elements of all inputs are known.
-        constants: onnx gets the elements of constant inputs from this 0-based index on; None if it
-            gets no elements.
+        all_values: whether this effect requires that the elements of all inputs are known.
+        constants: the 0-based index of the first input whose elements are passed to onnx if the
+            input is constant; None if no elements are passed.
     """
 
     values: bool
@@ -115,7 +115,7 @@ class InputUse(NamedTuple):
 
 NOTHING = InputUse(values=False)
 TENSOR = InputUse(values=False)
-"""The entry of `Constant`, whose elements are in an attribute; compared with `is`."""
+"""For `Constant`, whose elements are in an attribute. It equals `NOTHING`: compare with `is`."""
 _EVERYTHING = InputUse(values=True, constants=0)
 
 
@@ -175,7 +175,7 @@ def is_plain_dim(dim: Dim) -> bool:
 
 
 class KindShapes:
-    """Infers symbolic shapes for one node of each `NodeKind`; `SymbolicShapes` does so for all.
+    """Infers the symbolic shapes of one node of each `NodeKind` (`SymbolicShapes`: of all nodes).
 
     Attributes:
         fits: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
@@ -285,7 +285,7 @@ class FactTable:
         return cached
 
     def value(self, value: SmallTensor | None) -> SmallTensor | None:
-        """Return the interned object that equals a small value; None for None."""
+        """Return the interned object that equals a small value; None if `value` is None."""
         return None if value is None else self._values.setdefault(value, value)
 
     def constant(self, fact: ValueFact, data: object) -> Tensor:

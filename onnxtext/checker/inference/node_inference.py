@@ -45,7 +45,7 @@ class NodeInference:
         self._one: dict[int, Type] = {}
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
-        # The objects whose ids are in keys of the caches: while they live, no id is used again.
+        # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
         self._lifted_types: dict[bytes, Type | None] = {}
 
@@ -120,7 +120,7 @@ class NodeInference:
         self._kept.append(node)  # `Lowering` caches its attributes by id
         try:
             data = self._lowering.node(node)
-            input_constants = {
+            encoded_types = {
                 name: self._type(type) for name, type in types.items() if name and type is not None
             }
         except (LowerError, RecordError):
@@ -128,7 +128,7 @@ class NodeInference:
         answer = self._inference.node(
             (signature.name, signature.since, signature.domain),
             data,
-            input_constants,
+            encoded_types,
             constants,
             self._versions(opsets),
             self._version,

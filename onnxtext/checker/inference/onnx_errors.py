@@ -50,8 +50,9 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     """Have onnx check a whole model like `onnx.checker.check_model(full_check=True)`.
 
     Returns:
-        onnx's error message, or a failure of its process. None if onnx accepts the model, or if the
-        model cannot be passed to it. After a failure, later calls return the same failure at once.
+        onnx's error message, or the failure of the process that runs onnx. None if onnx accepts the
+        model, or if the model cannot be passed to onnx. After a failure, later calls return the
+        same failure at once.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -127,7 +128,7 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
         place: the place of the node or model that caused the failure.
         node: whether `place` is a node.
     """
-    notes = (f"its process ended with {failure.detail}",) if failure.kind == "crash" else ()
+    notes = (f"the process of onnx ended with {failure.detail}",) if failure.kind == "crash" else ()
     if failure.kind == "unavailable":
         detail = f": {failure.detail}" if failure.detail else ""
         return Finding(

@@ -111,5 +111,8 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""By operator, a function that returns the type of the first output, because the schema does not
-give it; None if unknown. The operators are in the standard domain or in `ai.onnx.ml`."""
+"""Maps operators whose schemas do not determine the type of the first output to functions.
+
+Each function returns this type; None if unknown. The operators are in the standard domain or in
+`ai.onnx.ml`.
+"""

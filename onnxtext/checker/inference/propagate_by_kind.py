@@ -101,7 +101,7 @@ class KindPropagation:
         self._made: dict[tuple[object, ...], tuple[Facts, SmallTensors]] = {}
         self._reads: dict[int, InputUse] = {}
         self._fitting: set[tuple[int, int]] = set()
-        # The objects whose ids are in keys of the caches: while they live, no id is used again.
+        # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
         self._seen = 0
         nodes = subject.node_count
@@ -155,7 +155,7 @@ class KindPropagation:
             self._nested[id(scope)] = self._types_of(scope)
 
     def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
-        """Require a declared type to agree with the computed type, and to add nothing to it."""
+        """Raise `Inconclusive` unless a declared type agrees with `inferred` and adds no facts."""
         if self._merged(declared.type, inferred.type) != inferred.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, inferred.shape, place)
@@ -205,7 +205,7 @@ class KindPropagation:
         self._seen += len(scope.nodes)
 
     def _output_facts(self, node: Node, declared: dict[str, ValueFact]) -> Facts:
-        """Return facts about the declared types of a node's outputs."""
+        """Return the fact that the declared type of each output implies; None if undeclared."""
         pairs = zip(node.output_types, node.outputs, strict=True)
         return tuple([declared.get(n) if t is None else self._declared_fact(t) for t, n in pairs])
 
@@ -244,7 +244,7 @@ class KindPropagation:
         return cached
 
     def _check_count(self, visited: int) -> None:
-        """Raise `Inconclusive` if `visited` nodes have too many kinds to save time."""
+        """Raise `Inconclusive` if `visited` nodes have so many kinds that no time is saved."""
         if len(self.kinds) > max(self._most_kinds, visited // _MIN_REPEATS):
             raise Inconclusive
 

@@ -74,13 +74,13 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self._rules = ShapeRules(subject)
         self._active: list[Scope] = []  # the shape rules that are being applied
         self._reported: set[tuple[int, int]] = set()
-        self._quiet = False  # whether visits report no findings
-        # Each visit of a loop visits inner loops repeatedly: exponentially often without a limit.
+        self._quiet = False  # if True, visits report no findings
+        # Limits repeated visits: their number grows exponentially with the nesting depth of loops.
         self._budget = _MAX_REPEATED + 4 * subject.node_count
         self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
-        # Neither of two contradictory types is used: either would cause cascading errors.
+        # If two types contradict each other, neither is used: it could cause cascading errors.
         self._contradicted = contradicted_outputs(subject)
 
     # ---- Scopes -----------------------------------------------------------------------------
@@ -319,7 +319,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return ()
 
     def _report_failure(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; only once per model if onnx cannot be run at all."""
+        """Report that onnx gave no answer; once per model if onnx cannot be run or was stopped."""
         key = (0 if failure.kind in ("unavailable", "stopped") else id(node), -1)
         if key not in self._reported and not self._quiet:
             self._reported.add(key)
@@ -328,7 +328,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _report_error(
         self, node: Node, message: str, inputs: _Inputs, environment: ShapeEnvironment
     ) -> None:
-        """Report an error message of onnx, except for consequences of other errors."""
+        """Report an error message of onnx, unless it follows from another error."""
         code = code_of(message)
         if code == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
@@ -348,7 +348,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         rule = self._rules.scope(signature, self._targets)
         if rule is None or rule in self._active:
             return types, ()
-        before, self._quiet = self._quiet, True  # the body is only a shape rule: no findings
+        before, self._quiet = self._quiet, True  # report no findings in the shape rule
         self._active.append(rule)
         output_types, _ = self._call(node, rule, inputs, environment)
         self._active.pop()

@@ -216,4 +216,4 @@ ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
     "Or": _comparison(_either),
     "Sub": _elementwise(minus),
 }
-"""The function that computes the value of each arithmetic operator's output."""
+"""Maps each operator to the function that computes the elements of its output."""

@@ -18,18 +18,18 @@ def _width(call: OperatorCall) -> Extent:
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
-    bias_shape = call.shape(1)
-    total = bias_shape[1] if bias_shape is not None and len(bias_shape) == 2 else None
+    weights = call.shape(1)
+    total = weights[1] if weights is not None and len(weights) == 2 else None
     if total is None:
-        single = call.shape(2)  # the bias
-        total = single[0] if single is not None and len(single) == 1 else None
+        bias = call.shape(2)
+        total = bias[0] if bias is not None and len(bias) == 1 else None
     return exact_quotient(total, 3)
 
 
 def attention(call: OperatorCall, *, past: int) -> Shapes:
     """Infer the output shapes of `Attention` or `QAttention` of onnxruntime.
 
-    They are (B, S, width) and (2, B, N, P + S, H). `past` is the index of the input with the cache.
+    The shapes are (B, S, width) and (2, B, N, P + S, H). `past` is the index of the cache input.
     """
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) != 3 or heads <= 0:
@@ -61,7 +61,7 @@ def standard_attention(call: OperatorCall) -> Shapes:
     input_shapes = {0: query, 1: keys, 2: values, 4: past, 5: older}
 
     def common(axis: int, name: str, *inputs: int) -> Extent:
-        """Return the size that all of these inputs must have; reject the node if they differ."""
+        """Return the size that all `inputs` must have at `axis`; reject the node if they differ."""
         sizes = [(index, input_shapes[index][axis]) for index in inputs]
         first, known = next((pair for pair in sizes if pair[1] is not None), sizes[0])
         for index, size in sizes:
@@ -78,7 +78,7 @@ def standard_attention(call: OperatorCall) -> Shapes:
     value_size = common(3, "head size", 2, 5)
     if isinstance(query[1], int) and isinstance(groups, int) and groups and query[1] % groups:
         wrong = f"the number of heads of {{0}} is {query[1]}"
-        call.reject(f"{wrong}, which is not a multiple of that of {{1}}, {groups}")
+        call.reject(f"{wrong}, which is not a multiple of the number of heads of {{1}} ({groups})")
     _require_mask(call, (batch, query[1], query[2], total))
     output: SymbolicShape = None
     if call.rank(0) == 3:
@@ -109,13 +109,13 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
 
 
 def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
-    """Return batch size, number of heads, number of tokens and head size.
+    """Return batch size, number of heads, number of tokens and head size of an input.
 
     Args:
         call: the node.
         index: the index of the input: query, key, value or cache.
-        heads: the attribute with the number of heads if they are in one dimension with their
-            elements, that is, if the input has three dimensions.
+        heads: the name of the attribute that gives the number of heads if the input has rank 3;
+            `""` for a cache, which has rank 4.
     """
     shape, count = call.shape(index), call.integer(heads, 0)
     if shape is None or (heads and len(shape) != call.rank(0)):
@@ -123,7 +123,7 @@ def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
     if len(shape) == 4:
         if count > 0 and isinstance(shape[1], int) and shape[1] != count:
             wrong = f"dimension 1 of {{{index}}} is {shape[1]}, but `{heads}` is {count}"
-            call.reject(wrong, certain=False)  # the specification does not mention both
+            call.reject(wrong, certain=False)  # the specification omits this attribute for rank 4
         return shape
     if len(shape) != 3 or count <= 0:
         return (None,) * 4
@@ -176,7 +176,7 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
         appends_past = (
             past is not None and len(past) == 4 and not call.has_input(8) and key is not None
         )
-        # Keys (B, N, L, H) may already contain the past ones.
+        # Keys of shape (B, N, L, H) may already contain the past keys: the length is unknown.
         length = plus(past[2], length) if appends_past and past and key and len(key) == 3 else None
     present = [(query[0], heads, length, size) for size in sizes]
     return ((*query[:2], width), *present)
@@ -199,7 +199,7 @@ def group_query_attention(call: OperatorCall) -> Shapes:
 
 
 def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:
-    """Return the shape (B, K, tokens, H) of a cache; None if quantized: it may be packed."""
+    """Return the shape (B, K, tokens, H) of a cache; None if it is quantized and may be packed."""
     packed = call.attribute("k_quant_type") or call.attribute("v_quant_type")
     if packed not in (None, b"NONE") or call.has_input(12):
         return None

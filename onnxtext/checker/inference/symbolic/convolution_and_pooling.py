@@ -34,7 +34,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         span = times(plus(window, -1), dilations[axis])
         steps = minus(plus(extent, first + last - 1), span)
         by = strides[axis]
-        # In onnxruntime, the output of pooling may be empty, that of a convolution may not.
+        # In onnxruntime, pooling may have an empty output, but a convolution may not.
         least = 0 if call.node.op_type == "Conv" else 1 - 2 * by
         if isinstance(steps, int) and steps < least:
             call.reject(f"the window is larger than the padded dimension {axis + 2} of {{0}}")
@@ -184,7 +184,7 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
 def _require_output(
     call: OperatorCall, axis: int, expected: int, stride: int, span: Extent, added: int
 ) -> None:
-    """Require that some pads, none of them negative, give the output size `expected`."""
+    """Require that pads of at least 0 exist which give the output size `expected`."""
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None
     if not isinstance(size, int) or not isinstance(span, int) or stride < 1:

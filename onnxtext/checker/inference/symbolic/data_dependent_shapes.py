@@ -37,7 +37,7 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
     for first, second in ((left, right), (right, left)):
         if first == 1:
             return second
-        # A number other than 1 is the result: a valid other size equals it or is 1.
+        # A number other than 1 is the result: the other size must be equal or 1.
         if isinstance(first, int):
             return first
         if _is_least_of(first, second):
@@ -122,7 +122,7 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
 def _require_rank_1(call: OperatorCall, index: int) -> bool:
     """Require that an input has rank 1, because its elements are a shape.
 
-    If a constant has another rank, the error is not certain: onnx and onnxruntime accept it.
+    If a constant has another rank, the error is not certain: onnx and onnxruntime accept this.
     """
     return call.has_rank(index, 1, certain=call.value(index) is None)
 
@@ -305,8 +305,8 @@ def gather_nd(call: OperatorCall) -> SymbolicShape:
 def non_zero(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `NonZero`: one row for each dimension of the input.
 
-    The number of columns is unknown, because it depends on the elements. A scalar has no rows in
-    the specification, and one in onnxruntime.
+    The number of columns is unknown, because it depends on the elements. For a scalar, the number
+    of rows is unknown, too: 0 in the specification, 1 in onnxruntime.
     """
     rank = call.rank(0)
     return None if rank is None else (rank or None, None)

@@ -13,9 +13,9 @@ _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 
 
 def require_equation(call: OperatorCall) -> None:
-    """Reject letters with two sizes, and an output term with a repeated letter.
+    """Reject an equation in which a letter has two sizes, or the output term repeats a letter.
 
-    A dimension of size 1 is broadcast.
+    A dimension of size 1 fits every other size, because it is broadcast.
     """
     equation = call.attribute("equation")
     if not isinstance(equation, bytes):

@@ -13,11 +13,11 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 _MATRICES = {4: (2, 3), 5: (3, 4)}
-"""For `AffineGrid`: by number of entries of `size`, the shape of an affine matrix."""
+"""Maps the number of entries of `AffineGrid`'s input `size` to the shape of an affine matrix."""
 
 
 def _affine_grid(call: OperatorCall) -> None:
-    """Require that `theta` of `AffineGrid` is (N, 2, 3) or (N, 3, 4), as `size` says."""
+    """Require that `theta` of `AffineGrid` is (N, 2, 3) or (N, 3, 4), depending on `size`."""
     theta, sizes = call.shape(0), call.symbolic("size", 1)
     if not call.has_rank(1, 1):
         return
@@ -26,10 +26,10 @@ def _affine_grid(call: OperatorCall) -> None:
     if sizes is not None:
         call.equal(theta[0], sizes[0], "dimension 0 of {0}", "entry 0 of {1}")
         for axis, size in enumerate(_MATRICES[len(sizes)], 1):
-            expected = f"the size for {len(sizes)} entries of {{1}}"
+            expected = f"the required size for {len(sizes)} entries of {{1}}"
             call.equal(theta[axis], size, f"dimension {axis} of {{0}}", expected)
     elif not any(_may_be(theta[1:], matrix) for matrix in _MATRICES.values()):
-        call.reject("the last dimensions of {0} are neither 2 and 3 nor 3 and 4")
+        call.reject("the last two dimensions of {0} must be 2 and 3, or 3 and 4")
 
 
 def _may_be(dims: Extents, expected: tuple[int, ...]) -> bool:
@@ -52,15 +52,15 @@ def _roi_align(call: OperatorCall) -> None:
 
 
 def _col2im(call: OperatorCall) -> None:
-    """Require that the blocks of `Col2Im` are as many as fit into the image."""
+    """Require that `Col2Im` gets exactly the number of blocks that fit into the image."""
     shape = call.shape(0)
     image, block = call.integers("image_shape", 1), call.integers("block_shape", 2)
     if shape is None or len(shape) != 3 or not block or min(block) < 1:
         return
     size, block_size = shape[1], prod(block)
     if isinstance(size, int) and size % block_size:
-        wrong = f"dimension 1 of {{0}} is {size}, which is not a multiple of the elements of a"
-        call.reject(f"{wrong} block ({block_size})")
+        wrong = f"dimension 1 of {{0}} is {size}, which is not a multiple of the block size"
+        call.reject(f"{wrong} ({block_size} elements)")
     count = len(block)
     steps, gaps = call.listed("strides", (1,) * count), call.listed("dilations", (1,) * count)
     pads = call.listed("pads", (0,) * 2 * count)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the ranks of inputs such as bounds, axes and boxes, which onnx does not check.
 
-onnxruntime rejects other ranks when the model runs.
+onnxruntime rejects wrong ranks of these inputs when the model runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {
     "TopK": (1,),
     "Trilu": (1,),
 }
-"""By operator, the inputs that must have one element."""
+"""Maps each operator to the 0-based indices of the inputs that must have one element."""
 _REDUCTIONS = """
     ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
     ReduceSum ReduceSumSquare
@@ -36,7 +36,7 @@ _RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
     "TopK": {1: (1,)},
     "Unsqueeze": {1: (0, 1)},
 }
-"""By operator and input, the ranks that onnxruntime accepts."""
+"""Maps each operator and 0-based input index to the ranks that onnxruntime accepts."""
 
 
 def require_ranks(name: str, call: OperatorCall) -> None:
