@@ -34,7 +34,7 @@ FunctionKey = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Options:
-    """The settings of one check, and the services that it uses.
+    """The settings of one check, and the services that the check uses.
 
     Attributes:
         base_dir: the directory that paths of external data are relative to; None if unknown.

@@ -193,8 +193,8 @@ _ORDINARY = frozenset(
 def dense_tensors(subject: CheckedModel) -> list[TensorUse]:
     """Return the dense tensors in initializers and attributes, including parts of sparse tensors.
 
-    An initializer that has raw data is left out if it has no decorators and its element type is in
-    `_ORDINARY`: the size of its data is already checked, and no other rule applies to it.
+    An initializer with raw data is omitted if it has no decorators and its element type is in
+    `_ORDINARY`. The size of its data is already checked, and no other rule applies to it.
     """
     return list(_tensors(subject))
 

@@ -66,8 +66,8 @@ class FileTable:
 class BundledTable:
     """The operators of onnxruntime, from the bundled schema file.
 
-    `find` parses only the schema that it returns, and caches it. It can split the text of the file
-    into schemas without parsing the whole file, because blank lines separate the schemas.
+    `find` parses only the schema that it returns, and caches it. The rest of the file need not be
+    parsed, because blank lines separate the schemas.
 
     Attributes:
         tentative: always True. A model may be made for another version of onnxruntime, so findings

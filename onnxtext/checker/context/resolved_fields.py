@@ -53,7 +53,9 @@ _DATA = {
 
 
 def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
-    """Map each protobuf field that `@set` changes to its new value, and `@unset` fields to `UNSET`.
+    """Return the protobuf fields that `@set` and `@unset` change: map each field to its new value.
+
+    The new value of a field that `@unset` names is `UNSET`.
 
     Args:
         decorators: the decorators of a statement.
@@ -91,8 +93,8 @@ _MAX_BYTES = 1 << 22
 class ResolvedFields:
     """Makes copies of statements with the changes of `@set` and `@unset` applied.
 
-    The methods return a statement itself if its decorators change nothing. They also do so if the
-    statement cannot be encoded, because the encoder reports that error.
+    The methods return the statement itself if its decorators change nothing, or if the statement
+    cannot be encoded (the encoder reports this error).
 
     Args:
         resources: the blobs of the text, by digest.
@@ -160,7 +162,7 @@ class ResolvedFields:
         ]
 
     def _expand_list(self, attribute: ast.Attribute) -> ast.Attribute:
-        """Return an attribute with its list expanded to values, or unchanged if it is long."""
+        """Return an attribute with its list expanded to values; unchanged if the list is long."""
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count

@@ -172,7 +172,10 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """Return the statement that defines a name in this scope, and the name's `Place.part`."""
+        """Return the statement that defines a name in this scope, and the path of the name in it.
+
+        The path is as in `Place.part`.
+        """
         position = self.position[name]
         if position == GIVEN:
             return self.given[name], ("name",)

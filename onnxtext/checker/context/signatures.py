@@ -134,7 +134,7 @@ def normal_type(text: str) -> str:
 
 
 _LAST = (1 << 31) - 1
-"""The greatest version: onnx stores versions in 32 bits."""
+"""The greatest version of an operator set: onnx stores versions in 32 bits."""
 
 
 class OperatorTable(Protocol):
@@ -189,7 +189,7 @@ class Schemas:
     def _find(self, domain: str, name: str, version: int) -> Signature | None:
         if version < 1:
             return None
-        # Convert schemas on demand: a model uses few of the hundreds, and all take 15 ms.
+        # Convert schemas on demand: a model uses few of them, and converting all takes 15 ms.
         if name.isascii() and domain.isascii():
             try:
                 schema = self._defs.get_schema(name, min(version, _LAST), domain)

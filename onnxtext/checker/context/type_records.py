@@ -107,7 +107,7 @@ _class_of: Callable[[object], type] = type
 
 
 def _is_decorated(type: Type | None) -> bool:
-    """Whether a type may contain decorators: a fast test, exact for tensor types."""
+    """Whether a type may contain decorators. The test is fast, but exact only for tensor types."""
     return type is not None and (
         bool(type.decorators)
         or not hasattr(type, "shape")

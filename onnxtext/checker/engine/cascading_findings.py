@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drop cascading findings, so that each mistake in a model is reported once.
 
-For example, if a node lacks its output, the name that later nodes use for it is undefined. Only the
-missing output, the cause, is reported.
+For example, if the output of a node is missing, later nodes use an undefined name. Only the missing
+output is reported, because it is the cause.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _BY_ITEM = {
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
-"""For each rule, the rules whose findings it implies at the same node or value."""
+"""Maps a rule to the rules whose findings follow from its findings at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""For each rule, the rules whose findings it implies for the same name in the same graph."""
+"""Like `_BY_ITEM`, but for findings about the same name in the same graph."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""For each rule, the rules whose findings it implies for the same graph or function."""
+"""Like `_BY_ITEM`, but for findings about the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
@@ -70,7 +70,7 @@ def _without(
 
     Args:
         findings: the findings.
-        implied: for each rule, the rules whose findings it implies.
+        implied: maps a rule to the rules whose findings follow from its findings.
         key: a function that returns the key of a finding. A finding implies only findings with the
             same key.
     """

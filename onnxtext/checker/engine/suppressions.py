@@ -106,8 +106,9 @@ class Suppressions:
         return self._suppress(finding.code, lines)
 
     def suppresses_in_string(self, at: int, diagnostic: Diagnostic) -> bool:
-        """Whether a comment suppresses a diagnostic of a lost backslash; if so, mark it as used.
+        """Whether a comment suppresses a diagnostic of a lost backslash.
 
+        If so, mark the comment as used.
         The comment may apply to the line of any label of the diagnostic, or to the first line of
         the string.
 

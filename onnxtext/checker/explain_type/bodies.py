@@ -28,7 +28,7 @@ def explain_body_input(
         index: the 0-based index of the body's input.
 
     Returns:
-        The sizes that determine this size, which must be explained next; [] if the explanation ends
+        The sizes that determine this size and must be explained next; [] if the explanation ends
         here. None if the value that the node passes is unknown.
     """
     operator = quote(holder.op_type)
@@ -74,7 +74,7 @@ def made_by_bodies(
         children: the bodies, which are the graphs in the attributes of the node.
 
     Returns:
-        The sizes that determine this size, which must be explained next; [] if the explanation ends
+        The sizes that determine this size and must be explained next; [] if the explanation ends
         here.
     """
     operator = quote(node.op_type)

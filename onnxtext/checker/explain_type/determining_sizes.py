@@ -165,7 +165,7 @@ def _equal(
 def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
     """Return the unknown input sizes that must be known to infer a size of an output.
 
-    Return [] if there are none, because the output size depends on data or cannot be inferred.
+    Return [] if no such size exists, because the output size depends on data or is never inferred.
     """
     if not facts.is_followed:
         return []

@@ -43,7 +43,7 @@ class Explanation:
 
     @property
     def written(self) -> str | None:
-        """The type as texts write it, such as `float[N, 3]`; None if unknown."""
+        """The type in the notation of onnxtext, such as `float[N, 3]`; None if unknown."""
         return None if self.type is None else text_spelling(spell_type(self.type))
 
 
@@ -127,7 +127,7 @@ def describe_result(step: ExplanationStep) -> str:
 def _steps(
     step: ExplanationStep, describe_place: Where, most: int | None, indent: str
 ) -> Iterator[str]:
-    """Yield the sentences of a chain of steps, then those of its sources with more indentation."""
+    """Yield a line for each step of a chain, then indented lines for the last step's sources."""
     *steps, last = source_chain(step)
     left_out = 0 if most is None else len(steps) + 1 - most
     for inner_step in steps[: len(steps) - left_out] if left_out > 1 else steps:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Look up the types and values that an inference has recorded for a graph or function body.
 
-Inference visits a function body, and the graphs in it, once for each kind of call: each combination
-of known facts about the inputs and attributes. A view gives the results of one visit.
+Inference visits a function body, and the graphs in it, once for each kind of call. Calls are of the
+same kind if equal facts are known about their inputs and attributes. A view gives the results of
+one visit.
 """
 
 from __future__ import annotations

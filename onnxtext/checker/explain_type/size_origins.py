@@ -87,7 +87,7 @@ class SizeExplainer:
         self._left = most
 
     def explain(self, view: InferredView, name: str, part: TypePart) -> ExplanationStep:
-        """Return the step that explains a size of a value; follow its `sources` to declarations.
+        """Return the step that explains a size of a value; its `sources` lead to declarations.
 
         Args:
             view: the inferred facts about the graph that defines the value, or about a graph nested

@@ -29,7 +29,7 @@ _DATA_DEPENDENT = {
     "OptionalGetElement": "the value",
     "CategoryMapper": "the data",
 }
-"""For operators with data-dependent output sizes: the data that determines these sizes."""
+"""Maps operators with data-dependent output sizes to the data that determines these sizes."""
 
 
 def start_of_sentence(operator: str, count: int) -> str:

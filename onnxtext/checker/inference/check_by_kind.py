@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the types of a large model by one node of each kind.
+"""Check the types of a large model by checking one node of each kind.
 
-The output types of a node, and its type and shape errors, depend only on its kind: the operator,
-the attributes, the types of the inputs and the declared types of the outputs, and for some
-operators the elements of small inputs, such as axes. The value of a float attribute has no effect.
+The kind of a node comprises its operator, its attributes, the types of its inputs and the declared
+types of its outputs; for some operators, also the elements of small inputs, such as axes. The value
+of a float attribute has no effect. Nodes of one kind have equal output types, and equal type and
+shape errors.
+
 Large models have few kinds. So types are propagated by kind, and a small model is made of the first
 node of each kind. If the small model has no type or shape errors, the large model has none either.
 The body of a function is visited once for each kind of its calls.

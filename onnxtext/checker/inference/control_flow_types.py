@@ -37,7 +37,8 @@ class Outputs(NamedTuple):
     Attributes:
         types: the type of each output; None where unknown.
         values: the elements of each output; None if they are unknown, or if the output is not a
-            small tensor. The tuple may be shorter than `types`; the other elements are unknown.
+            small tensor. The tuple may be shorter than `types`: the elements of the remaining
+            outputs are unknown.
     """
 
     types: Types
@@ -171,7 +172,7 @@ def loop_outputs(
 def runs_all_trips(
     node: Node, body: Scope, body_outputs: Outputs, condition: SmallTensor | None
 ) -> bool:
-    """Whether a `Loop` certainly runs its maximum number of iterations: no condition ends it.
+    """Whether a `Loop` certainly runs its maximum number of iterations: no condition can end it.
 
     Args:
         node: the `Loop` node.

@@ -33,7 +33,7 @@ _PHRASES = (
         r"an output is declared as \1, but the operator computes \2",
     ),
 )
-"""Phrases of onnx that only its developers understand, and what they mean."""
+"""Patterns of phrases that only developers of onnx understand, and their replacements."""
 
 
 def spell_type(type: Type) -> str:

@@ -44,9 +44,9 @@ class FunctionInterface(NamedTuple):
         inputs: the index and name of each input that a call must not omit: the body passes it to a
             required input of an operator, or to a called function that needs it.
         attributes: the names of the attribute parameters that a call must set: they have no
-            default, and the body refers to them for an attribute that a node needs. An operator or
-            a called function may need it, or its alternatives are missing (`num_outputs` of
-            `Split`).
+            default, and a node in the body needs them. A node needs an attribute if its operator or
+            the called function requires the attribute, or if the node lacks all alternatives to it
+            (`num_outputs` of `Split`).
     """
 
     parameters: dict[str, Attribute | None]

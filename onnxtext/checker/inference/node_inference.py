@@ -29,7 +29,7 @@ _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
 """The least and greatest version that onnx accepts: it stores versions in 32 bits."""
 
 Answer = Types | str | Failure
-"""The types of a node's outputs, onnx's error message, or the failure of its process."""
+"""The types of a node's outputs, onnx's error message, or a failure of the process of onnx."""
 
 
 class NodeInference:
@@ -174,7 +174,7 @@ class NodeInference:
 
 
 def _correct_types(name: str, node: Node, types: Types) -> Types:
-    """Remove the shapes and sizes that onnx infers wrongly from the output types of a node."""
+    """Remove from the output types of a node the shapes and sizes that onnx infers wrongly."""
     if name == "ConvTranspose" and attribute_value(node.attributes, "output_shape") is not None:
         # onnx infers too low a rank if an output size is smaller than the input size.
         return tuple(map(without_shape, types))

@@ -30,7 +30,7 @@ class RecordedInference(ShapeInference):
         made: maps `(id(environment), id(node))` to the computed types of the node's outputs, before
             they are merged with declared types.
         calls: maps `(id(environment), id(node))` of each call to the environment of the visit of
-            the called body. The key has the environment that contains the call.
+            the called body. The environment in the key contains the call.
     """
 
     def __init__(self, subject: CheckedModel) -> None:

@@ -50,7 +50,7 @@ class SymbolicSize(NamedTuple):
 
     @property
     def shifted(self) -> tuple[str, int] | None:
-        """The symbol and the number in a size such as `N + 2` or `N`; None for other sizes."""
+        """(`N`, 2) for a size such as `N + 2`, and (`N`, 0) for `N`; None for other sizes."""
         first, coefficient = self.terms[0]
         if len(self.terms) > 2 or len(first) != 1 or coefficient != 1:
             return None
