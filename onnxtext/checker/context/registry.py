@@ -128,7 +128,7 @@ def families() -> tuple[Family, ...]:
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return all rules by code: those of the families, and the two that `engine` itself checks."""
+    """Return all rules by code: the rules of all families, and two rules that `engine` checks."""
     by_code = {rule.code: rule for family in families() for rule in family.rules}
     by_code |= {rule.code: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(by_code)

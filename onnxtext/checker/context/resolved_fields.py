@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply the decorators `@set` and `@unset`, which override protobuf fields of a statement.
 
-A statement with such decorators is encoded to protobuf and decoded again. Then a copy of the
-statement is made, in which the changed fields have their decoded values. So rules see the fields of
-the binary model.
+A statement with one of these decorators is encoded to protobuf and decoded again. The decoded
+values of the changed fields are stored in a copy of the statement. So rules see the fields of the
+binary model.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def check_any(
         ignore: rules and profiles to disable.
 
     Returns:
-        The diagnostics of the rules, and those of parsing, decoding and encoding.
+        The diagnostics of the rules, and of parsing, decoding and encoding.
 
     Raises:
         OSError: the file cannot be read.
@@ -196,8 +196,8 @@ def parse_any(source: Source) -> Model | Fragment:
     its inputs and outputs have no types.
 
     Raises:
-        OnnxTextError: the text is none of these. If it starts like a node, the errors are those of
-            parsing nodes; otherwise, they are those of parsing a model.
+        OnnxTextError: the text can be parsed neither as a model nor as a fragment. If it starts
+            like a node, the errors result from parsing nodes; otherwise, from parsing a model.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
 

@@ -307,8 +307,8 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     """Return the (start, end) offsets of each node with its comments; None if nodes share a line.
 
-    A comment on its own line belongs to the node below, a trailing comment to the node before it
-    (docs/design.md, Layout). Blank lines are not moved.
+    A comment on its own line belongs to the node below it. A trailing comment belongs to the node
+    before it on the line (docs/design.md, Layout). Blank lines are not moved.
     """
     result = []
     for index, span in enumerate(spans):

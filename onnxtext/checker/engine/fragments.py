@@ -36,8 +36,8 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
     Args:
-        fragment: a graph, a node or a list of nodes; or a function, which is checked with its own
-            imports.
+        fragment: a graph, node, list of nodes, or function. A function is checked with the versions
+            that it imports.
         options: the settings of the check.
 
     Returns:
@@ -66,7 +66,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
 
 
 def _versions(subject: CheckedModel, newest: int) -> list[int]:
-    """Return the newest version, then older versions in which a used operator differs."""
+    """Return the newest version, then the older versions in which a used operator is different."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if subject.node_count > _MAX_NODES:
         return [newest]

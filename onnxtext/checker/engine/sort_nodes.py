@@ -50,7 +50,7 @@ def _names_used_by(node: Node) -> Iterator[str]:
 def sorted_order(nodes: list[Node]) -> list[int] | None:
     """Return the 0-based indices of nodes in a topological order; None if the nodes form a cycle.
 
-    If several nodes could come next, the one with the lowest index does.
+    If several nodes could come next, the node with the lowest index is chosen.
     """
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):

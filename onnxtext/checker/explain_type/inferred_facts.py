@@ -57,9 +57,9 @@ class InferredView(Protocol):
         """
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes of the call of the function that contains this graph, by name.
+        """Return the attributes, by name, of the call of the function that contains this graph.
 
-        None outside functions, or if no call is known.
+        Return None outside of functions, or if no call is known.
         """
 
 
@@ -127,9 +127,9 @@ class RecordedView:
         return RecordedView(self.recorded, scope, facts), node
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes of the call of the function that contains this graph, by name.
+        """Return the attributes, by name, of the call of the function that contains this graph.
 
-        None outside functions, or if no call is known.
+        Return None outside of functions, or if no call is known.
         """
         outermost = self.facts
         while isinstance(outermost.outer, ShapeEnvironment):

@@ -54,7 +54,7 @@ class CallMemo:
         return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
 
     def _value(self, value: object) -> object:
-        """Return a hashable key for an attribute's value: a short value itself, else its id."""
+        """Return a hashable key for an attribute's value: the value if it is short, else its id."""
         if isinstance(value, (int, float, str, bytes)):
             return type(value), value
         if (

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the output types of `If`, `Loop` and `Scan` from those of their bodies (nested graphs).
+"""Infer the output types of `If`, `Loop` and `Scan` from the output types of their bodies.
+
+A body is a graph in an attribute of the node.
 
 A loop-carried value may change its shape between iterations, so its type is found by a fixpoint
 iteration. The first visit of the body assumes the types of the initial values. If the body returns

@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attributes that a function call sets, and the defaults of the others, by name.
+    """Return the attributes of a function call by name: set by the call, or defaults.
 
     Args:
         function: the called function.

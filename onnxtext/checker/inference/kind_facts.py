@@ -46,7 +46,7 @@ from onnxtext.core import core, core_module
 from onnxtext.quick_dataclass import dataclass
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
-"""Maximum number of elements of a constant to read: of integers (indices, sizes), of others."""
+"""Maximum number of elements of a constant to read: for integers (indices, sizes); for others."""
 MAX_COMPARED_INTEGERS = 16
 """Maximum length of an integer list attribute that is compared by value, not by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
@@ -179,8 +179,8 @@ class KindShapes:
 
     Attributes:
         fits: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
-            restricts one (`N` is 4; `N` is 1 or 8). All methods then return unknown shapes and
-            values.
+            restricts a symbol (`N` is 4; `N` is 1 or 8). If False, all methods return unknown
+            shapes and values.
     """
 
     def __init__(self) -> None:

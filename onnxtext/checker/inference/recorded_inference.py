@@ -22,7 +22,7 @@ from onnxtext.checker.inference.type_merging import Types
 class RecordedInference(ShapeInference):
     """Infers shapes like its base class; records each visit of a graph or function body.
 
-    Each visit has its own environment. Visits that report no findings are not recorded.
+    Each visit has its own environment. Visits in which findings are not reported are not recorded.
 
     Attributes:
         visits: maps `id(scope)` to the environments of all visits of the scope. A function body is

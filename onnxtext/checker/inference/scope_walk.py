@@ -22,8 +22,8 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
     """Call `visit(scope, outer environment)` for all top-level graphs.
 
-    A training algorithm may use values of the main graph, so its outer environment is that of the
-    main graph. Other graphs have no outer environment (None).
+    The outer environment of a training algorithm is the environment of the main graph, whose values
+    the algorithm may use. Other graphs have no outer environment (None).
     """
     main: E | None = None
     for scope in scopes:

@@ -233,7 +233,7 @@ def gather_elements(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
-    """Require each dimension of the indices to be at most that of the data, except at `axis`."""
+    """Require that the indices are no larger than the data in each dimension except `axis`."""
     for index, (size, count) in enumerate(zip(shape, call.shape(1) or (), strict=False)):
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]
@@ -244,7 +244,7 @@ def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
 def scatter_elements(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ScatterElements`: the shape of the data.
 
-    Indices and updates must have equal shapes, and as many dimensions as the data.
+    Indices and updates must have equal shapes, whose rank is the rank of the data.
     """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     axis = call.axis("axis", 0)
