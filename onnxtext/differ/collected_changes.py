@@ -45,7 +45,7 @@ class Collector:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no difference was collected yet."""
+        """Whether the collection has no differences so far."""
         return not (self.items or self.renames or self._stored)
 
     def record_added(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
@@ -162,7 +162,8 @@ class NameMap:
     def get(self, name: str) -> str:
         """Return the new name of a value; `name` itself if it has no mapping.
 
-        If another value has the name now, return a text that is not the name of a new value.
+        If `name` has no mapping but is the new name of another value, return a text that no
+        value of the new model has as its name.
         """
         for names, old_names in self._scopes:
             if name in names:
@@ -172,7 +173,7 @@ class NameMap:
         return name
 
     def reuse_note(self, name: str) -> str:
-        """Return a remark about a name that denotes another value in the new model."""
+        """Return a remark for the user: the old and the new value called `name` are different."""
         for names, old_names in self._scopes:
             if name in names:
                 return f"the old `{value_name(name)}` is now `{value_name(names[name])}`"
@@ -181,5 +182,5 @@ class NameMap:
         raise AssertionError(name)
 
     def keeps(self, names: Iterable[str]) -> bool:
-        """Whether the new name of each value equals its old name."""
+        """Whether the values called `names` in the old model keep their names in the new model."""
         return all(self.get(name) == name for name in names)

@@ -86,9 +86,9 @@ class GraphComparer:
         return match.names
 
     def bodies(self, match: GraphMatch) -> None:
-        """Compare the inputs, outputs, initializers, `value_info` and nodes of matching graphs.
+        """Compare the inputs, outputs, initializers, `value_info` and nodes of a matching pair.
 
-        The graphs may be functions.
+        The pair consists of two graphs or two functions.
         """
         self.out.matches.append(match)
         old, new, names = match.old, match.new, match.names
@@ -132,7 +132,7 @@ class GraphComparer:
             )  # fmt: skip
 
     def _record_rename(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> None:
-        """Record a renamed input or output, or an output that now returns a different value."""
+        """Record a rename of an input or output, or that an output now returns another value."""
         if kind == "value_info":
             return
         new_name = match.names.get(old.name)

@@ -145,7 +145,8 @@ def _differs_in_presence_only(
 ) -> bool:
     """Whether a field is absent in one message and empty or zero in the other.
 
-    False in types and shapes, where presence has a meaning: a dimension of size 0 is not unknown.
+    In types and shapes, return False: there, presence has a meaning. For example, a dimension
+    without a value is unknown, but a dimension of size 0 is known.
     """
     if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):
         return False
@@ -192,7 +193,7 @@ def _key(item: FieldValue, key: str | None, index: int) -> str:
 
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
-    """Map each field's name or number to its values; an unknown field may have several."""
+    """Map the name of each field (the number of an unknown field) to the values of the field."""
     result: dict[str | int, tuple[FieldValue, ...]] = {}
     for field in record.fields:
         assert field.key is not None

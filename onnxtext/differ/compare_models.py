@@ -69,7 +69,7 @@ def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
 def _without_metadata(diff: ModelDiff) -> ModelDiff:
     """Remove the metadata differences of all items except the model itself.
 
-    Used if one of the texts was printed without the metadata of its graphs, nodes and values.
+    This is necessary if one text was printed without the metadata of graphs, nodes and values.
     """
     ignored: tuple[Category, ...] = ("metadata",)
     items = [item if item.kind == "model" else item.without(ignored) for item in diff.items]
@@ -248,7 +248,7 @@ class Comparer:
             elif one != other:
                 texts = _parameter_text(one), _parameter_text(other)
                 changes.append(FieldChange(path, "model", *texts))
-        # Parameters without a default are a list of their own, `attribute`.
+        # FunctionProto stores parameters without and with a default in two separate lists.
         for kind in (str, Attribute):
             names = [[n for n in side if isinstance(side[n], kind)] for side in (before, after)]
             pairs = match_keys(*names)
@@ -261,7 +261,7 @@ class Comparer:
 
 
 Parameters = Sequence[str | Attribute]
-"""The attribute parameters of a function: a name, or an attribute with a type or default."""
+"""The attribute parameters of a function. Each is a name, or an attribute with type or default."""
 
 
 def _parameter_name(parameter: str | Attribute) -> str:
@@ -280,19 +280,22 @@ def _function_name(function: Function) -> str:
 
 
 def _function_content(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return a key for matching renamed functions: the interface and the nodes."""
+    """Return a key for matching renamed functions: input names, output names and nodes."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
 
 
 def _function_outputs(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return the interface of a function and the names of all values that it computes."""
+    """Return a key for matching renamed functions: names of inputs, outputs and node outputs."""
     interface = [value.name for value in (*function.inputs, *function.outputs)]
     return (len(function.inputs), *interface, *[node.outputs for node in function.nodes])
 
 
 def _function_body(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return a key for matching functions by their nodes alone; without nodes it is unique."""
+    """Return a key for matching renamed functions: the nodes only.
+
+    A function without nodes gets a unique key, so that it matches no other function.
+    """
     return tuple(map(side.encoder.node, function.nodes)) or (id(function),)
 
 

@@ -26,7 +26,10 @@ from onnxtext.printer.quoting import value_name
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
-"""Compares two graphs in attributes; arguments: old, new, old path, new path, outer names."""
+"""Compares two graphs in attributes.
+
+The arguments are the old and the new graph, their paths, and the name map of the outer graphs.
+"""
 
 
 class NodeComparer:
@@ -90,7 +93,7 @@ class NodeComparer:
         return changes
 
     def _same_head(self, old: Node, new: Node) -> bool:
-        """Whether `_head` certainly finds no difference (fast path)."""
+        """Whether the fields that `_head` compares are certainly equal (fast path)."""
         return (
             old.op_type == new.op_type
             and old.name == new.name
@@ -136,7 +139,7 @@ class NodeComparer:
         positions: Positions,
         nested: list[tuple[Graph, Graph, str, str]],
     ) -> list[FieldChange]:
-        """Compare two attributes; add their graphs to `nested`, to be compared later."""
+        """Compare two attributes, and append their graphs to `nested` for a later comparison."""
         path = attribute_path(new.name)
         olds, news = list(attribute_graphs((old,))), list(attribute_graphs((new,)))
         if not olds and not news:
@@ -180,14 +183,14 @@ def _values(
 
 
 EncodedNode = tuple[Node, StatementEncoder]
-"""A node and its encoder."""
+"""A node, and the encoder that encodes its statement."""
 
 
 def _with_encoder(node: Node, side: ModelSide) -> EncodedNode:
-    """Return a node with its encoder.
+    """Return a node and the encoder to use for it.
 
-    If decorators replace the node's inputs, outputs or attributes, the node is encoded and decoded:
-    the fields are then in the node, not in the decorators.
+    If decorators replace the node's inputs, outputs or attributes, the node is encoded and decoded,
+    to move these fields from the decorators into the node.
     """
     if not node.decorators:
         return node, side.encoder

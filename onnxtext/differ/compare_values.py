@@ -53,9 +53,9 @@ class ValueComparer:
     # ---- Declarations -----------------------------------------------------------------------
 
     def same_declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> bool:
-        """Whether two declarations are certainly equal, except for their names.
+        """Whether two declarations are certainly equal; their names are ignored.
 
-        False means that they may differ. This is a fast path of `declaration`.
+        If False, they may be equal or differ. This is a fast path of `declaration`.
         """
         if old.decorators or new.decorators or old.metadata or new.metadata or not self._plain:
             return False
@@ -70,7 +70,7 @@ class ValueComparer:
         return False
 
     def declaration(self, old: ast.ValueInfo, new: ast.ValueInfo) -> list[FieldChange]:
-        """Return the changes between two declarations, except those of the name."""
+        """Return the changes between two declarations; changes of the name are left out."""
         if self.same_declaration(old, new):
             return []
         old_bytes = self.old.encoder.value_info(old)
@@ -84,7 +84,7 @@ class ValueComparer:
     def initializer(
         self, old: ast.ValueInfo, new: ast.ValueInfo, defaults: tuple[bool, bool]
     ) -> list[FieldChange]:
-        """Return the changes between two initializers, except those of the name.
+        """Return the changes between two initializers; changes of the name are left out.
 
         Args:
             old: the old initializer.
@@ -151,10 +151,10 @@ class ValueComparer:
     def _with_data(
         self, old: TensorRef, new: TensorRef, others: list[FieldChange]
     ) -> list[FieldChange]:
-        """Return `others` and the changes of the elements of two tensors.
+        """Return the changes `others`, followed by the changes of the elements of two tensors.
 
-        If elements differ, leave the changes of `external_data` and `data_location` out: the
-        change of the elements shows these references.
+        If elements differ, leave out the changes of `external_data` and `data_location`, because
+        the change of the elements shows these references, too.
         """
         changes = self._data(old, new, others)
         if any(change.category == "weights" for change in changes):
@@ -166,8 +166,7 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors.
 
-        If the elements differ, return no change when `others`, the changes found so far, already
-        include one of the elements.
+        If the changes found so far (`others`) include a change of the elements, add no second one.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)
@@ -213,7 +212,10 @@ class ValueComparer:
     def _tensors(
         self, old: ast.Attribute, new: ast.Attribute, path: str
     ) -> list[FieldChange] | None:
-        """Compare the tensors in two attributes; None if they cannot be paired."""
+        """Compare the tensors in two attributes.
+
+        Return None if the attributes have other values, or different numbers or kinds of tensors.
+        """
         pairs = [(old.value, new.value, path)]
         if isinstance(old.value, tuple) and isinstance(new.value, tuple):
             if len(old.value) != len(new.value) or not old.value:
@@ -244,7 +246,10 @@ _MAX_REPEATED = 1 << 20
 
 
 def _without_blobs(attribute: ast.Attribute, side: ModelSide) -> Any:
-    """Return an attribute's string or list, with data instead of blobs; None if unknown."""
+    """Return an attribute's string or list, with data instead of blobs.
+
+    Return None for other values, long `RepeatedList`s, and blobs whose data is missing.
+    """
     if isinstance(attribute.value, ast.RepeatedList):
         few = attribute.value.count <= _MAX_REPEATED
         return _comparable(expand_repetition(attribute.value), side) if few else None
@@ -280,7 +285,7 @@ def _comparable(value: Any, side: ModelSide) -> Any:
 
 
 def _unnamed_fields(differences: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
-    """Drop differences of the field `name`, which are renames; keep those in its encoding."""
+    """Drop changes of the field `name`, which are renames; keep differences of its encoding."""
     return (item for item in differences if item.path != "name" or item.category == "encoding")
 
 
@@ -289,7 +294,7 @@ def _is_external(value: ast.ValueInfo) -> bool:
 
 
 def _without_elements(data: Any) -> ast.TensorData:
-    """Remove all data except external references; elements are compared separately."""
+    """Return `data` if it is external, otherwise no data; elements are compared separately."""
     return data if isinstance(data, ast.ExternalData) else ast.NoData()
 
 
@@ -350,7 +355,7 @@ def _tensor_changes(
     old: ast.ValueInfo | ast.Tensor,
     new: ast.ValueInfo | ast.Tensor,
 ) -> list[FieldChange]:
-    """Convert differences of tensors to changes: categorize names and data, print types."""
+    """Convert differences of tensors to changes: set the categories, and print the types."""
     changes = []
     for difference in differences:
         category: Category = difference.category

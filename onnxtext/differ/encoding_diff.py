@@ -14,11 +14,11 @@ from onnxtext.weights.find_blobs import BlobReader
 
 
 def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector) -> None:
-    """Add the differences between the encodings of two files with equal models to `out`.
+    """Compare the encodings of two files with equal models, and add the differences to `out`.
 
-    If `out` has no differences at all, both models are encoded canonically and their bytes are
-    compared, to prove that the diff missed nothing. If the bytes differ, a change of the kind
-    `model` is added. This check is skipped if a text was printed without its weights or metadata.
+    If `out` is then still empty, both models are encoded canonically and their bytes are compared,
+    to prove that the diff missed nothing. If the bytes differ, a change of the kind `model` is
+    added. This check is skipped if a text was printed without its weights or metadata.
     """
     old_encoding, new_encoding = _encoding(old.model), _encoding(new.model)
     if old_encoding != new_encoding:
@@ -38,7 +38,7 @@ def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector)
             for side in (old, new)
         ]
     except LowerError:
-        return  # missing weights were compared by their digests
+        return  # weights are missing; `digested` has compared their digests
     if complete[0] != complete[1]:
         change = FieldChange(
             "",

@@ -50,8 +50,8 @@ class GraphLists:
     def of(cls, owner: Graph | Function, path: str) -> GraphLists:
         """Collect the lists of a graph or function.
 
-        A list that the decorator `@set` or `@unset` replaces is empty; the decorator is compared as
-        a field of the graph.
+        If the decorator `@set` or `@unset` replaces a list, the result has an empty list instead:
+        the diff compares the decorator as a field of the graph.
         """
         with_data = known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
@@ -74,7 +74,7 @@ class GraphLists:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return the inputs and outputs. Those of a function have no types (`_infos` has them)."""
+    """Return the inputs and outputs; for a function without their types, which `_infos` returns."""
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)
@@ -107,7 +107,7 @@ def replaces_lists(owner: Graph | Function) -> bool:
 
 
 def _infos(owner: Graph | Function) -> list[ValueInfo]:
-    """Return the `value_info` list in its order (SPEC 10)."""
+    """Return the entries of the `value_info` list in the order of the protobuf field (SPEC 10)."""
     metadata = dict(owner.value_metadata)
     infos: list[ValueInfo] = []
     if isinstance(owner, Function):

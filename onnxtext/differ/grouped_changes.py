@@ -21,8 +21,8 @@ _MAX_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
 _MAX_NODES = 40
-"""Maximum number of nodes in a rewrite. A larger one, such as a model whose nodes were all
-replaced, is split: each part has the old and new nodes that compute the same output names."""
+"""Maximum number of nodes in a rewrite. If all nodes of a model were replaced, for example, the
+rewrite is larger. It is then split: the nodes of a part compute the same output names."""
 
 
 def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> tuple[Group, ...]:
@@ -137,7 +137,7 @@ class _Operators:
 
 
 def _differing(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
-    """Return the nodes that differ, each with its key; `keys` maps paths to keys."""
+    """Return (item key, node) for each node of `body` that differs; `keys` maps paths to keys."""
     paths = [f"{body.path}.node[{index}]" for index in range(len(body.nodes))]
     return [
         (keys[path], node) for path, node in zip(paths, body.nodes, strict=True) if path in keys
@@ -176,7 +176,7 @@ _GROUPED = ("node", "initializer", "sparse_initializer", "value_info")
 
 
 def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]:
-    """Return the key and title of an item's group; the key is None if its kind is not grouped."""
+    """Return the key and title of an item's group; the key is None for items without a group."""
     if item.kind not in _GROUPED:
         return None, ""
     subject = operator or item.kind
@@ -192,7 +192,7 @@ def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]
 
 
 def _field(change: FieldChange) -> str:
-    """Describe the change of a field without the details that differ from node to node."""
+    """Describe the change of a field so that similar changes have equal descriptions."""
     if change.weights is not None:
         return change.weights.how or "elements changed"
     if change.category == "order":

@@ -63,9 +63,9 @@ class ModelSide:
         return ItemPosition(path, position.line, position.column)
 
     def _normalize(self) -> None:
-        """Encode and decode the model if its decorators replace lists that have their own syntax.
+        """Turn lists that `@set` or `@unset` replaces into statements, to compare them one by one.
 
-        The lists then become statements, which can be compared one by one.
+        The model is encoded and decoded for this purpose; it then has no text positions.
         """
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model
@@ -78,7 +78,7 @@ class ModelSide:
             plain = replace(self.model, encoding_habits=(), encoding=None)
             lifted = lift_model(lower_model(plain, BlobReader(self.base, plain.places)))
         except (LowerError, LiftError):
-            return  # weights are missing: the decorators are compared as they are
+            return  # for example, weights are missing; the decorators are then compared unchanged
         lifted.encoding_habits = self.model.encoding_habits
         lifted.encoding = self.model.encoding
         self.model = lifted
@@ -123,8 +123,8 @@ class ModelSide:
     def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> ModelSide:
         """Create a side from a file.
 
-        The suffix `.onnx` means a binary model; `.onnxtxt` and `.onnxtext` mean a text. The content
-        of other files decides.
+        The suffix `.onnx` means a binary model; `.onnxtxt` and `.onnxtext` mean a text. For other
+        suffixes, the content decides.
 
         Raises:
             OnnxTextError: the file is not a valid text or model.
@@ -144,7 +144,7 @@ def _read(path: Path) -> bytes | memoryview:
     """Read a file; map a large file into memory."""
     try:
         view = view_file(Path(os.path.realpath(path)))
-    except PathError:  # a pipe, or a directory, for which `read_input` raises
+    except PathError:  # a pipe; or a directory, which `read_input` rejects
         return read_input(path)
     return view if len(view) > _LARGE else bytes(view)
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the scale and the zero point of quantized weights.
 
-They are inputs of `DequantizeLinear`, `QLinearMatMul` and `QLinearConv`. Other operators, such as
-`MatMulInteger`, have no input for the scale; their weights are recognized by the names that
-onnxruntime's quantizer gives (`W_quantized`, `W_scale`, `W_zero_point`).
+For `DequantizeLinear`, `QLinearMatMul` and `QLinearConv`, scale and zero point are inputs of the
+node that uses the weight. Other operators, such as `MatMulInteger`, have no input for the scale.
+Their weights are recognized by the names that onnxruntime's quantizer generates: `W_quantized`,
+`W_scale` and `W_zero_point`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Quantization:
 
 
 def find_quantizations(model: Model) -> dict[str, Quantization]:
-    """Return the known quantizations of weights, by the name of the quantized weight."""
+    """Map the name of each quantized weight to its `Quantization`."""
     initializers: dict[str, ValueInfo] = {}
     nodes: list[Node] = []
     for graph in walk_graphs(model):
@@ -51,7 +52,10 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
         for used, scale, zero_point, axis in _uses(node):
             weight, weight_axis = used, axis
             if used not in initializers and used in gathered:
-                weight, weight_axis = gathered[used], None  # `axis` is that of Gather's output
+                weight, weight_axis = (
+                    gathered[used],
+                    None,
+                )  # `axis` counts the axes of Gather's output
             if (
                 weight in initializers
                 and scale in initializers
@@ -70,7 +74,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
 
 
 def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:
-    """Yield (weight name, scale name, zero point name, axis) of each dequantized input."""
+    """Yield (weight, scale, zero point, axis) of each input that a node dequantizes, as names."""
     names = (*node.inputs, "", "", "", "", "", "")
     match node.op_type:
         case "DequantizeLinear" if not _attribute(node, "block_size", 0):

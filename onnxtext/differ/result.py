@@ -82,7 +82,7 @@ class FieldChange:
         old: the old value in the syntax of the text; None if the old model lacks the field.
         new: the new value in the syntax of the text; None if the new model lacks the field.
         weights: how the elements of a tensor differ; None for other fields.
-        note: a remark, if `old` and `new` are one name that has another value in the new model.
+        note: a remark if `old` and `new` are the same name, but denote different values; else None.
     """
 
     path: str
@@ -126,7 +126,7 @@ class ItemChange:
         return self.kind, old, None if self.new is None else self.new.path
 
     def without(self, ignored: Collection[Category]) -> ItemChange | None:
-        """Return the item without the changes of ignored categories; None if no change remains.
+        """Remove changes whose category is in `ignored`; return None if no change remains.
 
         Added and removed items are always kept.
         """
@@ -144,7 +144,7 @@ class ItemChange:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A renamed value, initializer or node; uses of the new name do not count as differences.
+    """A renamed value, initializer or node. Uses of the new name are not reported as differences.
 
     Attributes:
         kind: `value`, `initializer`, `node`, or `input` or `output` of the main graph.
@@ -254,7 +254,7 @@ class ModelDiff:
         return render(self)
 
     def without(self, ignored: Collection[Category]) -> ModelDiff:
-        """Return the diff without the changes of ignored categories."""
+        """Return the diff without the changes whose category is in `ignored`."""
         if not ignored:
             return self
         items = [kept for item in self.items if (kept := item.without(ignored)) is not None]

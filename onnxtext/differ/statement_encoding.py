@@ -22,7 +22,7 @@ LARGE = 4096
 
 
 class StatementEncoder(Lowering):
-    """Encodes the statements of one model, with names of blobs instead of their bytes."""
+    """Encodes the statements of one model; blobs are encoded as their digests."""
 
     def __init__(self, presence: ast.Presence) -> None:
         """Create an encoder for a model with these presence defaults.
@@ -35,7 +35,7 @@ class StatementEncoder(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace a blob or file by its name, and large raw data by a digest."""
+        """Replace blobs and large raw data by digests, and files by their paths and entries."""
         match data:
             case ast.Blob():
                 return ast.FieldData((("raw_data", bytes(self.blob(data, offset))),))
@@ -50,7 +50,7 @@ class StatementEncoder(Lowering):
         return data
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
-        """Return bytes that name a blob by its digest, instead of its data."""
+        """Return bytes that contain the digest of the blob instead of its data."""
         return f"onnxtext blob {blob.digest}".encode()
 
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
@@ -67,7 +67,7 @@ def _name_of(blob: ast.TypedBlob) -> bytes:
 
 
 def rename_tensors(record: ast.Record, names: Callable[[str], str]) -> ast.Record:
-    """Return a record with the tensor names in its `tensor_name` fields mapped by `names`."""
+    """Map the tensor names in all `tensor_name` fields of a record and of the records in it."""
     fields = []
     for field in record.fields:
         value = field.value

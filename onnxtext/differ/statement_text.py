@@ -87,7 +87,7 @@ def attribute_statement(attribute: Attribute) -> str:
 def data_statement(type: TensorType, data: TensorData) -> str:
     """Return the text of a tensor's data; `no data` if the tensor has none.
 
-    Large data is printed as the name of a blob, or as `{…}` if no blob can hold it.
+    Large data is printed as the name of a blob. If a blob cannot hold the data, print `{…}`.
     """
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MAX_TYPED:
@@ -96,12 +96,12 @@ def data_statement(type: TensorType, data: TensorData) -> str:
 
 
 def type_statement(type: Type | None) -> str | None:
-    """Return the text of a type; None for None."""
+    """Return the text of a type; None if `type` is None."""
     return None if type is None else type_text(type)
 
 
 class _WithoutLargeData(WeightMover):
-    """Copies statements with names of blobs instead of large data."""
+    """Copies statements, replacing large data by names of blobs."""
 
     def __init__(self) -> None:
         super().__init__(INLINE_ELEMENTS)

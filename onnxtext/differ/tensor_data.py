@@ -149,8 +149,8 @@ def storage_fields(type: ast.TensorType, data: ast.TensorData) -> str:
 def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     """Return how the elements of two tensors differ; None if they are equal.
 
-    Tensors with the same blob digest or the same reference to missing external data count as equal.
-    If other data is missing, the result has a note with the reason.
+    Missing data counts as equal if both tensors have the same blob digest, or the same reference to
+    external data. Otherwise, the result has a note if data is missing.
     """
     if _same_reference(old.data, new.data):
         return None
@@ -169,9 +169,9 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
-    """Return why external data that two tensors both refer to cannot be read.
+    """Return the reason why the external data of two tensors was not compared.
 
-    Return None if it can be read, or if the tensors do not have the same external data.
+    Return None if the data can be read, or if the tensors refer to different data.
     """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         try:
@@ -289,7 +289,7 @@ def _accumulate(
     Args:
         blocks: corresponding blocks of both tensors.
         count: number of elements.
-        count_nans: whether to count NaNs; otherwise their numbers are None.
+        count_nans: whether to count NaNs; if False, the numbers of NaNs are None.
         numeric: whether numeric differences have a meaning.
     """
     changed = compared = 0
@@ -310,7 +310,7 @@ def _accumulate(
             missing = [np.isnan(part) for part in wide]
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
             distance = np.abs(wide[0] - wide[1])
-            distance[wide[0] == wide[1]] = 0  # equal infinities, too
+            distance[wide[0] == wide[1]] = 0  # otherwise NaN for equal infinities
             finite = distance[~(missing[0] | missing[1])]
             compared += finite.size
             if finite.size:
@@ -327,7 +327,10 @@ def _accumulate(
 
 
 def _raw_of_entries(element: ElementType | None, entries: bytes) -> Data | None:
-    """Convert typed data to raw data (comments of the fields of `TensorProto` in `onnx.proto`)."""
+    """Convert typed data to raw data, as the comments on `TensorProto` in `onnx.proto` define.
+
+    Return None for element types without raw data, such as strings.
+    """
     if element is None:
         return None
     if element.field == "int32_data" and element.bits != 32:

@@ -66,9 +66,10 @@ def value_uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Map (input index, operator) of each use by an unmatched node to the index of that node.
+    """Find the uses of a value by unmatched nodes.
 
-    A key that several uses share is mapped to -1.
+    Return a map from (input index, operator) of the use to the index of the node. If several uses
+    have the same input index and operator, they are mapped to -1.
 
     Args:
         side: the graph.
@@ -83,9 +84,11 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 
 
 def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Return a key for each unmatched node, by index. Equal keys mean the same matched consumers.
+    """Map the index of each unmatched node to a key; nodes with equal keys have equal consumers.
 
-    Graph outputs count as consumers. The key of a node without matched consumers is None.
+    Unmatched consumers are ignored.
+
+    Graph outputs count as matched consumers. A node without matched consumers has the key None.
 
     Args:
         side: the graph whose nodes get keys.
@@ -118,9 +121,9 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
-    """Map the index of each unmatched node to a key of the producers of its inputs.
+    """Map the index of each unmatched node to a key; nodes with equal keys have equal producers.
 
-    All unmatched producers count as one producer.
+    All unmatched producers count as the same producer.
 
     Args:
         side: the graph whose nodes get keys.
@@ -136,7 +139,7 @@ def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(marks: Sequence[int]) -> list[int]:
-    """Return `marks` with each -1 replaced by the last number before it that is not -1, if any."""
+    """Return `marks` with each -1 replaced by the nearest earlier mark that is not -1, if any."""
 
     def last_match(before: int, mark: int) -> int:
         return mark if mark >= 0 else before

@@ -34,7 +34,7 @@ _MAX_RANK = 4
 
 
 def element_count(type: TensorType) -> int:
-    """Return the number of elements of a tensor; 0 if a dimension is negative."""
+    """Return the number of elements of a tensor type; 0 if a dimension is negative."""
     return prod([max(dim, 0) for dim in type.integer_dims])
 
 
@@ -71,7 +71,7 @@ def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> A
 
 
 def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) -> Array:
-    """Unpack elements: signed values for `int` types, unsigned codes for other types."""
+    """Unpack elements narrower than a byte: `int` types to signed values, others to raw codes."""
     from onnxtext.tensor.packing import unpack
 
     codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
@@ -83,8 +83,8 @@ def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) 
 def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
     """Whether `new` is `old` with permuted axes.
 
-    `before` and `after` are the shapes of `old` and `new`. Return False for tensors of a rank below
-    2 or above `_MAX_RANK`.
+    `before` and `after` are the shapes of `old` and `new`. If the rank is below 2 or above
+    `_MAX_RANK`, return False.
     """
     if len(before) != len(after) or not 2 <= len(before) <= _MAX_RANK:
         return False
@@ -97,7 +97,7 @@ def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[
 
 
 def _same(old_data: Array, new_data: Array) -> bool:
-    """Whether arrays are bitwise equal; comparing row by row finds most differences early."""
+    """Whether arrays are bitwise equal; compare row by row, to stop at the first difference."""
     return all(
         np.array_equal(_bits(left), _bits(right))
         for left, right in zip(old_data, new_data, strict=True)
@@ -158,7 +158,7 @@ def _count_changed(old: Array, new: Array) -> int:
 
 
 def _values(tensor: TensorRef, array: Array) -> _Values | None:
-    """Return the values of a tensor, dequantized if it was quantized; None if not computable."""
+    """Return the values of a tensor, dequantized if it is quantized; None if they are unknown."""
     quantization = tensor.reader.quantizations.get(tensor.name)
     if quantization is None:
         return _Values(array) if tensor.type.element not in _NOT_NUMERIC else None
@@ -190,7 +190,8 @@ def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
     Args:
         shape: the shape of the weight.
         size: the number of elements of the scale.
-        known: the axis that a node states, negative to count from the end; None to infer the axis.
+        known: the axis according to the node that uses the weight; negative numbers count from the
+            end. If None, the axis is inferred from the shape.
     """
     if known is not None:
         known += len(shape) if known < 0 else 0
@@ -200,9 +201,9 @@ def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
 
 
 class _Values:
-    """The values of a tensor, dequantized block by block.
+    """Reads the values of a tensor block by block; dequantizes them if there is a scale.
 
-    Each run of `inner` consecutive elements has the same scale.
+    Every `inner` consecutive elements have the same scale.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class _Values:
 
 
 def _measure(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
-    """Return the largest and the mean difference of values, block by block, without NaNs."""
+    """Measure the largest and the mean difference of values, ignoring NaNs."""
     largest = total = 0.0
     compared = 0
     with np.errstate(all="ignore"):

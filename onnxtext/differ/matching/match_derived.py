@@ -46,7 +46,7 @@ def match_derived(
         sides: the old and the new model.
 
     Returns:
-        The (old, new) indices of the further matches.
+        The (old, new) indices of the new matches, without `pairs`.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
     if not left or not right:
@@ -95,7 +95,10 @@ def _by_content(
 def _derived_hashes(
     array: Array, value: ValueInfo, targets: set[tuple[str, tuple[int, ...]]]
 ) -> list[Hashable]:
-    """Return a key (type, shape, digest) for each transposition or cast that gives a target."""
+    """Return the keys (element type, shape, digest) of transposed and cast copies of a weight.
+
+    Only copies whose element type and shape are in `targets` are computed.
+    """
     value_element = value.type.element  # type: ignore[union-attr]
     shape = _shape(value)
     keys: list[Hashable] = []
@@ -131,7 +134,10 @@ def _size(value: ValueInfo) -> int:
 
 
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:
-    """Return the elements of an initializer; None if too few, missing or of no numpy type."""
+    """Return the elements of an initializer.
+
+    Return None if it is too small, if its data is missing, or if numpy lacks its element type.
+    """
     if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None
     return None if dtype_of(value.type.element) is None else read_elements(value, side.reader)

@@ -70,8 +70,8 @@ def match_graphs(
         new: the new graph or function.
         outer: maps the names of the enclosing graphs; None if there are none.
         sides: the old and the new model.
-        nested: whether these are functions or nested graphs. Their inputs and outputs match by
-            position even if their numbers differ.
+        nested: whether `old` and `new` are functions or nested graphs. Inputs and outputs are then
+            matched by position even if the numbers of unmatched ones differ.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -104,14 +104,14 @@ def _match_values(
     *,
     by_position: bool,
 ) -> Pairs:
-    """Match inputs or outputs by name, then by `new_name`, then by type, then by position.
+    """Match inputs or outputs by equal names, then by `new_name`, by type, and by position.
 
     Args:
         old: the old inputs or outputs.
         new: the new inputs or outputs.
         new_name: maps an old name to the new name of the value.
-        by_position: whether to match by position even if the numbers of values that are unmatched
-            until then differ.
+        by_position: whether to match the remaining values by position even if the old and the new
+            model have different numbers of them.
     """
     names = [value.name for value in new]
     pairs = match_keys([value.name for value in old], names)
@@ -156,7 +156,7 @@ def _content(
         value: the initializer.
         side: the model that has it.
         types: the types of the initializers to hash.
-        budget: its only item is the number of bytes that may still be hashed; updated.
+        budget: a list of one item, the number of bytes that may still be hashed; updated.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None
@@ -167,7 +167,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match unmatched initializers that matching nodes use as the same input."""
+    """Match initializers that a matching pair of nodes has at the same input index."""
     old, new = match.old, match.new
     left, right = unmatched_indices(
         match.initializers, len(old.initializers), len(new.initializers)
@@ -200,7 +200,7 @@ def _match_nodes(match: GraphMatch, sides: tuple[ModelSide, ModelSide]) -> Pairs
 
 
 class _LeafKeys:
-    """Computes keys of values that no node produces; matching values have equal keys."""
+    """Computes keys of values without a producer; matching values have equal keys."""
 
     def __init__(self, match: GraphMatch, side: int) -> None:
         body = (match.old, match.new)[side]

@@ -13,7 +13,7 @@ Pairs = list[tuple[int, int]]
 
 
 def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
-    """Return the (old, new) indices of equal keys, in the order of `new`.
+    """Return the (old, new) indices of the entries with equal keys, in the order of `new`.
 
     The n-th occurrence of a key in `old` matches its n-th occurrence in `new`.
     """
@@ -27,10 +27,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved_entries(order: Sequence[int]) -> set[int]:
-    """Return the indices in `order` of the entries that were moved.
+    """Return the positions of the moved entries in the list `order`.
 
-    Entries in a longest increasing subsequence of `order` keep their order; all others count as
-    moved. The time is O(n log n).
+    The entries of a longest increasing subsequence of `order` count as unmoved, all other entries
+    as moved. The time is O(n log n).
 
     Args:
         order: the distinct old indices of the entries, in the new order.
@@ -55,7 +55,7 @@ def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
 
 
 def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
-    """Match the entries that are in none of the pairs by further keys, as `match_keys` does.
+    """Match the entries that `pairs` lacks by other keys, as `match_keys` does.
 
     Args:
         pairs: the (old, new) indices of the entries that are matched already.
@@ -77,8 +77,8 @@ def walk_pairs(
 ) -> Iterator[tuple[int | None, int | None, bool]]:
     """Yield the entries of both lists, in the order of the new list.
 
-    A removed entry follows the matched entry that is nearest before it in the old list, if any;
-    otherwise it comes first.
+    A removed entry follows its nearest predecessor in the old list that is matched. Without a
+    matched predecessor, it comes first.
 
     Args:
         old_count: length of the old list.
@@ -92,7 +92,7 @@ def walk_pairs(
     out_of_order = {pairs[index][1] for index in moved_entries([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
     image = dict(pairs)
-    removed: dict[int, list[int]] = {}  # by the new index of the matching entry before them
+    removed: dict[int, list[int]] = {}  # by the new index of their matched predecessor
     last = -1
     for old in range(old_count):
         if old in image:

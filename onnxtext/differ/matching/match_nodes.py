@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Match the nodes of two graphs.
 
-Nodes are matched by the strongest evidence first: equal statements with equal neighbors; equal
-computations with any names; equal statements; equal names; connections to matched nodes. Each step
-is linear in the size of the graphs, up to sorting.
+Nodes are matched in steps, from the strongest evidence to the weakest: equal statements with equal
+neighbors; equal computations with any names; equal statements; equal names; connections to matched
+nodes. Each step takes linear time, except for sorting.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Keys = Mapping[int, Hashable]
 """Keys of nodes by index; nodes with the key None are not matched."""
 
 _MAX_ACCIDENTS = 2
-"""Names count as reused if more than this many of them have another value in the new graph."""
+"""If more names than this denote another value in the new graph, names count as reused."""
 
 
 class NodeMatcher:
@@ -74,7 +74,7 @@ class NodeMatcher:
         self.new.partner[new] = old
 
     def _match(self, old: Keys, new: Keys, *, same_count: bool = False) -> None:
-        """Match nodes with equal keys in order.
+        """Match unmatched nodes with equal keys; nodes that share a key are matched in order.
 
         Args:
             old: keys of the old nodes.
@@ -114,11 +114,11 @@ class NodeMatcher:
     # ---- By statements and computations -----------------------------------------------------
 
     def _match_equal_in_context(self) -> None:
-        """Match equal statements whose producers all match, or whose consumers all match.
+        """Match nodes with equal statements if all their producers or all their consumers match.
 
-        An equal statement alone is weak evidence: if values are named by numbers, an added node
-        shifts the numbers, and different nodes may get equal statements. Several nodes with equal
-        statements match in order.
+        An equal statement alone is weak evidence. If the names of values are numbers, an added node
+        shifts the numbers, so that different nodes may have equal statements. If several nodes of a
+        graph have equal statements, they are matched in order.
         """
         candidates = self._candidates()
         old_producers, new_producers = self.old.body.producers, self.new.body.producers
@@ -148,7 +148,7 @@ class NodeMatcher:
                 self._join(index, other)
 
     def _match_equal(self) -> None:
-        """Match equal statements."""
+        """Match nodes with equal statements."""
         self._match_by(lambda s, i, n: s.statements[i])
 
     def _candidates(self) -> list[int]:
@@ -173,10 +173,10 @@ class NodeMatcher:
         return candidates
 
     def _match_computations(self) -> None:
-        """Match nodes with equal `Signatures`: first with both equal, then with either one.
+        """Match nodes by their `Signatures`: first by both signatures, then by only one of them.
 
-        The signature from above describes what a node computes, the signature from below how its
-        results are used.
+        The signature `above` describes what a node computes. The signature `below` describes how
+        the outputs of the node are used.
         """
         old, new = (
             Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
@@ -198,10 +198,12 @@ class NodeMatcher:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        Another unmatched new node may have the output name of the old node. If it also has its
-        operator, skip the pair: the other node is probably the old node with a changed input. If it
-        has the inputs of the new node and uses of the old node, match it: the new node is a copy.
-        Likewise, another unmatched old node may be the new node before a change of its input.
+        In the new graph, a rival may have the output name of the old node: another unmatched node
+        without a pair. If the rival has the operator of the old node, skip the pair, because the
+        rival is probably the old node with a changed input. If the rival has the inputs of the
+        paired new node, and the uses of the output name are kept, match the rival instead, because
+        the paired new node is a copy. A rival in the old graph that has the operator and the output
+        name of the new node also causes the pair to be skipped.
         """
         if not self._has_unmatched():
             return
@@ -230,7 +232,7 @@ class NodeMatcher:
 
     @cached_property
     def _kept_uses(self) -> set[str]:
-        """The names of the values that equal statements use, or that both graphs return."""
+        """The names that occur as inputs of equal statements, or as outputs of both graphs."""
         old, new = self.old, self.new
         equal = set(old.statements).intersection(new.statements)
         stated = zip(old.statements, old.body.nodes, strict=True)
@@ -241,7 +243,7 @@ class NodeMatcher:
     # ---- By names ---------------------------------------------------------------------------
 
     def _match_names(self) -> None:
-        """Match nodes of the same operator by label and outputs, then by outputs, then by label."""
+        """Match nodes of the same operator by label and output names, or by only one of them."""
         self._match_by(lambda s, i, n: (s.operator(i), n.name, n.outputs) if n.outputs else None)
         self._match_by(
             lambda s, i, n: (s.operator(i), n.outputs) if any(n.outputs) else None, same_count=True
@@ -253,7 +255,7 @@ class NodeMatcher:
         self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
 
     def _names_were_reused(self) -> bool:
-        """Whether the new graph reuses old names for different values, as numbered names do."""
+        """Whether the new graph has old names for other values, as after a renumbering."""
         reused = 0
         for old_index, new_index in enumerate(self.old.partner):
             if new_index >= 0:
@@ -265,7 +267,7 @@ class NodeMatcher:
     # ---- By connection ----------------------------------------------------------------------
 
     def _propagate(self) -> None:
-        """Match producers and consumers of matched nodes transitively, by operator and index."""
+        """Match producers and consumers of matched nodes by operator and index, transitively."""
         used = value_uses(self.old), value_uses(self.new)
         queue = [(index, self.old.partner[index]) for index in sorted(self._frontier(used[0]))]
         for old_index, new_index in queue:  # grows during the loop
@@ -292,7 +294,7 @@ class NodeMatcher:
         return {index for index in producers if partner[index] >= 0}
 
     def _producer_pairs(self, old_index: int, new_index: int) -> list[tuple[int, int]]:
-        """Return the pairs of nodes, of equal operators, that produce inputs of a matched pair."""
+        """Return pairs of nodes with the same operator that produce inputs of a matched pair."""
         old, new = self.old, self.new
         pairs = []
         names = zip(
@@ -312,9 +314,9 @@ class NodeMatcher:
     def _consumer_pairs(
         self, old_index: int, new_index: int, old_uses: Uses, new_uses: Uses
     ) -> list[tuple[int, int]]:
-        """Return the pairs of nodes, of equal operators, that use outputs of a matched pair.
+        """Return pairs of nodes with the same operator that use outputs of a matched pair.
 
-        Pairs are left out if several nodes could be paired.
+        Ambiguous pairs are left out.
         """
         pairs: list[tuple[int, int]] = []
         old, new = self.old.body, self.new.body
@@ -346,7 +348,7 @@ class NodeMatcher:
         self._match(*keys, same_count=True)
 
     def _match_by_consumers(self) -> None:
-        """Match nodes with matching consumers; nodes that also have matching inputs come first."""
+        """Match nodes with matching consumers and inputs, then nodes with matching consumers."""
         below = [consumer_keys(side, marks) for side, marks in self._with_marks()]
         above = [producer_keys(side, marks) for side, marks in self._with_marks()]
         both: list[Keys] = [
@@ -357,9 +359,10 @@ class NodeMatcher:
         self._match(*below, same_count=True)
 
     def _with_marks(self) -> list[tuple[MatchSide, list[int]]]:
-        """Return each graph with a mark for each node, which is equal for matching nodes.
+        """Return both graphs, each with a list of marks: one number for each node.
 
-        The mark is the index of the node or its match in the new graph; -1 for unmatched nodes.
+        The mark of a matched node is the index of the pair's new node. Unmatched nodes have the
+        mark -1.
         """
         marks = [index if other >= 0 else -1 for index, other in enumerate(self.new.partner)]
         return [(self.old, self.old.partner), (self.new, marks)]
@@ -367,7 +370,7 @@ class NodeMatcher:
     # ---- By position ------------------------------------------------------------------------
 
     def _match_between_neighbors(self) -> None:
-        """Match nodes that follow the same matched node, in order: by kind, then by operator."""
+        """Match nodes between the same two matched nodes in order: by kind, then by operator."""
         sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
         self._match(
             *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]
@@ -378,7 +381,7 @@ class NodeMatcher:
 
 
 def _unique(indices: Sequence[int], keys: Mapping[int, int]) -> dict[int, int]:
-    """Map each key that occurs exactly once at `indices` to its index."""
+    """Return a map from key to index, for the keys that exactly one of the `indices` has."""
     indexes: dict[int, int] = {}
     for index in indices:
         key = keys[index]

@@ -30,10 +30,10 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys by which equal nodes are recognized.
+    """Computes keys of nodes; nodes with equal keys are equal.
 
-    The keys from `statements` include the node name and the names of inputs and outputs. The
-    numbers from `of` are keys without these names.
+    The keys from `statements` include the node name and the names of inputs and outputs. The keys
+    from `of` are numbers, and ignore these names.
     """
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
@@ -42,7 +42,7 @@ class NodeKinds:
         self._known: dict[tuple[str, int, str | None, str | None], int] = {}
 
     def statements(self, nodes: Sequence[Node]) -> list[Hashable]:
-        """Return a key for each node; nodes with equal keys are equal, names included.
+        """Return a key for each node. Nodes with equal keys are equal, including all names.
 
         Raises:
             LowerError: a node cannot be lowered.
@@ -72,7 +72,8 @@ class NodeKinds:
     def of(self, node: Node) -> int:
         """Return a number that identifies the operator, domain, overload and attributes of a node.
 
-        Graphs in attributes count as equal if they have as many inputs, outputs and nodes.
+        Two graphs in attributes count as equal if the numbers of their inputs, outputs and nodes
+        are equal.
         """
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)
@@ -83,7 +84,7 @@ class NodeKinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """Return a key of an attribute; for graphs, the numbers of inputs, outputs and nodes."""
+        """Return a key of an attribute; of a graph, it has the numbers of inputs, outputs, nodes."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):
@@ -155,7 +156,7 @@ class Signatures:
                         value = number_of(leaf_key(name))
                     elif marks[producer[0]] >= 0:
                         value = number_of(("matched", marks[producer[0]], producer[1]))
-                    else:  # in a cycle
+                    else:  # in a cycle, so that the producer comes later
                         value = number_of(("free", name))
                     values[name] = value
                 inputs.append(value)
@@ -192,7 +193,7 @@ class Signatures:
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Return a key for each use of the nodes' outputs by matched nodes or as graph outputs."""
+        """Map each output of the nodes to keys of its uses by matched nodes or as graph output."""
         nodes, marks = self._body.nodes, self._marks
         number_of = self._numbers.of
         uses: dict[str, list[int]] = {
@@ -210,7 +211,7 @@ class Signatures:
 
 
 def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
-    """Return the node indices `left` in topological order; nodes in or after cycles come last."""
+    """Return the indices `left`, sorted topologically; nodes in or after a cycle come last."""
     expected = set(left)
     waits = dict.fromkeys(left, 0)
     consumers: dict[int, list[int]] = {}

@@ -46,10 +46,10 @@ class DiffLine(NamedTuple):
 
 
 MAX_ITEMS = 40
-"""Maximum number of items of a diff that is shown item by item, without groups."""
+"""Maximum number of items in a diff without groups; above it, similar items are grouped."""
 
 _MAX_SHOWN = 8
-"""Maximum number of lines to show of a group's first occurrence."""
+"""Maximum number of lines that a group shows from its first occurrence."""
 
 
 class Hunk(NamedTuple):
@@ -58,7 +58,7 @@ class Hunk(NamedTuple):
     Attributes:
         lines: the lines to show.
         occurrences: for each occurrence of the differences, the keys of its items
-            (`ItemChange.key`). It is empty for remarks, renames and fields stored differently.
+            (`ItemChange.key`). Empty if the hunk shows remarks, renames or stored differences.
     """
 
     lines: list[DiffLine]
@@ -76,7 +76,7 @@ def hunk_lines(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLin
 
 
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Yield the hunks of a diff, with the keys of their items; `every`: see `hunk_lines`."""
+    """Yield the hunks of a diff; the arguments are the same as for `hunk_lines`."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MAX_ITEMS:
         for group in diff.groups:
@@ -116,7 +116,7 @@ def _stored_differences(diff: ModelDiff) -> Iterator[DiffLine]:
 
 
 _MAX_UNGROUPED = 3
-"""A group that occurs once is shown item by item if it has at most this many items."""
+"""If a group occurs only once and has at most this many items, its items are shown separately."""
 
 
 def _group(group: Group, items: Mapping[ItemKey, ItemChange]) -> Iterator[DiffLine]:

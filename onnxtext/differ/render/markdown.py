@@ -17,8 +17,8 @@ MAX_CHARACTERS = 60_000
 def render(diff: ModelDiff, *, every: bool = False) -> str:
     """Return the verdict, a table of counts, and the hunks in a collapsed section, as Markdown.
 
-    All content from the models is in code blocks with a fence longer than any fence in the content,
-    so that nothing is interpreted as Markdown, HTML, a mention or a link.
+    All content from the models is in code blocks, so that nothing is interpreted as Markdown, HTML,
+    a mention or a link. The fence of a block is longer than any fence in its content.
     """
     title = f"### {inline_code(diff.old_label)} → {inline_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
@@ -62,7 +62,7 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
 
 
 def _line(sign: str, text: str) -> str:
-    """Format a line; GitHub's highlighter uses `!` for changes that are neither old nor new."""
+    """Format a line; replace the mark `~` by `!`, which GitHub highlights as a change."""
     return f"{'!' if sign == '~' else sign}{escape_controls(text)}"
 
 

@@ -24,9 +24,9 @@ def count_items(diff: ModelDiff) -> dict[str, Counter[str]]:
 
 
 def render(diff: ModelDiff) -> str:
-    """Return counts for each kind of item, tables of encodings and operators, and the verdict.
+    """Return the counts for each kind of item and encoding, a table of operators, and the verdict.
 
-    Return "" for equal models.
+    Return "" if the models are equal and stored equally.
     """
     if not diff.differs:
         return ""
@@ -45,7 +45,7 @@ def render(diff: ModelDiff) -> str:
 
 
 def _operators(diff: ModelDiff) -> list[str]:
-    """Return a table of the operators whose number differs."""
+    """Return the lines of a table: the operators whose number of nodes differs."""
     rows = [count for count in diff.operators if count.old != count.new]
     if not rows:
         return []

@@ -15,8 +15,8 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
 
     Args:
         diff: the diff.
-        color: whether to color it for a terminal.
-        every: whether to show every difference of a large diff; otherwise they are grouped.
+        color: whether to color the text for a terminal.
+        every: whether to show every difference; if not, a large diff is grouped.
     """
     parts = list(hunk_lines(diff, every=every))
     if not parts:
