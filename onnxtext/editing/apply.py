@@ -48,10 +48,10 @@ def apply(
         from onnxtext.proto.encode.lower import lower_model
 
         try:
-            model = lift_placed(content, weights="inline")  # the same tree as for its text
+            model = lift_placed(content, weights="inline")  # the same tree as from the text
         except LiftError as error:
             raise invalid_model_error(content, error, name) from None
-        model.encoding = None  # a patch of the bytes before the edit
+        model.encoding = None  # it patches the bytes from before the edit
         before = lower_model(model)
         notes = edit(model) or []
         data = lower_model(model)

@@ -114,7 +114,7 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
 
 
 def _renamed_dimensions(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
-    """Map each symbolic dimension of `old` that changes to its name or size in `new`."""
+    """Map symbolic dimensions of `old` to their names or sizes in `new`, if they differ."""
     result: dict[str, int | str] = {}
     for old_dim, new_dim in zip(old or (), new or (), strict=False):
         before, after = plain_dim(old_dim), plain_dim(new_dim)
@@ -153,7 +153,10 @@ def follow_inference(
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type; replace those of its dimensions whose inferred values changed.
+    """Return a declared type, in which inferred dimensions are updated.
+
+    A declared dimension that is equal to the old inferred value gets the new inferred value. If
+    the inferred rank changed, the new inferred shape replaces the declared shape.
 
     Args:
         type: the declared type.

@@ -30,7 +30,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
 
     Raises:
         OnnxTextError: a value does not exist; no end depends on the starts; an end needs a further
-            input of the model; or a start would also be the output of a node.
+            input of the model; or a new input would also be the output of a remaining node.
     """
     graph = model.graph
     flow = DataFlow(graph)
@@ -81,8 +81,8 @@ def _interface(
         types: types of its values.
         first: the names of possible inputs.
         last: the names of the outputs.
-        needed_inputs: the names of the inputs that the extracted graph needs; those that are not in
-            `first` have default values.
+        needed_inputs: the names of the inputs that the extracted graph needs. Names that `first`
+            lacks are inputs of `graph` with default values.
     """
     infos = [value for value in graph.values if value.data is None]
     declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
@@ -99,14 +99,14 @@ def _interface(
 
 
 def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[str]) -> None:
-    """Move types and metadata between the interface of a graph and the values in it.
+    """Move types and metadata between the interface of a graph and its inner values.
 
-    Values that became inputs or outputs are declared there only. Outputs that became inner values
-    are declared by their nodes.
+    A value that became an input or output is declared only as such. An output that became an inner
+    value is declared at the node that computes it.
 
     Args:
         graph: the graph with its new inputs, outputs and nodes; changed in place.
-        before: its outputs before.
+        before: the outputs before the extraction.
         weights: the names of the initializers that stay.
     """
     outputs = {name for node in graph.nodes for name in node.outputs}
@@ -130,7 +130,7 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
 
 
 def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
-    """Drop the quantization annotations of values that an extracted graph does not have.
+    """Drop quantization annotations whose values are not in the extracted graph.
 
     Args:
         graph: the graph; changed in place.
@@ -154,7 +154,7 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
 
 
 def _metadata(value: ValueInfo) -> Pairs:
-    """Return the metadata of a value, whether it is in a section or a decorator."""
+    """Return the metadata of a value, from its field `metadata` or its decorator `@meta`."""
     return value.metadata or next(
         (
             decorator_entries(decorator)
@@ -180,7 +180,7 @@ def _inferred_types(model: Model) -> dict[str, Type]:
 
 
 def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
-    """Return the values that names of values and labels of nodes stand for."""
+    """Replace labels of nodes by the outputs of the nodes; return the names without duplicates."""
     found: list[str] = []
     for name in names:
         values = flow.resolve(name)
@@ -193,7 +193,7 @@ def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
 def _needed_nodes(
     graph: Graph, flow: DataFlow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
-    """Return the indices of the nodes that compute `last` from `first`, and missing inputs."""
+    """Return the indices of the nodes that compute `last` from `first`, and other needed inputs."""
     chosen: set[int] = set()
     missing: dict[str, None] = {}
     begins, ends, stack = set(first), set(last), list(last)

@@ -22,7 +22,7 @@ T = TypeVar("T")
 _NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 Shape = tuple[Dim, ...]
 Key = tuple[int, str]
-"""A value: the number of its graph in the order of `walk_graphs`, and the value's name."""
+"""Identifies a value: (index of its graph in the order of `walk_graphs`, name of the value)."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class InferredShapes:
         return shape is not None and None not in shape
 
     def original(self, item: object) -> Any:
-        """Return the statement of the original model that was copied to `item`."""
+        """Return the statement of the original model of which `item` is the copy."""
         plain = self.subject.resolved.original(item)
         return self.originals.get(id(plain), plain)
 
@@ -103,10 +103,12 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _ShapeStripper:
-    """Copies a model without declared shapes, except those of inputs; shares unchanged objects.
+    """Copies a model, removing all declared shapes except those of inputs.
+
+    Unchanged objects are not copied, but shared.
 
     Args:
-        originals: a dictionary to add the copied objects to, by the ids of their copies.
+        originals: receives the original object of each copy, by the `id()` of the copy.
     """
 
     def __init__(self, originals: dict[int, Any]) -> None:
@@ -119,7 +121,10 @@ class _ShapeStripper:
         return replace(model, graph=graph, functions=functions, training=[])
 
     def _graph(self, graph: Graph, *, is_main: bool) -> Graph:
-        """Return a copy of a graph without the declared types that inference computes."""
+        """Return a copy of a graph without `value_info` and declared shapes.
+
+        Inputs of the main graph and of weights keep their shapes.
+        """
         inputs = [
             value if value.data is not None else self._value(value, keeps=is_main)
             for value in graph.inputs

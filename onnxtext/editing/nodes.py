@@ -161,12 +161,12 @@ def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
 
 
 def _check_order(scope: Graph | Function, start: int, end: int) -> None:
-    """Raise if a new node, or an old node before it, uses a value that is computed later.
+    """Raise OnnxTextError if a new node, or an old node before it, uses a value computed later.
 
     Args:
         scope: the graph or function with the new nodes.
         start: index of the first new node.
-        end: index behind the last new node.
+        end: index after the last new node.
     """
     makers = {
         name: index for index, node in enumerate(scope.nodes) for name in node.outputs if name
@@ -177,8 +177,8 @@ def _check_order(scope: Graph | Function, start: int, end: int) -> None:
             if maker >= index and (index >= start or start <= maker < end):
                 raise refused_edit_error(
                     f"`{name}` would be used before it is computed",
-                    "insert the new nodes behind the nodes whose outputs they use, and before the "
-                    "nodes that use theirs",
+                    "insert the new nodes after the nodes whose outputs they use, and before the "
+                    "nodes that use the new outputs",
                 )
 
 
@@ -187,7 +187,7 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
-    """Replace the input `old` of all nodes of a graph; raise if `old` is a graph output."""
+    """Replace the input `old` of all nodes by `new`; raise OnnxTextError for a graph output."""
     if old not in defined_names(scope):
         raise unknown_name_error("value", old, defined_names(scope))
     for node in scope.nodes:
@@ -208,8 +208,8 @@ def remove(model: Model, node: str) -> None:
         node: the node's label (`NodeProto.name`), or the name of one of its outputs.
 
     Raises:
-        OnnxTextError: there is no such node, or outputs are used that its first input
-            cannot replace.
+        OnnxTextError: there is no such node, or a used output cannot be replaced by the first
+            input.
     """
     scope, target = find_node(model, node)
     rest = [other for other in scope.nodes if other is not target]
@@ -218,7 +218,7 @@ def remove(model: Model, node: str) -> None:
     kept = [name for name in target.outputs if name in needed]
     source = next(filter(None, target.inputs), None)
     if scope is model.graph:
-        # An input gets the name of a graph output; otherwise the names of the outputs disappear.
+        # If an output is a graph output, the input gets its name. If not, the outputs disappear.
         renamed = any(value.name in target.outputs for value in scope.outputs)
         trained = _used_in_training(model).intersection([source] if renamed else target.outputs)
         if trained:
@@ -262,7 +262,8 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
             source in defined_names(one) for one in walk_graphs(other)
         ):
             raise refused_edit_error(
-                f"a nested graph that uses `{old}` has another value `{source}`"
+                f"cannot remove this node: a nested graph that uses `{old}` has another value "
+                f"`{source}`"
             )
     if all(value.name != old for value in scope.outputs):
         for other in rest:

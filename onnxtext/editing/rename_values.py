@@ -19,7 +19,7 @@ Names = Callable[[str], str]
 _NAMING = (*ORDERS, "device", "set")
 """The decorators whose arguments may name values."""
 _QUANTIZED = {"quant_parameter_tensor_names", "value"}
-"""The fields around the name of a scale or zero point in `@set(quantization_annotation: …)`."""
+"""In `@set(quantization_annotation: …)`, the fields that enclose scale and zero point names."""
 
 
 def defined_names(scope: Scope) -> Iterator[str]:
@@ -35,9 +35,9 @@ def defined_names(scope: Scope) -> Iterator[str]:
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     """Rename a value in the whole model, or the label of a node.
 
-    If the main graph does not define the value, the value is renamed in all nested graphs and
-    functions that define it. If none of them does, the nodes with the label `old` get the new
-    label.
+    A value of the main graph takes precedence. Otherwise, the value is renamed in all nested graphs
+    and functions that define it. If no graph or function defines it, nodes with the label `old` get
+    the new label.
 
     Args:
         model: the syntax tree; changed in place.
@@ -74,10 +74,10 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
 
 
 def graphs_to_search(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
-    """Yield the graphs to search for name collisions if a value of `owner` gets a new name.
+    """Yield the graphs in which the new name of a value of `owner` must not be in use.
 
-    These are `owner`, its outer graphs and its nested graphs. The main graph and the algorithm of
-    a training run as one graph.
+    They are `owner`, its outer graphs and its nested graphs. The main graph and the algorithm of
+    a training are searched together, because they are executed as one graph.
     """
     for scope in scopes:
         if _contains(scope, owner):

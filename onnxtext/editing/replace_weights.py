@@ -38,8 +38,8 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         A sentence if the type or shape changed; otherwise an empty list.
 
     Raises:
-        OnnxTextError: the model has no such weight, or several outside of the main graph; or ONNX
-            has no element type for the array.
+        OnnxTextError: the model has no such weight, or several weights have the name, all outside
+            of the main graph; or ONNX has no element type for the array.
     """
     from onnxtext.printer import print_type
 
@@ -112,9 +112,10 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
 
 
 def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
-    """Return the data of a tensor that replaces the data `old`.
+    """Return the data of the tensor `new`, which replaces the data `old`.
 
-    If `old` is outside of the graph, large data becomes a blob in the resources of the model.
+    If `old` was stored outside of the graph, and the new data is large, it becomes a blob in the
+    resources of the model.
     """
     from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 

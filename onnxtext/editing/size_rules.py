@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check sizes of inputs that onnx's shape inference accepts but operators reject."""
+"""Find input sizes that operators reject, although onnx's shape inference accepts them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_checked(node: Node) -> bool:
 
 
 def accepts_sizes(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    """Whether a node accepts the known sizes of its inputs; True if its operator has no rule here.
+    """Whether a node accepts the known sizes of its inputs; True for operators without a rule.
 
     Args:
         node: the node; none of its attributes may refer to a parameter of a function.
@@ -155,7 +155,7 @@ def _into_first(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    """Whether scales and zero points have one element per index of an axis."""
+    """Whether scales and zero points have one element, or one per index of the node's axis."""
     shape = _at(shapes, 0)
     if shape is None or not shape or _integer(node, "block_size", 0):
         return True

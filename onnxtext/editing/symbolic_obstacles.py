@@ -65,7 +65,7 @@ def fix_one(
         answers: a cache of results of onnx's inference; new results are added.
 
     Returns:
-        The change. None if no element needs to be changed, or if none can be changed.
+        The change. None if no change is needed, or if no element can be changed.
     """
     for finding in dimension_conflicts.check(inferred.subject):
         if not finding.message.startswith(f"the dimension {quote(symbol)} "):
@@ -128,8 +128,8 @@ def _set(
         finding_or_node: the node that uses the shape, or a finding about this node.
 
     Returns:
-        The change; None if the shape is not stored as a list of int64 elements, or if anything else
-        uses it.
+        The change. None if the shape is not stored as a list of int64 elements, or if it has other
+        uses.
     """
     original = inferred.original(item)
     user = (
@@ -159,7 +159,7 @@ def _set(
 
 
 def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
-    """Whether a value is an output, an input of another node, or two inputs of this node."""
+    """Whether a value has other uses than one input of `user`: a graph output counts as a use."""
     for scope in inferred.subject.scopes:
         if any(value.name == name for value in scope.outputs):
             return True
@@ -170,7 +170,7 @@ def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
-    """Return the attribute of a `Constant` with one element replaced; None if not int64."""
+    """Return an attribute of a `Constant` with one element replaced; None for other types."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, size)
@@ -204,9 +204,9 @@ def size_obstacles(
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
-    If there is no such node, return an `Obstacle` for each node that may need the old size, because
-    its operator or the sizes of its outputs are unknown. If there are more than `_MAX_SHOWN`, the
-    list is cut, and its last item is the number of further obstacles.
+    If there is no such node, return an `Obstacle` for each node whose operator or output sizes are
+    unknown, because it may need the old size. After `_MAX_SHOWN` obstacles, the list ends with the
+    number of further obstacles.
 
     Args:
         model: the edited model.
@@ -298,8 +298,8 @@ def _numbers(view: ShapeEnvironment, name: str) -> tuple[int, ...] | None:
 def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
-    These are the first nodes on each path with outputs of unknown sizes, and nodes whose operators
-    have unknown requirements.
+    On each path of nodes, the first node with outputs of unknown sizes gets a message. A node whose
+    operator has unknown requirements also gets one.
     """
     for scope in inferred.subject.scopes:
         reached = set(names) if scope is inferred.subject.main else None

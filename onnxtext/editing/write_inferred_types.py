@@ -37,7 +37,7 @@ from onnxtext.plurals import count_noun
 from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 
 _FUNCTION_TYPES_SINCE = 10
-"""The IR version since which functions have a `value_info` list."""
+"""The first IR version in which functions have a `value_info` list."""
 _MADE_UP = re.compile(r"unk__\d+")
 """Names of dimensions that onnx's inference generates."""
 
@@ -62,7 +62,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
 
     Args:
         model: the syntax tree; changed in place.
-        only: text offsets of the nodes to write types for; None for all nodes.
+        only: the text offsets of the nodes whose outputs get types; None for all nodes.
 
     Returns:
         A list with one sentence for the user: the numbers of added and completed types, or the
@@ -90,7 +90,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
 def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
     """Return the types to write for the values of a graph or function, by name.
 
-    Inference visits a function once for each call; the types are those on which all visits agree.
+    Inference visits a function once for each call. Only what all visits have in common is written.
     """
     visits = inference.visits.get(id(scope), ())
     if not visits:
@@ -129,9 +129,9 @@ def _declared_symbols(scope: Scope | None) -> set[str]:
 
 
 def _type_to_write(type: Type, names: Container[str]) -> Type | None:
-    """Return an inferred type in the form to write; None if its element type is unknown.
+    """Prepare an inferred type for writing; return None if its element type is unknown.
 
-    Decorators are dropped. Dimensions with symbols that are not in `names` become unknown.
+    Decorators are dropped. Dimensions with a symbol that `names` lacks become unknown.
     """
     if isinstance(type, (TensorType, SparseTensorType)):
         shape = type.shape
@@ -218,7 +218,7 @@ def _completed(
 def fill_type(declared: Type, inferred: Type) -> Type:
     """Fill unknown parts of the declared type `declared` from the inferred type `inferred`.
 
-    Return `own` unchanged if the types contradict each other.
+    If the types contradict each other, return `declared` unchanged.
     """
     if describe_contradiction(declared, inferred) is not None:
         return declared

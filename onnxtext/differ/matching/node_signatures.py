@@ -84,7 +84,7 @@ class NodeKinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """Return a key of an attribute; of a graph, it has the numbers of inputs, outputs, nodes."""
+        """Return a key of an attribute. A graph is represented by its numbers of items."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):

@@ -12,7 +12,7 @@ from onnxtext.ast.visit import list_graphs, nested_graphs
 
 
 def names_in_use(model: Model, converted: Mapping[int, list[Node]]) -> set[str]:
-    """Return the names of all values that something in a model uses.
+    """Return the names of values that nodes, outputs, annotations or training bindings use.
 
     Args:
         model: the model.
@@ -83,7 +83,10 @@ def _remove_declarations(graph: Graph, gone: set[str], without: set[str]) -> Non
 
 
 def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
-    """Remove names from a decorator that lists values; return None if no name remains."""
+    """Remove names from the decorators `@value_info` and `@initializers`.
+
+    Return other decorators unchanged, and None if no name remains.
+    """
     if decorator.name not in ("value_info", "initializers"):
         return decorator
     gone = {name.encode("utf-8", "surrogateescape") for name in names}

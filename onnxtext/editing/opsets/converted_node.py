@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the node that one conversion step rewrites, and the nodes and constants it adds."""
+"""Rewrite a node in one conversion step, and collect the nodes and constants that it adds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ConvertedGraph:
         return len(self.constants)
 
     def roll_back_to(self, checkpoint: int) -> None:
-        """Remove the constants of a failed conversion; `checkpoint` constants existed before it."""
+        """Remove all constants that were added after `checkpoint`, by a failed conversion."""
         for tensor in list(self.constants)[checkpoint:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
@@ -133,15 +133,15 @@ class NodeConversion:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return an attribute's value or default if it is an integer; otherwise `default`."""
+        """Return the result of `value` if it is an integer; otherwise `default`."""
         value = self.value(name)
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return the value or default of an attribute with integers; None if it has neither.
+        """Return the result of `value`, a list of integers or None.
 
         Raises:
-            NotConvertible: as for `value`; also if the value is not a list of integers.
+            NotConvertible: `value` raises it, or the result is anything else.
         """
         value = self.value(name)
         if value is None:
@@ -151,19 +151,19 @@ class NodeConversion:
         raise NotConvertible(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
-        """Return an attribute's value or default if it is a string; otherwise None."""
+        """Return the result of `value` if it is a string; otherwise None."""
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return an attribute's value or default if it is a list of floats; otherwise None."""
+        """Return the result of `value` if it is a list of floats; otherwise None."""
         value = self.value(name)
         if isinstance(value, Floats):
             return struct.unpack(f"<{len(value)}f", value.data)
         return None
 
     def real(self, name: str) -> float | None:
-        """Return an attribute's value or default if it is a float; otherwise None."""
+        """Return the result of `value` if it is a float; otherwise None."""
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 
@@ -243,7 +243,7 @@ class NodeConversion:
         return None if constant is None else constant[1]
 
     def needed_numbers(self, index: int, kind: str) -> tuple[Number, ...]:
-        """Return the elements of a constant input, and mark the constant as replaced.
+        """Return the elements of a constant input that the step turns into an attribute.
 
         Args:
             index: the 0-based index of the input.
@@ -308,7 +308,7 @@ class NodeConversion:
         return name
 
     def check_given(self, attribute: Attribute) -> None:
-        """Check that an attribute has a value in all calls if it refers to a function parameter.
+        """If an attribute refers to a function parameter, check that all calls give it a value.
 
         Raises:
             NotConvertible: a call of the function gives the parameter no value.
@@ -344,8 +344,8 @@ class NodeConversion:
     def divert(self, base: str) -> str:
         """Give the first output a new name, and return its old name.
 
-        The caller must insert a node that computes the old output from the renamed one (`append`).
-        The declared type of the old output moves to that node.
+        The caller must then call `append` to add a node that computes a value with the old name
+        from the renamed output. The declared type of the old output moves to this node.
 
         Args:
             base: the beginning of the new name.

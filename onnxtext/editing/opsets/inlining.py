@@ -52,7 +52,7 @@ def inline(conversion: NodeConversion) -> int:
 
 
 def _check_range(conversion: NodeConversion) -> None:
-    """Raise NotConvertible for a `Range` of doubles: the body computes the size in `float`."""
+    """Reject a `Range` of doubles, because its function body computes the size in `float`."""
     type = conversion.facts.element_type(conversion.graph.scope, conversion.input(0))
     if type == "tensor(double)":
         raise NotConvertible(
@@ -69,7 +69,7 @@ def _absent(conversion: NodeConversion) -> str:
 
 
 def _keep_statement(conversion: NodeConversion) -> None:
-    """Move the label, metadata and declared types to the nodes that compute the outputs."""
+    """Move label, metadata and declared types of the replaced node to the new nodes."""
     first = conversion.node.outputs[0] if conversion.node.outputs else ""
     types = dict(zip(conversion.node.outputs, conversion.node.output_types, strict=False))
     for node in conversion.before:
@@ -97,7 +97,7 @@ def _body(conversion: NodeConversion) -> tuple[Function, int]:
 
 
 def _context_dependent(conversion: NodeConversion, schema: Any) -> tuple[bytes, int]:
-    """Return a body that depends on the node and its input types, and its opset version."""
+    """Return (function body that onnx builds for the node and its input types, opset version)."""
     from onnxtext.checker.isolation.pool import InferenceClient
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)
@@ -128,7 +128,7 @@ def _type_of(conversion: NodeConversion, name: str) -> Type | None:
 
 
 def _names(conversion: NodeConversion, body: Function) -> dict[str, str]:
-    """Map the names in the body to names in the model: those of the node, or new names."""
+    """Map each name in the body to a name in the model: an input or output, or a new name."""
     names = {value.name: conversion.input(index) for index, value in enumerate(body.inputs)}
     for value, name in zip(body.outputs, conversion.node.outputs, strict=False):
         if name:
@@ -155,7 +155,7 @@ def _rename(node: Node, names: dict[str, str]) -> None:
 
 
 def _substitute(node: Node, attributes: dict[str, Attribute], signature: Signature) -> None:
-    """Replace references to attributes of the function by the attributes of the node."""
+    """Replace references to parameters of the function body by attributes of the old node."""
     substituted = []
     for attribute in node.attributes:
         if not isinstance(attribute.value, Reference):

@@ -51,7 +51,7 @@ class ModelFacts:
 
     def __init__(self, subject: CheckedModel) -> None:
         self.subject = subject
-        self.schemas = Schemas()  # the schemas of onnx, because rules exist only for its operators
+        self.schemas = Schemas()  # only the schemas of onnx: there are no rules for other operators
         model = subject.model
         assert model is not None
         self.model: Model = model
@@ -133,7 +133,8 @@ class ModelFacts:
     def element_type(self, scope: Scope, name: str) -> str | None:
         """Return a value's type without its shape, such as `tensor(float)`; None if unknown.
 
-        In a function, the result is None if calls of the function give the value other types.
+        In a function, the result is the type in all calls; if calls give the value different
+        types, it is the declared type.
         """
         if name in self._made:
             return self._made[name]

@@ -19,7 +19,7 @@ _MAX_REQUESTS = 2000
 
 
 class Converter:
-    """Calls onnx's version converter, only once for equal nodes."""
+    """Calls onnx's version converter, and caches its answers for equal nodes."""
 
     def __init__(self) -> None:
         self._inference = InferenceClient()
@@ -70,7 +70,7 @@ class Converter:
 
 
 def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]]:
-    """Return a model that consists of the node, and the names of the node's inputs."""
+    """Return (model that contains only the node, names of the node's inputs)."""
     inputs, kept = [], set()
     for name in dict.fromkeys(filter(None, conversion.node.inputs)):
         tensor = conversion.graph.new_tensors.get(name)
@@ -112,7 +112,13 @@ def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]
 
 
 def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
-    """Replace the node by the nodes of the converted model, given as bytes."""
+    """Replace the node by the nodes of the converted model.
+
+    Args:
+        conversion: the node.
+        data: the converted model as bytes.
+        kept: the names of the node's inputs, which stay unchanged.
+    """
     try:
         lifted = lift_model(data)
     except LiftError:

@@ -33,7 +33,7 @@ class ConversionPlan:
     Attributes:
         subject: the model before the conversion.
         targets: the versions to convert to, by domain.
-        remarks: a remark for each obstacle, then a remark for each change.
+        remarks: the remarks on obstacles, followed by the remarks on changes.
     """
 
     subject: CheckedModel
@@ -175,7 +175,7 @@ def check_version(domain: str, version: int) -> None:
 
 
 def _accept_constants(plan: ConversionPlan, model: Model) -> None:
-    """Forget the obstacles of constants that became attributes and that nothing else uses."""
+    """Drop the obstacles of `Constant` nodes that become attributes and have no other uses."""
     if not plan._refused:
         return
     from onnxtext.editing.opsets.cleanup import names_in_use
@@ -266,7 +266,11 @@ class _Conversion:
         return before is not None and (after is None or before.since != after.since)
 
     def _node(self, original: Node, node: Node) -> list[Node]:
-        """Convert a node; return the nodes that replace it. `GraphConverter` has the arguments."""
+        """Convert a node, and return the nodes that replace it.
+
+        The arguments are those of `GraphConverter.convert`. A node that cannot be converted is
+        returned unchanged.
+        """
         domain = plain_domain(node.domain)
         current = self._versions[domain]
         place = Place(node, ("op_type",))

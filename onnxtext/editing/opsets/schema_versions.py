@@ -34,8 +34,8 @@ def changes_between(
 ) -> list[int]:
     """Return the versions between `current` and `target` that changed an operator.
 
-    The newer of the two versions is included, the older is not. The order is that of a conversion:
-    ascending if `target` is newer, descending if it is older.
+    The newer one of `current` and `target` is included, the older one is excluded. The versions are
+    in the order of a conversion: ascending if `target` is newer, descending if it is older.
     """
     history = schemas.history(domain, name)
     if current <= target:
@@ -48,12 +48,12 @@ def misfit_reason(
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
 
-    A value that the conversion created may have an unknown type.
+    If the type of a value is unknown, it fits if the conversion created the value.
 
     Args:
         node: the node.
         signature: the schema that the node should fit.
-        before: another schema, which the node fits. A value of unknown type is accepted if
+        before: the schema that the node fitted before. A value of unknown type also fits if
             `signature` allows every type that `before` allows.
         facts: the types of the model.
         scope: the graph or function that contains the node.
@@ -125,14 +125,14 @@ def _types(
 def _binds(
     formal: Parameter, signature: Signature, name: str, text: str, bound: dict[str, tuple[str, str]]
 ) -> str | None:
-    """Return why the type of a value contradicts the type variable of its parameter, or None.
+    """Return the reason if the type of a value contradicts a type variable; otherwise None.
 
     Args:
-        formal: the parameter.
-        signature: its schema.
+        formal: the parameter that receives the value; its type may be a type variable.
+        signature: the schema that has the parameter.
         name: the name of the value.
         text: the type of the value.
-        bound: maps type variables to (type, name of a value); a new variable is added.
+        bound: maps type variables to (type, first value that has it); new variables are added.
     """
     if formal.type in signature.variables and formal.homogeneous:
         first, other = bound.setdefault(formal.type, (text, name))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert nodes whose operator only gained or lost types, attributes or optional inputs.
 
-The default of an added attribute usually has the behavior of older versions; the tables below list
-the exceptions. So most nodes stay unchanged in a conversion to a newer version. A conversion to an
-older version drops the attribute if it has the default value. A test compares the tables with the
-installed onnx.
+If a version adds an attribute, its default usually has the behavior of older versions; the tables
+below list the exceptions. So a conversion to a newer version leaves most nodes unchanged. A
+conversion to an older version drops the attribute if it has the default value. A test compares the
+tables with the installed onnx.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MEANT_BEFORE: dict[Step, dict[str, object]] = {
     ("", "Concat", 4): {"axis": 1},
     ("", "Upsample", 7): {},
 }
-"""Attributes whose new default changes the behavior, each with the value that keeps it."""
+"""Attributes whose new default changes the behavior, each with the value of the old behavior."""
 
 SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Clip", 6): ("max", "min"),  # no limit
@@ -63,7 +63,7 @@ SAME_MEANING: dict[Step, tuple[str, ...]] = {
 """Attributes whose new default means the same as the old default."""
 
 ONES = ("dilations",)
-"""Attributes without a default that have no effect if all their elements are 1."""
+"""Attributes without a default; if all their elements are 1, they have no effect."""
 
 ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Pad", 19): {"mode": frozenset((b"wrap",))},
@@ -71,11 +71,11 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
     ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
 }
-"""Values that a version added to attributes of older versions."""
+"""Attribute values that a version introduced, for attributes that older versions have, too."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
 }
-"""Values of attributes that a version removed."""
+"""Attribute values that a version no longer allows."""
 
 
 def carry_over(conversion: NodeConversion) -> None:
@@ -107,7 +107,7 @@ def _allowed_values(conversion: NodeConversion, step: Step) -> None:
     """Check that the new schema allows the values of the attributes.
 
     Raises:
-        NotConvertible: it does not, or the value is a parameter of a function.
+        NotConvertible: a value is not allowed, or is the parameter of a function.
     """
     table = ONLY_OLDER if conversion.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
@@ -150,7 +150,11 @@ def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
 
 
 def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Check that the defaults of attributes that the step drops have the newer behavior."""
+    """Check the defaults of omitted attributes that the newer version lacks.
+
+    Raises:
+        NotConvertible: the newer version behaves unlike the default.
+    """
     for name, removed_default in REMOVED.get(step, {}).items():
         if (
             removed_default is ANY
@@ -170,7 +174,11 @@ def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
 
 
 def _added_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Reject an omitted attribute if the new version lacks it and behaves unlike its default."""
+    """Check the defaults of omitted attributes that the older version lacks.
+
+    Raises:
+        NotConvertible: the older version behaves unlike the default.
+    """
     for name, earlier_default in MEANT_BEFORE.get(step, {}).items():
         omitted = conversion.attribute(name) is None and name not in conversion.dropped
         if (
@@ -182,7 +190,7 @@ def _added_defaults(conversion: NodeConversion, step: Step) -> None:
 
 
 def _make_explicit(conversion: NodeConversion, step: Step, name: str) -> None:
-    """Write out an omitted attribute if its new default would change the meaning of the node."""
+    """Write an omitted attribute if its new default would change the meaning of the node."""
     default = default_of(conversion.new, name)
     meant: object
     if name in SAME_MEANING.get(step, ()):
@@ -209,7 +217,7 @@ def _versions(conversion: NodeConversion, step: Step) -> str:
 
 
 def _drop_trailing(conversion: NodeConversion, since: int) -> None:
-    """Remove omitted inputs and outputs at the end of the lists that the new schema lacks."""
+    """Remove omitted inputs and outputs at the ends of lists that exceed the new schema."""
     node, old, new = conversion.node, conversion.old, conversion.new
     node.inputs = _at_most(conversion, since, "input", node.inputs, new.most_inputs, old.input)
     node.outputs = _at_most(conversion, since, "output", node.outputs, new.most_outputs, old.output)
@@ -224,7 +232,11 @@ def _at_most(
     most: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Drop omitted names beyond the maximum number; other names there raise `NotConvertible`."""
+    """Drop omitted names at the end, until at most `most` names remain.
+
+    Raises:
+        NotConvertible: a name that must be dropped is not omitted.
+    """
     while len(names) > most and not names[-1]:
         names = names[:-1]
     if len(names) > most:

@@ -28,9 +28,9 @@ from onnxtext.editing.opsets.rules.table import (
 from onnxtext.editing.opsets.schema_versions import changes_between, misfit_reason
 
 _MAX_SUCCESSIVE_STEPS = 48
-"""Maximum number of successive steps of a node and the nodes that replace it."""
+"""Maximum number of successive steps, each of which converts a result of the step before."""
 _MAX_STEPS = 1000
-"""Maximum number of steps of a node and all nodes that replace it."""
+"""Maximum total number of steps to convert a node and all nodes that replace it."""
 
 
 class GraphConverter:
@@ -103,8 +103,8 @@ class GraphConverter:
         Args:
             node: the node.
             version: the version that the node uses.
-            depth: the number of steps so far.
-            first: the schema before the first step.
+            depth: the number of successive steps that led to this node.
+            first: the schema before the first step of the node; None if no step was made.
         """
         domain, name = plain_domain(node.domain), node.op_type
         target = self._targets.get(domain, version)
@@ -127,7 +127,7 @@ class GraphConverter:
         self._sentences += work.notes
         result: list[Node] = []
         if work.removed:
-            # The graphs of the replaced node are written for its version.
+            # If the replaced node has graphs, the new nodes have them, in its version.
             self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
         for new_node in work.nodes():
             before = (
@@ -145,7 +145,7 @@ class GraphConverter:
         return key in self._facts.subject.functions
 
     def _check_operators(self, original: Node, nodes: list[Node]) -> None:
-        """Check that no new node calls a function that has the name of its operator."""
+        """Check that the model has no function with the name of an operator that is now used."""
         old = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
         new = Counter(
             node.op_type
@@ -171,16 +171,16 @@ class GraphConverter:
                 for node in before:
                     converted = self._advance(node, version, depth + 1)
                     graph.nodes += converted
-                    # The graphs of a node that was inlined itself are converted already.
+                    # If the node itself was inlined, its graphs are converted already.
                     kept = set(map(id, nested_graphs((node,))))
                     graphs += [inner for inner in nested_graphs(converted) if id(inner) in kept]
         finally:
             self._graph.constants = constants
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Infer and record the types of those outputs of a node that the conversion created.
+        """Infer and record the types of the outputs of a node that the conversion created.
 
-        Record the tensor of a `Constant`, too: the step of another node may need it.
+        Also record the tensor of a new `Constant`, because steps of other nodes may need it.
         """
         facts = self._facts
         if node.op_type == "Constant" and not signature.domain and facts.is_new(node.outputs[0]):
@@ -224,7 +224,7 @@ class GraphConverter:
         return conversion, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
-        """Convert a node to the version before `old`; the result is that of `_up`."""
+        """Convert a node to the version before `old`; the result is like the result of `_up`."""
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:

@@ -59,7 +59,7 @@ def equal_shapes(conversion: NodeConversion) -> None:
 
 
 def prelu_up(conversion: NodeConversion) -> None:
-    """Convert `PRelu` to version 7, which broadcasts like numpy: unsqueeze slopes per channel."""
+    """Convert `PRelu` to version 7: align one slope per channel with numpy's broadcasting rules."""
     slope, data = conversion.shape(conversion.input(1)), conversion.shape(conversion.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
@@ -104,7 +104,7 @@ def gemm_down(conversion: NodeConversion) -> None:
 
 
 def mod_down(conversion: NodeConversion) -> None:
-    """Reject `Mod` of floats without `fmod = 1`: versions before 28 forbid this."""
+    """Reject `Mod` of floats unless `fmod` is 1, which versions before 28 require for floats."""
     if not conversion.integer("fmod", 0):
         element = conversion.element(conversion.input(0))
         if "float" in element or element == "double":

@@ -331,7 +331,10 @@ def dropout_to_attributes(conversion: NodeConversion) -> None:
 
 
 def dropout_mask(conversion: NodeConversion) -> None:
-    """Drop the output `mask` of `Dropout`, whose type changed in version 10; reject used masks."""
+    """Drop the unused output `mask` of `Dropout`, whose type changed in version 10.
+
+    Reject nodes whose `mask` is used.
+    """
     if len(conversion.node.outputs) > 1 and conversion.node.outputs[1]:
         _refuse_used_mask(conversion, "the type of `mask` changed in version 10")
         conversion.facts.dropped.add(

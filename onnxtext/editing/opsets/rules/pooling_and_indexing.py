@@ -25,10 +25,9 @@ def lp_pool_up(conversion: NodeConversion) -> None:
 
 
 def pool_windows(conversion: NodeConversion) -> None:
-    """Reject a pooling node if a window starts in the end padding: version 22 ignores such windows.
+    """Reject a pooling node if a window starts in the end padding, which version 22 ignores.
 
-    Such windows exist only with `ceil_mode`, and only if end padding and stride together are longer
-    than the window.
+    Such windows require `ceil_mode`, and that end padding plus stride exceed the window size.
     """
     if conversion.integer("ceil_mode", 0) and conversion.string("auto_pad") in (None, "NOTSET"):
         kernel = conversion.integers("kernel_shape") or ()
@@ -42,7 +41,7 @@ def pool_windows(conversion: NodeConversion) -> None:
         sizes = shape[2:] if shape is not None else (None,) * len(kernel)
         if not len(kernel) == len(strides) == len(dilations) == len(pads) // 2 == len(sizes):
             raise NotConvertible(
-                "the lengths of its attributes do not fit each other and the rank of its input"
+                "the lengths of its attributes contradict each other or the rank of its input"
             )
         for index, size in enumerate(sizes):
             window = (kernel[index] - 1) * dilations[index] + 1

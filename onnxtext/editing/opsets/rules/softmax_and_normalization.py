@@ -10,7 +10,10 @@ from onnxtext.editing.opsets.signature_changes import carry_over
 
 
 def softmax_up(conversion: NodeConversion) -> None:
-    """Convert `Softmax` to version 13, which normalizes over `axis`, but not over later axes."""
+    """Convert `Softmax` to version 13, which normalizes over the single axis `axis`.
+
+    Older versions normalize over all axes from `axis` on.
+    """
     shape = conversion.shape(conversion.input(0))
     axis = conversion.integer("axis", 1)
     assert axis is not None
@@ -79,7 +82,7 @@ def softmax_down(conversion: NodeConversion) -> None:
 
 
 def carry_over_axis(conversion: NodeConversion) -> None:
-    """Call `carry_over`, but keep an omitted `axis` omitted: the caller handles its new default."""
+    """Call `carry_over` without writing an omitted `axis`; the caller handles its new default."""
     attribute = conversion.attribute("axis")
     if attribute is not None:
         carry_over(conversion)

@@ -27,7 +27,7 @@ REVIEWED: Mapping[str, int] = MappingProxyType(
     {"": 28, "ai.onnx.ml": 5, "ai.onnx.training": 1, "ai.onnx.preview": 1,
      "ai.onnx.preview.training": 1}
 )  # fmt: skip
-"""The newest versions of operator sets whose changes these rules cover."""
+"""For each domain, the newest version of its operator set whose changes these rules cover."""
 
 
 class VersionRule(NamedTuple):
@@ -151,7 +151,7 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
         ("", "ScatterElements"): indexing.scatter_down,
     }
 )
-"""Rules that replace an operator by an older operator, before its first version."""
+"""Rules for target versions without the operator; other operators are replaced by their bodies."""
 
 
 def reviewed_version(domain: str) -> int:
