@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that one side wrote for a version of an operator set, while the other changed it."""
+"""Find nodes that one side wrote for an operator set version that the other side has changed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MAIN = ("", "", "")
 
 
 def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find nodes that fit the operator set of one side, but not the version of the other side.
+    """Find nodes that fit the operator set version of one side, but not that of the other side.
 
-    A node does not fit if its operator has no such inputs, outputs or attributes, or another
-    default for an attribute that the node omits. A node is not reported if the other side keeps a
-    node with the same operator and outputs that does not fit either.
+    A node does not fit if the version does not allow its attributes or the number of its inputs or
+    outputs, or if it changes the default of an attribute that the node omits. If the other side has
+    a node with the same operator and outputs that does not fit either, the node is not reported.
 
     Args:
         subject: the model to check, such as the merge.
@@ -47,9 +47,9 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
     """Find outdated nodes in a graph or function.
 
     Args:
-        body: the version to check.
-        side: the version of a side.
-        other: the version of the other side, which may have changed its imports.
+        body: the graph or function in the model to check.
+        side: the graph or function in one side.
+        other: the graph or function in the other side, which may have changed its imports.
         schemas: the known operators.
     """
     versions, before = body[0], side[0]
@@ -63,7 +63,7 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
     steps = {domain: (before[domain], versions[domain]) for domain in changed}
     found, kept = [_outdated(part[1], steps, schemas) for part in (body, other)]
     known = {(node.op_type, node.outputs) for node, _ in kept}
-    # A node that the side only renamed is as outdated as on the other side.
+    # If the side only renamed a node, both sides have the same number of outdated nodes.
     more = Counter([node.op_type for node, _ in found])
     more.subtract([node.op_type for node, _ in kept])
     for node, problem in found:
@@ -79,7 +79,7 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
 def _outdated(
     root: Graph | Function, steps: Mapping[str, tuple[int, int]], schemas: Schemas
 ) -> list[tuple[Node, str]]:
-    """Return the nodes that fit the old version of their domain, but not the new one, and why.
+    """Return (node, reason) for each node that fits the old version of its domain, not the new one.
 
     Args:
         root: a main graph or a function.
@@ -97,7 +97,7 @@ def _outdated(
 
 
 def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
-    """Return why a node that fits a signature does not fit another one; "" if it does."""
+    """Return the reason why a node fits the schema `old`, but not `new`; "" in all other cases."""
     if old is None or old is new or not _fits(node, old):
         return ""
     if new is None or not _fits(node, new):

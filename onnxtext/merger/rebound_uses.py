@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find uses of names that the other side has given to other values or parameters.
 
-A node that one side adds is valid in the merge, but reads another value, or passes its arguments to
-other parameters, than its author intended.
+A node that one side adds may be valid in the merge, but not as intended: it reads another value, or
+passes its arguments to other parameters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _VALUE = "value-renumbered"
 
 
 def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Yield a finding for each node of one side whose meaning the names of the other side change.
+    """Yield a finding for each node that one side adds if its names mean other things in the merge.
+
+    The other side has then given these names to other values or parameters.
 
     Args:
         merged: the syntax tree of the merge.
@@ -44,7 +46,7 @@ def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding
 
 
 def describe_node(node: Node) -> str:
-    """Return the subject of a message about a node; its output tells it from other nodes."""
+    """Return the subject of a message about a node: "the node of" and its first output."""
     return f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
 
 
@@ -75,7 +77,7 @@ class _Scope:
 
     @cached_property
     def uses(self) -> Mapping[str, Counter[tuple[str, int]]]:
-        """For each value, the operators and positions of the inputs that are this value."""
+        """For each value, the number of its uses by (operator, index of the input)."""
         result: Mapping[str, Counter[tuple[str, int]]] = defaultdict(Counter)
         for node in self.nodes:
             for index, name in enumerate(node.inputs):
@@ -83,9 +85,10 @@ class _Scope:
         return result
 
     def computation(self, name: str) -> tuple[str, ...] | None:
-        """Return how a value is computed: the operator, and the operators or names of its inputs.
+        """Describe how a value is computed: (output index, domain, operator, origin of each input).
 
-        None if no node computes it. The names of computed values do not count.
+        The origin of an input is the operator that computes it; without such a node, its name.
+        Return None if no node computes the value.
         """
         node = self.makers.get(name)
         if node is None:
@@ -99,7 +102,7 @@ class _Scope:
 
     @cached_property
     def by_operator(self) -> Mapping[tuple[str, ...], list[str]]:
-        """Maps (index of the output, domain, operator) to the names of all such outputs."""
+        """Maps (output index, domain, operator) to the names of all matching outputs."""
         result: Mapping[tuple[str, ...], list[str]] = defaultdict(list)
         for node in self.nodes:
             for index, name in enumerate(node.outputs):
@@ -124,7 +127,7 @@ def _moved_arguments(
 ) -> Iterator[Finding]:
     """Find calls of functions whose parameters are in another order in the merge.
 
-    Renamed parameters do not count; a name that belonged to another parameter does.
+    Renamed parameters are ignored. But if a name has moved to another parameter, calls are found.
     """
     for node in nodes:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
@@ -161,9 +164,9 @@ def _is_moved(arguments: Sequence[str], old: Sequence[str], new: Sequence[str]) 
 def _renumbered_values(
     nodes: Sequence[Node], own: _Scope, other: _Scope, together: _Scope
 ) -> Iterator[Finding]:
-    """Find uses of values that have another name on the other side, which reuses the old name.
+    """Find uses of values that the other side has renamed, giving the old name to another value.
 
-    Exporters number values, so that after a change many names mean other values.
+    Exporters use numbers as names, so that after a change many names denote other values.
 
     Args:
         nodes: the nodes of the merge that only one side has.
@@ -180,8 +183,8 @@ def _renumbered_values(
             new_name = _renumbered(name, computation, uses, own, other)
             if new_name is not None:
                 message = (
-                    f"{describe_node(node)} uses {quote(name)}, a value that is called "
-                    f"{quote(new_name)} on the other side, where another value has its name"
+                    f"{describe_node(node)} uses {quote(name)}, a value that the other side has "
+                    f"renamed to {quote(new_name)}, giving its old name to another value"
                 )
                 yield Finding(_VALUE, message, (Place(node),), f"use {quote(new_name)}")
                 break
@@ -199,9 +202,9 @@ def _renumbered(
     own: _Scope,
     other: _Scope,
 ) -> str | None:
-    """Return the new name of a value on the other side.
+    """Return the new name of a value on the other side; None if no new name is found.
 
-    None if the name still has its uses there: then the value was edited, not renumbered.
+    If the other side has the same uses of the old name, the value was edited, not renamed.
     """
     if not uses or uses <= other.uses[name]:
         return None

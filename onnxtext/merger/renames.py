@@ -27,7 +27,7 @@ class NodeMeaning(NamedTuple):
     Attributes:
         operator: its domain (`""` for the standard one), operator and overload.
         inputs: the names of its inputs.
-        attributes: its attributes without the contents of graphs; compared only.
+        attributes: its attributes without the contents of graphs, in any comparable form.
     """
 
     operator: FunctionKey
@@ -48,7 +48,7 @@ class Renames:
 
     @cached_property
     def _more(self) -> Counter[str]:
-        """For each name, how many more values have it than in the base; may be negative."""
+        """For each name, the number of values that have it, minus the same number in the base."""
         result = _defined_names(self._side)
         if self._base is not None:
             result.subtract(_defined_names(self._base))
@@ -69,12 +69,12 @@ class Renames:
         )
 
     def is_same_or_renamed_operator(self, before: FunctionKey, after: FunctionKey) -> bool:
-        """Whether two operators are a function before and after its renaming."""
+        """Whether two operators are equal, or a function before and after it was renamed."""
         gone, new = self._functions
         return before == after or (before in gone and after in new)
 
     def without_renames(self, base: NodeMeaning, side: NodeMeaning) -> NodeMeaning:
-        """Return the side's version of a node without the renaming of inputs and of a function."""
+        """Undo renames of inputs and of the called function in the side's version of a node."""
         operator, inputs, attributes = side
         if self.is_same_or_renamed_operator(base.operator, operator):
             operator = base.operator
@@ -97,9 +97,9 @@ def find_renames(models: Sequence[Model]) -> tuple[Renames, Renames]:
 
 
 def are_contradictory(base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning) -> bool:
-    """Whether one side changed the operator, and the other side what depends on it.
+    """Whether one side changed the operator, and the other side the inputs or attributes.
 
-    A change that both sides made does not count. Remove renames first (`without_renames`).
+    A change that both sides made is ignored. Undo renames first (`without_renames`).
     """
     if ours.operator == theirs.operator or ours[1:] == theirs[1:]:
         return False
@@ -109,9 +109,9 @@ def are_contradictory(base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning)
 
 
 def dimension_notes(models: Sequence[Model], labels: Sequence[str]) -> list[str]:
-    """Return a note for each dimension that one side renamed and the other uses in new types.
+    """Return a note for each dimension that one side renamed and the other side uses in new types.
 
-    The merge is valid, but the two names may stand for the same size.
+    The merge is valid, but the old and the new name may stand for the same size.
 
     Args:
         models: the base, ours and theirs.

@@ -39,12 +39,12 @@ class _Subject(CheckedModel):
     """A model to check, without suggestions of similar names."""
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return None: a merge does not show suggestions, which are slow to compute."""
+        """Return None, because suggestions are slow to compute and a merge does not show them."""
         return None
 
 
 def subject_of(model: Model) -> CheckedModel:
-    """Return the input of the checker's rules for a model: the model and its scopes."""
+    """Wrap a model in the `CheckedModel` that the checker's rules expect."""
     return _Subject(model, Options())
 
 
@@ -128,7 +128,7 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for scope, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
-        # The output tells calls apart: an error that a side already has must not hide a new one.
+        # Name the output: otherwise, an error that a side already has would hide a new error.
         caller = describe_node(node)
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"

@@ -24,7 +24,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.writer import Piece, delimited
 
 _MARK = b"\xffdigest\xfe"
-"""Prefix of a mark. A mark, this prefix and a digest, replaces data in canonical models."""
+"""Prefix of a mark. A mark consists of this prefix and a digest, and replaces tensor data."""
 _DIGITS = 16
 """Number of hexadecimal digits in a mark; the digests in texts have at least as many."""
 
@@ -56,8 +56,8 @@ def lower_all(
         resources: blobs that the versions do not contain, by digest.
 
     Returns:
-        (canonical bytes of each version, known). The bytes of a missing version are empty. `marks`
-        has the data that the marks replace.
+        (canonical bytes of each version, data that the marks replace). The bytes of a missing
+        version are empty.
 
     Raises:
         LowerError: one of the versions cannot be lowered.
@@ -67,7 +67,7 @@ def lower_all(
         before = len(marks.missing)
         lowered = [b"" if model is None else _lower(model, marks) for model in models]
         if len(marks.missing) == before:
-            break  # otherwise, lower again: inline values may equal a blob that is missing
+            break  # otherwise, lower again: an inline value may be equal to a missing blob
     return lowered, marks
 
 
@@ -98,7 +98,7 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a mark, a short stand-in that is equal for equal data; remember the data."""
+        """Replace tensor data by its mark, and store the data in `DataMarks.data`."""
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
             digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()
             mark = _mark_in_field(type, ast.TypedBlob(digest))
@@ -120,7 +120,7 @@ class _Lowering(Lowering):
         return super().raw_initializer(type, name, mark)
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto` with its data; with marks, it would lift to a record."""
+        """Return a `SparseTensorProto` with its data; marks would be decoded as a record."""
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
@@ -149,7 +149,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; if it has the digest of a missing blob, encode the blob's mark."""
+        """Encode a value; if it is equal to a missing blob, encode the mark of the blob instead."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -183,8 +183,8 @@ def _digest(*pieces: bytes | memoryview) -> bytes:
 def _mark_in_field(type: ast.TensorType, blob: ast.TypedBlob) -> bytes:
     """Return the mark of the typed data of a tensor.
 
-    The mark depends on the field, because `int32_data` and `int64_data` of equal blobs are
-    different `TypedData`.
+    The mark depends on the protobuf field, because the same blob gives different `TypedData` for
+    `int32_data` and `int64_data`.
     """
     return _digest(ELEMENTS[type.element].field.encode(), _mark_of(blob))
 

@@ -30,9 +30,9 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, m
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
-"""A merged value, resolved to ours, to theirs and to the base; None if that version lacks it."""
+"""A merged value, resolved to ours, to theirs and to the base; None if the version lacks it."""
 FieldPath = tuple[int, int]
-"""Identifies a list: (0, field number) in the model, (7, field number) in the main graph."""
+"""Identifies a list: (0, field number) in the model, (7, field number) in its field 7, `graph`."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class _Matched:
     """A merged list.
 
     Attributes:
-        orders: its triples in merged order, resolved to ours, to theirs and to the base.
-        found: the merged items, by the `id()` of their triples.
+        orders: its `MatchedItem`s in merged order, resolved to ours, to theirs and to the base.
+        found: the merged items, by the `id()` of the `MatchedItem`.
         ambiguous: whether the whole list is a conflict, because items could be matched in several
             ways.
     """
@@ -60,8 +60,8 @@ class ModelMerger:
         renames: what ours and theirs have renamed.
         forced: items to turn into conflicts even if they merge cleanly: for each list, their
             indices in the merge resolved to ours.
-        ambiguous: whether the merge is a conflict even if the three results are equal, because
-            `forced` names an item that is equal in both.
+        ambiguous: whether the merge is a conflict although the three results are equal. It is if
+            an item in `forced` is equal in ours and theirs.
     """
 
     orders: ItemOrders
@@ -99,7 +99,7 @@ class ModelMerger:
         """Merge messages that both sides have changed.
 
         Args:
-            kind: rules for their type.
+            kind: the rules for the message type.
             base: the common ancestor.
             ours: one version.
             theirs: the other version.
@@ -126,7 +126,7 @@ class ModelMerger:
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
     ) -> Resolved:
-        """Merge the fields of a unit; (None, None, None) if the whole message is a conflict."""
+        """Merge a set of fields; (None, None, None) if the whole message becomes a conflict."""
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
@@ -215,12 +215,13 @@ class ModelMerger:
     ) -> Resolved:
         base, ours, theirs = _versions(triple, items)
         if triple.replaced and base not in (ours, theirs) and ours != theirs:
-            # Matched by position only: if a side renamed the item, a merge would lose changes.
+            # The items are only matched by position. If a side renamed the item, a merge would lose
+            # changes.
             return self._conflict(base, ours, theirs)
         if repeated.is_node and base is not None:
             for side, other, renames in ((ours, theirs, 0), (theirs, ours, 1)):
                 if other is None and side is not None and self._only_inputs(base, side, renames):
-                    return None, None, None  # deleted: the other side only renamed its inputs
+                    return None, None, None  # one side deleted it, the other only renamed inputs
         if repeated.kind is None or None in (base, ours, theirs):
             simple = _three_way(base, ours, theirs)
             return (ours, theirs, base) if simple is None else simple
@@ -250,7 +251,7 @@ class ModelMerger:
 
     @staticmethod
     def _is_ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
-        """Whether both sides changed items that share a key, so matching them is ambiguous."""
+        """Whether both sides changed items with the same key, so that matches are ambiguous."""
         groups: list[dict[Hashable, list[bytes]]] = []
         for listed in items:
             by_key: dict[Hashable, list[bytes]] = defaultdict(list)
@@ -304,7 +305,7 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 
 
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """Return sets of field numbers that are merged together: units, and other fields alone."""
+    """Return the sets of fields that are merged together: the units, and each other field alone."""
     there = {key >> 3 for fields in versions for key in fields}
     units = [*kind.units, kind.divided] if _is_divided_differently(kind, versions) else kind.units
     groups = [unit & there for unit in units if unit & there]
@@ -313,7 +314,7 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 
 
 def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether both sides changed an item of the list that `kind.divided` holds, differently."""
+    """Whether both sides changed an item of the fields `kind.divided` in different ways."""
     lists: list[dict[Hashable, tuple[int, bytes]]] = [
         {
             kind.lists[number].key(item): (number, item)
@@ -332,8 +333,8 @@ def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bo
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    One side may append items or, if all items of the base differ, remove items at the end. The
-    other side may change other items in place.
+    One side may append items. If all items of the base are distinct, it may instead remove items at
+    the end. The other side may change other items in place.
     """
     changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
     count = min(len(base), len(changed))

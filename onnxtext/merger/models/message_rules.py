@@ -81,10 +81,10 @@ class MessageKind:
         lists: rules for repeated fields whose items are merged one by one.
         messages: rules for singular message fields that are merged field by field.
         positions: repeated strings in which the position identifies an item.
-        distinct: those of `positions` whose items must be distinct.
+        distinct: the fields in `positions` whose items must be distinct.
         units: sets of fields that are merged as a whole.
-        divided: fields of `lists` that hold parts of one list, in which the key identifies an item,
-            such as the parameters of a function without and with a default.
+        divided: fields in `lists` that together form one list of items with distinct keys. For
+            example, two fields hold the parameters of a function: without and with a default.
         meaning: returns the parts of a node that depend on each other; None for other messages.
         merge_if_both_add: whether to merge a message that both sides add; otherwise different
             messages are a conflict.
@@ -105,7 +105,7 @@ def _field_key(number: int) -> Key:
 
 
 def _without(*numbers: int) -> Key:
-    """Return a key function that returns the bytes of all fields except these."""
+    """Return a key function that returns the bytes of all fields with other numbers."""
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
     )
@@ -177,7 +177,7 @@ def _sparse_name(data: bytes) -> Hashable:
 
 
 def _sparse_content(data: bytes) -> Hashable:
-    """Return a sparse initializer without its name, which is that of its values."""
+    """Return a sparse initializer without its name, which is stored in its tensor `values`."""
     values = first_payload(data, 1)
     return None if values is None else (_without(8)(values), _without(1)(data))
 

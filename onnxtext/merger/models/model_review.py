@@ -93,7 +93,7 @@ def review_models(
 _NAMES: dict[int, Callable[[bytes], Any]] = {
     number: GRAPH.lists[number].key for number in (5, 11, 15)
 }
-"""Returns the name of an initializer, an input or a sparse initializer, by its field number."""
+"""For each field number, returns the name of an initializer, input or sparse initializer."""
 
 
 def _defined_names(data: bytes) -> dict[bytes, set[int]]:
@@ -109,9 +109,9 @@ def _defined_names(data: bytes) -> dict[bytes, set[int]]:
 def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     """Return the names whose definitions in the merge come from both sides.
 
-    For example, one side adds an input `x` and the other side an initializer `x`: the merge then
-    has `x` in both lists, which neither side has. The lists are the inputs, the dense and the
-    sparse initializers of the main graph.
+    For example, one side adds an input `x`, and the other side an initializer `x`: only the merge
+    has `x` in both lists. The lists are the inputs, the dense initializers and the sparse
+    initializers of the main graph.
     """
     if merged in (ours, theirs):
         return []
@@ -130,7 +130,7 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
 
 
 def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
-    """Yield the list and index of each item that defines one of these names."""
+    """Yield (list, index) of each item that defines one of `names`."""
     fields = split_message(first_payload(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):
@@ -176,7 +176,7 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
 def _places(
     owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
 ) -> tuple[dict[FieldPath, set[int]], bool]:
-    """Return the items with findings by list, and whether every finding is in an item."""
+    """Return (indices of the items with findings by list, whether every finding is in an item)."""
     places: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
@@ -189,7 +189,7 @@ def _places(
 
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:
-    """Return the values of a graph by field number, in the order of the field's list."""
+    """Return the lists of values of a graph by field number, in the order of the protobuf field."""
     data = known_with_data(graph)
     return {
         11: graph.inputs,

@@ -56,7 +56,7 @@ _DEPENDENT_PARTS = {
 """For each construct, two sets of parts that depend on each other: it is a conflict if one side
 changes a part of the first set and the other side a part of the second."""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
-"""A reference to a blob; also matches in strings and comments."""
+"""Matches a reference to a blob, even inside strings and comments."""
 
 
 class MergeConflict(Exception):
@@ -68,9 +68,9 @@ class MergeConflict(Exception):
 
 
 def are_equivalent(left: TextPart, right: TextPart) -> bool:
-    """Whether two constructs certainly have the same meaning, whatever their layout and spelling.
+    """Whether two constructs certainly have the same meaning; layout and spelling are ignored.
 
-    False means that their meanings may differ.
+    If False, the meanings may be equal or differ.
     """
     if left.token_texts() == right.token_texts():
         return True
@@ -84,9 +84,9 @@ def are_equivalent(left: TextPart, right: TextPart) -> bool:
 
 
 def are_decorated(*versions: TextPart) -> bool:
-    """Whether constructs consist of optional decorators and a part of the same kind.
+    """Whether all constructs consist of optional decorators and an element of the same kind.
 
-    Such as two graphs in attributes, one of them with a `@doc`.
+    For example, the elements are two graphs in attributes, one of which has the decorator `@doc`.
     """
     if any(getattr(part.tree, "alias", "") != "decorated_element" for part in versions):
         return False
@@ -118,7 +118,7 @@ def token_texts(parts: Sequence[TextPart]) -> list[str]:
 
 
 def is_blob(part: TextPart) -> bool:
-    """Whether an entry of the resources is a blob, not the path of a store."""
+    """Whether an entry of the section `resources` is a blob; False for the path of a store."""
     return isinstance(part.tree, Tree) and part.tree.alias != "resource_place"
 
 
@@ -148,8 +148,8 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
     """Map the role of each part of a construct to (whitespace before the part, the part).
 
-    The role is the grammar rule or token of the part. Roles after `=>` end with ` =>`; repeated
-    roles end with `'`.
+    The role is the grammar rule or token of the part. The role of a part after `=>` gets the suffix
+    ` =>`. A repeated role gets the suffix `'`.
     """
     result: dict[str, tuple[str, TextPart]] = {}
     offset = part.start
@@ -178,7 +178,7 @@ def check_dependent_parts(
 
     Raises:
         MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side
-            a part in the other set; for nodes, except by renaming.
+            a part in the other set. In nodes, renames do not count as changes.
     """
     if base.origin not in _DEPENDENT_PARTS:
         return
@@ -241,7 +241,7 @@ def _meaning(node: object) -> NodeMeaning:
 
 
 def top_level_rank(chunk: MergedItem) -> int:
-    """Return the rank of a top-level item, in the order header, graph, functions, sections."""
+    """Return a sort key of a top-level item: header, graph, functions, then the sections."""
     match chunk.origin:
         case "head":
             return -3

@@ -65,9 +65,9 @@ def label_of(part: TextPart) -> Hashable:
 def content_of(part: TextPart) -> Hashable:
     """Return the content of a node, initializer, metadata block or function without its name.
 
-    This is the operator, inputs and attributes of a node, the type and data of an initializer, the
-    entries of a metadata block, or all of a function except its domain, name and overload. Return
-    None for other items.
+    The content of a node is its operator, inputs and attributes. The content of an initializer is
+    its type and data; of a metadata block, its entries; of a function, everything except domain,
+    name and overload. Return None for other items.
     """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)
@@ -113,14 +113,14 @@ def body_of(part: TextPart) -> Hashable:
         return None
     body = TextPart.of(part.source, part.tree.required("body"))
     tokens = [] if body is None else [token.text for token in read_tokens(body.body) if token.text]
-    return tuple(tokens) if len(tokens) > 2 else None  # the brackets
+    return tuple(tokens) if len(tokens) > 2 else None  # two tokens are the brackets
 
 
 def kind_of(part: TextPart) -> Hashable:
-    """Return a property of an item that its replacement at the same position usually keeps.
+    """Return a property of an item that usually stays equal if the item is replaced in place.
 
-    This is the operator of a node, the type of a value, or the kind of a metadata block. Return
-    None for other items.
+    The property is the operator of a node, the type of a value, or the kind of a metadata block.
+    Return None for other items.
     """
     if (node := _plain_node(part)) is not None:
         return "operator", node.op_type
@@ -134,9 +134,9 @@ def kind_of(part: TextPart) -> Hashable:
 
 
 def _plain_node(part: TextPart) -> Node | None:
-    """Return the AST of an untokenized statement if its keys can be computed without tokens.
+    """Return the AST of an untokenized node if its keys can be computed without tokens.
 
-    Such a node has no attributes, domain, overload or omitted inputs. Else return None.
+    Return None if the node has attributes, a domain, an overload or omitted inputs.
     """
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
@@ -227,7 +227,7 @@ def _first_token(tree: Tree) -> str:
 
 
 def _words(tree: Tree, end: str) -> tuple[str, ...]:
-    """Return the tokens of a tree before the punctuation `end`, strings decoded."""
+    """Return the tokens of a tree before the punctuation `end`; strings are decoded."""
     words = []
     for part in tree.parts:
         if isinstance(part, CommentedToken) and part.text == end:

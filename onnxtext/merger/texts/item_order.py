@@ -20,8 +20,8 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
 class ItemOrders:
     """Orders merged lists.
 
-    Results are cached: one merge orders the lists of the models and those of the texts, and most of
-    these lists are alike.
+    Results are cached, because a merge orders the lists of the models and then mostly equal lists
+    of the texts.
     """
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class ItemOrders:
 
         Args:
             triples: the items of the merge.
-            strict: whether the order has a meaning, as that of inputs. The changes of both sides
-                must then be compatible for every two items.
+            strict: whether the order has a meaning, as in a list of inputs. If so, the changes of
+                both sides must be compatible for every two items.
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:
@@ -84,9 +84,9 @@ class _MergedItems:
     def insert(self, items: Sequence[MatchedItem], moved: set[int]) -> bool:
         """Insert the missing items of a side, each after its predecessor.
 
-        If the other side has moved items, missing items at the end of the side are inserted at the
-        end, and a missing item whose predecessor has moved is inserted before its successor, unless
-        the successor has moved, too.
+        If the other side has moved items, there are two exceptions. Missing items at the end of
+        the side are inserted at the end of the merge. If the predecessor of a missing item has
+        moved and its successor has not, the item is inserted before its successor.
 
         Args:
             items: items of the side, in its order.
@@ -138,7 +138,7 @@ _theirs: Position = attrgetter("theirs")
 def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
     """Return the `id()`s of the items that ours moved, and of those that theirs moved.
 
-    If there is a choice, the sets are disjoint.
+    If several minimal sets are possible, choose disjoint sets.
     """
     ours, theirs = _moved_items(shared, _ours, set()), _moved_items(shared, _theirs, set())
     if ours & theirs and not (others := _moved_items(shared, _theirs, ours)) & ours:
@@ -156,7 +156,7 @@ def _moved_items(
     Args:
         shared: the items that both sides have.
         position_of: returns the position of an item on that side.
-        others: the `id()`s of items that the other side has moved, avoided if possible.
+        others: the `id()`s of items that the other side has moved; left out if possible.
     """
     in_base = sorted([t for t in shared if t.base != ABSENT], key=_base)
     numbers = [position_of(triple) for triple in in_base]
@@ -170,16 +170,16 @@ def _moved_items(
 def increasing_subsequence_through(
     numbers: Sequence[int], required: Sequence[bool], longest: int
 ) -> list[bool] | None:
-    """Find a longest increasing subsequence that contains all wanted numbers.
+    """Find a longest increasing subsequence that contains all required numbers.
 
     Args:
         numbers: distinct numbers.
         required: for each number, whether the subsequence must contain it.
-        longest: the required length.
+        longest: the length of the subsequence.
 
     Returns:
-        For each number, whether it is in the subsequence. None if no subsequence with all wanted
-        numbers has the required length.
+        For each number, whether it is in the subsequence. None if no subsequence of this length
+        contains all required numbers.
     """
     pairs = list(zip(numbers, required, strict=True))
     end = max(numbers, default=0) + 1
@@ -197,7 +197,7 @@ def increasing_subsequence_through(
 def _merged_order(
     shared: list[MatchedItem], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[MatchedItem], bool]:
-    """Return the items that both sides have in order, and whether the sides are compatible."""
+    """Return (items that both sides have, in merged order; whether the sides are compatible)."""
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
@@ -225,7 +225,7 @@ def _merged_order(
 def _pairwise(
     shared: list[MatchedItem], by_us: list[MatchedItem], by_them: list[MatchedItem]
 ) -> list[MatchedItem] | None:
-    """Order any two items as on the side that changed their order; None if that is impossible."""
+    """Order every two items as on the side that changed their order; None if impossible."""
     present = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(present[0]) < len(by_us) and _inversions(present[0], _theirs) != apart:
@@ -241,7 +241,7 @@ def _pairwise(
         return right.base - left.base  # one side has swapped the two items
 
     ordered = sorted(shared, key=cmp_to_key(compare))
-    # The sort has ordered every pair as `compare` does if and only if these counts add up.
+    # If these counts differ, `compare` is not transitive, and the sort violates it for some pair.
     if _inversions(ordered, _ours) + _inversions(ordered, _theirs) != apart:
         return None
     changed = _inversions([t for t in ordered if t.base != ABSENT], _base)

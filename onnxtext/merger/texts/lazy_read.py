@@ -43,7 +43,7 @@ def read_model(source: str, model: Model) -> ListItems:
         _insert_lazy(tree.child("values"), "value_infos", own_values)
     items: list[tuple[Tree | CommentedToken, None]] = []
     for tree in top_level(document):
-        # A header without decorators is compared with decorated ones part by part.
+        # Wrap a header without decorators, to compare it with a header that has decorators.
         items.append((Tree("head", "", [tree]) if tree.origin == "header" else tree, None))
     result = ListItems()
     fill_items(result, source, items, 0, len(source))
@@ -55,8 +55,8 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    Skip the last statement. Also skip each statement with a `#` in it or before the next statement,
-    because the `#` may begin a comment.
+    The last statement is skipped. A statement is also skipped if there is a `#` between its start
+    and the next statement, because the `#` may begin a comment.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at

@@ -35,8 +35,8 @@ class MatchedItem:
         base: index in the common ancestor; `ABSENT` if that version lacks the item.
         ours: index in our version, or `ABSENT`.
         theirs: index in their version, or `ABSENT`.
-        replaced: whether a side's item was matched only by its position and
-            `MatchRules.replacement_key`, so that it may be unrelated to the base's item.
+        replaced: whether the item of a side was matched only by its position and
+            `MatchRules.replacement_key`. It may then be unrelated to the item of the base.
     """
 
     base: int = ABSENT
@@ -55,7 +55,8 @@ class MatchRules:
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
         replacement_key: returns the property that an item shares with its replacement at the same
             position.
-        nodes: functions that identify a node whose outputs have changed; None for other items.
+        nodes: functions that identify a node whose outputs have changed; None if the items are not
+            nodes.
     """
 
     content: Callable[[Any], Hashable]
@@ -98,7 +99,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
 def match(
     base: Sequence[Any], ours: Sequence[Any], theirs: Sequence[Any], rules: MatchRules
 ) -> list[MatchedItem]:
-    """Match the items of three lists; return a triple for each distinct item.
+    """Match the items of three lists; return a `MatchedItem` for each distinct item.
 
     The items of the base come first, in order.
     """
@@ -117,7 +118,7 @@ def match(
     for index in replaced:
         triple = triples[index]
         if ABSENT not in (triple.ours, triple.theirs):
-            # Position is reliable if both sides give the same name to the base's item.
+            # The match by position is reliable if both sides have the same new name for the item.
             key = rules.key(ours[triple.ours])
             triple.replaced = key is None or key != rules.key(theirs[triple.theirs])
     return triples + _new_items(ours, theirs, from_ours, from_theirs, rules)
@@ -211,16 +212,17 @@ def _pair_as_other_side(
     base: Sequence[Any],
     rules: MatchRules,
 ) -> None:
-    """Give unmatched items of a side the base item of the other side's item with the same name.
+    """Match an unmatched item of a side like the item of the other side with the same name.
 
-    For example, both sides rename `y = Relu (x)` to `z`, and only this side makes it
-    `z = Tanh (x)`: only the node of the other side is similar enough to the base.
+    For example, both sides rename the output of `y = Relu (x)` to `z`, and one side also changes
+    the operator: `z = Tanh (x)`. Only the node of the other side is similar enough to be matched
+    with the base directly.
 
     Args:
         side: the items of the side.
         other: the items of the other side.
-        from_side: for each item of the side, its index in the base or `ABSENT`; is changed.
-        from_other: the same for the other side.
+        from_side: for each item of the side, its index in the base or `ABSENT`; updated.
+        from_other: for each item of the other side, its index in the base or `ABSENT`.
         base: the items of the base.
         rules: functions that identify an item.
     """
@@ -243,7 +245,7 @@ def _pair_as_other_side(
             (at,), (found,) = ats, founds
             place = places.get(found, ABSENT)
             if place != ABSENT:
-                # Both sides may have given the key of the base's item to a new item.
+                # On both sides, a new item may have taken the key of the base's item.
                 item = side[place]
                 if rules.key(item) not in added or rules.content(item) == rules.content(
                     base[found]
@@ -257,7 +259,7 @@ def _pair_as_other_side(
 def _by_key(
     key: Callable[[Any], Hashable], items: Iterable[tuple[Any, int]]
 ) -> dict[Hashable, list[int]]:
-    """Return the indices of items by the keys of the items, except for those without a key."""
+    """Map each key to the indices of the items that have it; skip items without a key."""
     result: dict[Hashable, list[int]] = defaultdict(list)
     for item, at in items:
         if (item_key := key(item)) is not None:
@@ -272,7 +274,7 @@ def _pair_neighbors(
     used: list[bool],
     replacement_key: Callable[[Any], Hashable],
 ) -> set[int]:
-    """Match items by position and `replacement_key`; return their positions in the base.
+    """Match items by position and `replacement_key`; return their indices in the base.
 
     Two items are at the same position if they directly follow matched items, or are both first.
     """

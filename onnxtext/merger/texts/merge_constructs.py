@@ -92,10 +92,10 @@ class Merger:
         _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
-                chunk.lead = chunk.lead or " "  # first on its side, but not first in the merge
+                chunk.lead = chunk.lead or " "  # if it is first on its side only
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
                 for chunk in listed.chunks[:1]:
-                    chunk.lead = chunk.lead.lstrip(" ")  # first in the merge, not on its side
+                    chunk.lead = chunk.lead.lstrip(" ")  # if it is first in the merge only
         return listed
 
     def _head(self, base: ListItems, ours: ListItems, theirs: ListItems) -> Body:
@@ -176,7 +176,7 @@ class Merger:
             return None
         origin = versions[0].origin
         if origin == "resource" and construct_rules.is_blob(versions[0]):
-            return mine or others  # identified by content; `text_review` drops unused blobs
+            return mine or others  # equal digests; `text_review` drops unused blobs
         if (
             not self.split_all
             or len(versions) < 3
@@ -231,7 +231,7 @@ class Merger:
         raise MergeConflict
 
     def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
-        """Merge a construct with a single part or positional parts; other constructs as a whole."""
+        """Merge the only part of a construct, or a positional list, or the construct as a whole."""
         versions = (base, ours, theirs)
         if all(isinstance(part.tree, Tree) for part in versions) and ours.origin != "name":
             children = [part.children() for part in versions]
@@ -312,9 +312,8 @@ class Merger:
             if body is not None:
                 glue = merge_blanks(*[None if entry is None else entry[0] for entry in found])
                 if before == "decorators" and merged and not glue:
-                    glue = _space_after_decorators(
-                        versions
-                    )  # first on its side, but not in the merge
+                    # The part is first on its side, but not in the merge.
+                    glue = _space_after_decorators(versions)
                 before = role
                 merged.append((glue if merged else glue.lstrip(), body))
         return MergedConstruct(merged)

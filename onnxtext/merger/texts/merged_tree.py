@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of a merged text with its conflicts, and a writer for it."""
+"""The tree of a merged text with its conflicts, and a writer for it.
+
+The items of a merged list are also called chunks.
+"""
 
 from __future__ import annotations
 
@@ -89,13 +92,13 @@ class MergedList:
 
 @dataclass(frozen=True, slots=True)
 class MergedItemSpan:
-    """The position of a chunk in the written text.
+    """The position of a merged item in the written text.
 
     Attributes:
         start: offset of its first token.
         end: offset after its last token.
-        chunk: the chunk.
-        listed: the list that has the chunk.
+        chunk: the item.
+        listed: the list that contains the item.
     """
 
     start: int
@@ -111,7 +114,7 @@ class MergedTreeWriter:
     Attributes:
         markers: format of conflict markers; None to resolve conflicts to ours.
         out: the text so far.
-        placed: spans of the chunks, inner before outer ones.
+        placed: spans of the written items; nested items come before the items that contain them.
         conflicts: number of conflicts written.
     """
 
@@ -151,7 +154,8 @@ class MergedTreeWriter:
 
         Args:
             listed: the list.
-            own_lines: whether to write items that both sides add on separate lines.
+            own_lines: whether an item without whitespace before it begins a new line; only for
+                lists without brackets and commas.
         """
         self.body(listed.head)
         self._tokens(listed.opening)
@@ -267,7 +271,7 @@ def _is_wordlike(character: str) -> bool:
 
 
 def all_chunks(listed: MergedList) -> Iterator[tuple[MergedList, MergedItem]]:
-    """Yield (list, chunk) for each chunk of a list and of nested lists outside of conflicts."""
+    """Yield (list, item) for each item of a list and of nested lists; do not enter conflicts."""
     for chunk in listed.chunks:
         yield listed, chunk
         if not chunk.conflict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recognize a node of the base whose outputs a new node has now."""
+"""Match nodes of the base whose outputs are now the outputs of new nodes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class NodeRules:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Items without a partner.
+    """The items of a list that are not matched.
 
     Attributes:
-        items: a list of items.
-        indices: the indices of those without a partner.
+        items: the whole list.
+        indices: the indices of the unmatched items.
     """
 
     items: Sequence[Any]
@@ -46,11 +46,12 @@ class Unmatched:
 
 
 def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, int]:
-    """Match nodes of the base, some or all of whose outputs are now outputs of a new node.
+    """Match moved nodes: some or all of their outputs are now outputs of a new node.
 
     For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
-    depend on the moved one, perhaps through other new nodes. The moved one may be edited if the
-    new node has another operator and another label: else a node was added before `y = Relu`.
+    depend on the moved node, perhaps through other new nodes. The moved node may also be edited if
+    the new node has another operator and another label. Without this condition, the new node could
+    be `y = Relu` itself, with a new node before it.
 
     Args:
         base: the items of the base.
@@ -58,7 +59,7 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
         rules: functions that identify a node.
 
     Returns:
-        For each moved node, its index in the base by its index in the side.
+        Maps the index of each moved node in the side to its index in the base.
     """
     makers = _makers(side, rules.outputs)
     if not makers or not base.indices:
@@ -73,8 +74,8 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
 def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, int]:
     """Match each node of the base with a new node that has its first output.
 
-    If another new node has one of the other outputs, both have replaced the node together: then the
-    new node corresponds to it only if it has the same operator.
+    If other new nodes have its other outputs, the new nodes replace it together. The new node with
+    the first output is then matched only if it has the operator of the replaced node.
 
     Args:
         base: the items of the base.
@@ -82,7 +83,7 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
         rules: functions that identify a node.
 
     Returns:
-        For each new node that replaces one, the index of the latter by that of the former.
+        Maps the index of each such new node to the index of the replaced node.
     """
     makers = _makers(side, rules.outputs)
     pairs: dict[int, int] = {}
@@ -103,15 +104,15 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
 
 @dataclass(frozen=True)
 class _Search:
-    """A search for moved nodes; for the attributes, see `pair_moved`.
+    """A search for moved nodes (`pair_moved`).
 
     Attributes:
         base: the items of the base.
         side: the items of the side.
         rules: functions that identify a node.
         makers: maps the name of each output of a new node to the index of this node.
-        old_makers: the same for the nodes of the base.
-        pairs: the result so far.
+        old_makers: maps the name of each output of an unmatched node of the base to its index.
+        pairs: the matches so far: from indices in the side to indices in the base.
     """
 
     base: Unmatched
@@ -122,17 +123,17 @@ class _Search:
     pairs: dict[int, int] = field(default_factory=dict)
 
     def pair_by(self, key: Key, *, edited: bool = False) -> None:
-        """Match the moved nodes that a key identifies, if the key is unique.
+        """Match moved nodes whose key is unique.
 
         Args:
-            key: returns a property that a moved node keeps.
-            edited: whether the other properties may differ.
+            key: returns the property of a node that must be equal.
+            edited: whether all other properties may differ.
         """
         left = sorted(set(self.base.indices).difference(self.pairs.values()))
         takers = {at: self._takers(at) for at in left}
         if edited:
             replaced = {at: self._unlike(at, found) for at, found in takers.items()}
-            # A node whose outputs have only makers like it was edited in place.
+            # If only similar nodes have the outputs of a node, the node was edited in place.
             takers = {at: found for at, found in replaced.items() if found or not takers[at]}
         if not any(takers.values()):
             return
@@ -158,7 +159,7 @@ class _Search:
         return {self.makers[name] for name in names if name in self.makers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
-        """Return those of some new nodes whose operator and label differ from a node of the base.
+        """Return the nodes `takers` whose operator and label differ from a node of the base.
 
         Two nodes without a label count as different.
         """
@@ -174,7 +175,7 @@ class _Search:
         }
 
     def _is_free(self, index: int, at: int) -> bool:
-        """Whether no output of a new node belongs to another unmatched node of the base."""
+        """Whether no other unmatched node of the base has an output of the new node."""
         names = _names(self.rules.outputs(self.side.items[index]))
         return all(self.old_makers.get(name, at) == at for name in names)
 
@@ -219,10 +220,10 @@ def _reads_from(
     makers: Mapping[Hashable, int],
     reads: Callable[[Any], Collection[Hashable]],
 ) -> bool:
-    """Whether a new node reads the outputs of another, directly or through new nodes between them.
+    """Whether a new node depends on another node, directly or through other new nodes.
 
     Args:
-        index: the index of the node in `side`.
+        index: the index of the node that may depend on the other node.
         other: the index of the other node.
         side: the nodes of the side.
         makers: maps the name of each output of a new node to the index of this node.

@@ -19,7 +19,7 @@ from onnxtext.syntax.parse import parse_model
 Version = tuple[str, Model]
 """A text and its syntax tree."""
 _END = None
-"""The key of comments after the last statement."""
+"""Instead of the key of a statement, for comments after the last statement."""
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
@@ -49,13 +49,13 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
 def restore_comments(text: str, before: Version, edited: Model) -> str:
     """Return an edited text with the comments that it has lost, each above its statement.
 
-    If its statement was removed, a comment on the statement's line is left out, and a comment above
-    the statement goes to the next statement.
+    If a statement was removed, a comment on its line is dropped, and a comment above it moves to
+    the next statement.
 
     Args:
         text: the text of the edited model.
         before: the text before the edit.
-        edited: the edited syntax tree; unchanged statements have offsets in the text before.
+        edited: the edited syntax tree. Offsets of unchanged statements refer to the text `before`.
     """
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:
@@ -106,9 +106,9 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
 
 
 def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
-    """Insert comments above the statements with their keys.
+    """Insert comments above statements; `placed` maps the key of a statement to its comments.
 
-    If the text then parses to another model, insert the comments at the top instead.
+    If the result parses to another model, insert all comments at the top of the text instead.
     """
     model = parse_model(Source(text, "<merge>"))
     if not text.endswith("\n"):

@@ -220,10 +220,11 @@ class _Merge:
 
         Args:
             text: a text; may be invalid.
-            printed: the models as canonical bytes, and as printed texts.
+            printed: maps the canonical bytes of each model to its printed text.
 
         Returns:
-            The texts of the models; None if the layout cannot be kept.
+            Maps the canonical bytes of each model to its new text; None if the layout cannot be
+            kept.
         """
         before = lower_text(text, self.known, self.models)
         if before is None:
@@ -256,7 +257,7 @@ class _Merge:
 
 
 def _limit_notes(notes: list[str]) -> list[str]:
-    """Shorten a list of notes to `_MAX_NOTES`."""
+    """Limit a list of notes to `_MAX_NOTES`, followed by the number of hidden notes."""
     hidden = len(notes) - _MAX_NOTES
     return notes if hidden <= 0 else [*notes[:_MAX_NOTES], f"and {hidden} more of this kind"]
 

@@ -250,9 +250,9 @@ def fill_items(
 
 
 def _split_first_line(trivia: str, *, started: bool) -> tuple[str, str]:
-    """Split the trivia after a token into the rest of the token's line, and the later lines.
+    """Split the trivia after a token into the rest of the token's line and the following lines.
 
-    The rest of the line is empty if there is no token (`started` is False).
+    If there is no token before the trivia (`started` is False), the first result is empty.
     """
     line, end, rest = trivia.partition("\n")
     if not started or (not end and "#" not in line):

@@ -28,7 +28,7 @@ class Proposal:
     Attributes:
         text: the merged text with conflict markers.
         conflicts: number of conflicts.
-        plain: the text with conflicts resolved to ours.
+        plain: the merge with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
         marked: the text with the markers that `resolve_both_ways` reads; "" without conflicts.
     """
@@ -110,7 +110,8 @@ def edit_in_layout(text: str, before: str, after: str) -> str | None:
         after: the edited model, printed.
 
     Returns:
-        The edited text, which may mean another model than `after`; None if that is impossible.
+        The edited text; None if the texts cannot be merged. The caller must verify that the text
+        parses to the model `after`.
     """
     versions = [before, text, after]
     try:

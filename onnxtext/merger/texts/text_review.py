@@ -85,7 +85,7 @@ def review(
     """
     _drop_unneeded_blobs(listed)
     sides = (ours, theirs)
-    known: set[tuple[str, str]] | None = None  # the findings in the sides
+    known: set[tuple[str, str]] | None = None  # findings of the sides, and marked findings
     tried = False
     for _ in range(_MAX_ROUNDS):
         writer = write(listed, None)
@@ -123,7 +123,7 @@ def review(
 
 
 class _ChunkSpans:
-    """Finds the chunks of a written text by offset."""
+    """Finds the merged items at an offset of the written text."""
 
     def __init__(self, placed: Sequence[MergedItemSpan], split_all: bool) -> None:
         self.split_all = split_all
@@ -138,7 +138,7 @@ class _ChunkSpans:
             open_places.append(index)
 
     def around(self, offset: int) -> Iterator[MergedItemSpan]:
-        """Return the chunks around an offset, inner ones first."""
+        """Yield the items that contain an offset, from the innermost to the outermost."""
         index = bisect_right(self._starts, offset) - 1
         while index >= 0:
             span = self._placed[index]
@@ -150,7 +150,7 @@ class _ChunkSpans:
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     """Mark the statements of a finding as conflicts.
 
-    If some of them differ between the versions, mark only these.
+    If some of the statements differ between the versions, mark only the differing statements.
     """
     found: dict[int, MergedItem] = {}
     for place in finding.places:
@@ -166,7 +166,7 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
 
 
 def _check_split(span: MergedItemSpan, offset: int, places: _ChunkSpans) -> None:
-    """Raise NeedsFullSplit if an offset may be in a nested statement that was not split off."""
+    """Raise NeedsFullSplit if an offset is inside a construct whose statements were not split."""
     holds = span.chunk.origin in CONTAINERS or span.chunk.origin == "node"
     if not places.split_all and offset != span.start and holds:
         raise NeedsFullSplit
@@ -221,7 +221,10 @@ def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpan
 
 
 def _sort_chunks(listed: MergedList, scope: Scope) -> bool:
-    """Sort the nodes of a graph; a conflict without a node in ours stays after its predecessor."""
+    """Sort the nodes of a graph; return False if that is impossible.
+
+    A conflict that has no node in ours stays after its predecessor.
+    """
     groups: list[list[MergedItem]] = []
     hidden: list[MergedItem] = []
     for chunk in listed.chunks:

@@ -68,7 +68,8 @@ def lower_tree(
 def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
     """Whether a model has each blob that its text mentions, inline or in a weight store.
 
-    A blob that no version has inline may be in any store: then the model needs all their stores.
+    If no version has a blob inline, any weight store may contain it. The model then needs the
+    stores of all versions.
     """
     stores = [place for version in versions for place in version.places]
     has_all_stores = all(place in model.places for place in stores)
@@ -89,8 +90,8 @@ def agrees_with_model_merge(
 ) -> bool:
     """Whether a text with conflicts agrees with the merge of the models.
 
-    Each item must be as in the merge of the models, or be a conflict between our version and their
-    version of the item.
+    Each item must be equal in both merges, or be a conflict between our version and their version
+    of the item.
 
     Args:
         merged: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.
