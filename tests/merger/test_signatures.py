@@ -88,11 +88,11 @@ ORDER = "the node of `y` passes its arguments in the old order of the parameters
 CONFLICTS = {
     "values renumbered, and a new use": (
         NUMBERED, RENUMBERED, NUMBERED.replace("z = Exp (", 'z = Tanh ("2")\n  e = Exp ('),
-        "the node of `z` uses `2`, a value that is called `3` on the other side",
+        "the node of `z` uses `2`, a value that the other side has renamed to `3`",
     ),
     "values renumbered, and a changed input": (
         NUMBERED, RENUMBERED, NUMBERED.replace('z = Exp ("1")', 'z = Exp ("2")'),
-        "the node of `z` uses `2`, a value that is called `3` on the other side",
+        "the node of `z` uses `2`, a value that the other side has renamed to `3`",
     ),
     "inputs swapped, and a new call": (
         TWO_INPUTS,
