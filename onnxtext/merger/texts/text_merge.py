@@ -259,7 +259,7 @@ class _Merge:
 def _limit_notes(notes: list[str]) -> list[str]:
     """Limit a list of notes to `_MAX_NOTES`, followed by the number of hidden notes."""
     hidden = len(notes) - _MAX_NOTES
-    return notes if hidden <= 0 else [*notes[:_MAX_NOTES], f"and {hidden} more of this kind"]
+    return notes if hidden <= 0 else [*notes[:_MAX_NOTES], f"and {hidden} more warnings"]
 
 
 _MAX_NOTES = 20
