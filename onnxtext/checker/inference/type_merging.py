@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merge declared and inferred types; return the types that a node passes to its body."""
+"""Merge the declared and inferred types of values, and find the types that nodes pass to bodies."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def given_types(node: Node, inputs: list[Type | None]) -> Types:
 
 
 def without_shape(type: Type | None) -> Type | None:
-    """Return a tensor type without its shape; other types unchanged."""
+    """Return a tensor type without its shape, and any other type unchanged."""
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
 
 def without_sizes(type: Type | None) -> Type | None:
-    """Return a tensor type with the same rank and unknown dimensions; other types unchanged."""
+    """Return a tensor type with all dimensions unknown, and any other type unchanged."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     return replace(type, shape=(None,) * len(type.shape))
@@ -51,8 +51,8 @@ class TypeMerger:
 
     Args:
         symbols: the symbols in the shapes of the model's inputs, such as `batch`. If an inferred
-            dimension has only these symbols, such as `2*batch`, it replaces any declared symbol
-            that is not among them.
+            dimension has only symbols of this set, such as `2*batch`, it replaces a declared symbol
+            that is not in the set.
     """
 
     def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
@@ -83,7 +83,7 @@ class TypeMerger:
 def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
     """Return a declared type, completed with the dimensions of an inferred type.
 
-    Inferred dimensions replace unknown ones, and inferred numbers replace symbols.
+    Inferred dimensions replace unknown dimensions, and inferred numbers replace symbols.
 
     Args:
         declared: the declared type.
@@ -115,7 +115,7 @@ def _merge_dims(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
 
 
 def clear_negative_dims(type: Type) -> Type:
-    """Return a type with its negative dimensions made unknown; another rule reports these."""
+    """Replace negative dimensions of a type by None; the rules for declared types report them."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the input types of a node against its operator's type constraints and its attributes."""
+"""Check the input types of a node against type constraints of its operator and its attributes."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ _LISTS: Mapping[tuple[str, str], Mapping[str, tuple[tuple[str, ...], str]]] = {
         "imputed_value_int64s": (_INTEGERS, "integers"),
     },
 }
-"""Maps a domain and an operator to list attributes, of which a node has exactly one. Each attribute
-maps to the beginnings of the types that the first input may then have, and to their description."""
+"""Maps (domain, operator) to list attributes, of which a node has exactly one. Each attribute maps
+to prefixes of the types that it allows for the first input, and to a description of these types."""
 
 
 def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeMismatch | None:
     """Return the mismatch between the attributes of a node and the type of its first input.
 
-    Return None if they fit, or if the type or an attribute is unknown.
+    Return None if the attributes and the type agree, or if the type or an attribute is unknown.
 
     Args:
         signature: the schema of the node's operator.
@@ -141,7 +141,7 @@ def _is_list(value: object) -> bool:
 
 
 def _without_fmod(signature: Signature, text: str, node: Node) -> TypeMismatch | None:
-    """Require `fmod = 1` for floats; since version 28, `Mod` is defined without it as well."""
+    """Return a mismatch if a `Mod` of floats lacks `fmod = 1`, needed before version 28."""
     if signature.since >= 28 or not text.startswith(_FLOATS):
         return None
     if attribute_value(node.attributes, "fmod") not in (None, 0):

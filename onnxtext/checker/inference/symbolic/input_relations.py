@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check relations between inputs and attributes that the shape inference of onnx does not check.
+"""Check constraints on inputs and attributes that the shape inference of onnx does not check.
 
-Each function implements the description of its operator in the ONNX operator specification.
+Each function checks what the ONNX operator specification requires of its operator.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from onnxtext.plurals import count_noun
 
 
 def _center_crop_pad(call: OperatorCall) -> None:
-    """Require that the axes of `CenterCropPad` are distinct, and as many as entries of `shape`."""
+    """Require the axes of `CenterCropPad` to be distinct, with one axis per entry of `shape`."""
     axes, rank, shape = call.listed("axes", ()), call.rank(0), call.shape(1)
     if not axes:
         if rank is not None and shape is not None and len(shape) == 1:
@@ -42,7 +42,7 @@ def _center_crop_pad(call: OperatorCall) -> None:
 
 
 def _constant_of_shape(call: OperatorCall) -> None:
-    """Require that `value` of `ConstantOfShape` has one element."""
+    """Require the attribute `value` of `ConstantOfShape` to have one element."""
     value = call.attribute("value")
     if isinstance(value, Tensor):
         dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
@@ -51,7 +51,7 @@ def _constant_of_shape(call: OperatorCall) -> None:
 
 
 def _deform_conv(call: OperatorCall) -> None:
-    """Require that the channels of all inputs of `DeformConv` fit."""
+    """Require the inputs of `DeformConv` to agree in their channels, batch and spatial sizes."""
     data, weights = call.shape(0), call.shape(1)
     group, offset_group = call.integer("group", 1), call.integer("offset_group", 1)
     if data is None or weights is None or len(data) < 3 or group < 1 or offset_group < 1:
@@ -83,7 +83,7 @@ def _deform_conv(call: OperatorCall) -> None:
 
 
 def _require_output_size(call: OperatorCall, index: int, output: Extents) -> None:
-    """Require the spatial dimensions of an input to have the sizes of the output, if known."""
+    """Require an input to have the spatial sizes of the output; ignore unknown sizes."""
     for axis, pair in enumerate(zip((call.shape(index) or ())[2:], output, strict=True), 2):
         if all(isinstance(size, int) for size in pair):
             names = f"dimension {axis} of {{{index}}}", f"dimension {axis} of the output"
@@ -91,7 +91,10 @@ def _require_output_size(call: OperatorCall, index: int, output: Extents) -> Non
 
 
 def _attention(call: OperatorCall) -> None:
-    """Require that `Attention` gets past keys and values together, and no other cache."""
+    """Require `Attention` to have both past keys and past values, or neither.
+
+    With past keys, it should not have `nonpad_kv_seqlen`, which describes another kind of cache.
+    """
     past_inputs = [index for index in (4, 5) if call.has_input(index)]
     if len(past_inputs) == 1:
         first, second = ("past_key", "past_value")[:: 1 if past_inputs == [4] else -1]
@@ -101,21 +104,21 @@ def _attention(call: OperatorCall) -> None:
 
 
 def _cumulative(call: OperatorCall) -> None:
-    """Require that `CumSum` or `CumProd` names an axis of its input."""
+    """Require the axis of `CumSum` or `CumProd` to exist in its input."""
     axis, rank = call.scalar(1), call.rank(0)
     if isinstance(axis, int) and rank and not -rank <= axis < rank:
         call.reject(f"{{1}} is {axis}, but {{0}} has {dimensions(rank)}")
 
 
 def _dft(call: OperatorCall) -> None:
-    """Require that the last dimension of the input of `DFT` is 1 (real) or 2 (complex)."""
+    """Require the last dimension of the input of `DFT` to be 1 (real) or 2 (complex)."""
     shape = call.shape(0)
     if shape and isinstance(shape[-1], int) and shape[-1] not in (1, 2):
         call.reject(f"the last dimension of {{0}} is {shape[-1]}, but it must be 1 or 2")
 
 
 def _group_normalization(call: OperatorCall) -> None:
-    """Require that the channels of `GroupNormalization` form groups of equal size."""
+    """Require `num_groups` of `GroupNormalization` to divide the channels; check scale and bias."""
     shape, groups = call.shape(0), call.integer("num_groups", 0)
     if shape is None or len(shape) < 2 or groups < 1:
         return
@@ -130,14 +133,14 @@ def _group_normalization(call: OperatorCall) -> None:
 
 
 def has_several(shape: SymbolicShape) -> bool:
-    """Whether a tensor of this shape cannot have one element."""
+    """Whether a known dimension is not 1, so that the tensor cannot have exactly one element."""
     return any(isinstance(size, int) and size != 1 for size in shape or ())
 
 
 def _mean_variance(call: OperatorCall) -> None:
-    """Require that `MeanVarianceNormalization` names axes of its input.
+    """Require the `axes` of `MeanVarianceNormalization` to exist in its input.
 
-    onnxruntime accepts the default, `[0, 2, 3]`, also for an input with fewer dimensions.
+    The default, `[0, 2, 3]`, is not checked: onnxruntime accepts it for inputs of any rank.
     """
     rank = call.rank(0)
     if rank is not None:
@@ -145,14 +148,14 @@ def _mean_variance(call: OperatorCall) -> None:
 
 
 def _negative_log_likelihood(call: OperatorCall) -> None:
-    """Require that `NegativeLogLikelihoodLoss` gets a weight for each class."""
+    """Require the weights of `NegativeLogLikelihoodLoss` to have one entry for each class."""
     scores, weights = call.shape(0), call.shape(2)
     if scores is not None and len(scores) > 1 and weights is not None and call.has_rank(2, 1):
         call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
 
 
 def _non_max_suppression(call: OperatorCall) -> None:
-    """Require that the boxes and scores of `NonMaxSuppression` fit."""
+    """Require the shapes of the boxes and scores of `NonMaxSuppression` to agree."""
     boxes, scores = call.shape(0), call.shape(1)
     if boxes is not None and len(boxes) == 3:
         call.equal(boxes[2], 4, "dimension 2 of {0}", "the number of coordinates of a box")
@@ -162,7 +165,7 @@ def _non_max_suppression(call: OperatorCall) -> None:
 
 
 def _reverse_sequence(call: OperatorCall) -> None:
-    """Require that the sequences of `ReverseSequence` are not longer than the dimension."""
+    """Require the sequence lengths of `ReverseSequence` to be at most the size of the time axis."""
     shape, lengths, axis = call.shape(0), call.value(1), call.integer("time_axis", 0)
     size = shape[axis] if shape is not None and 0 <= axis < len(shape) else None
     for length in lengths.items if lengths is not None else ():
@@ -173,7 +176,7 @@ def _reverse_sequence(call: OperatorCall) -> None:
 
 
 def _rotary_embedding(call: OperatorCall) -> None:
-    """Require that `RotaryEmbedding` gets heads of even size, and a sine for each rotated pair."""
+    """Require `RotaryEmbedding` to have an even head size and caches of half the rotated size."""
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) not in (3, 4):
         return
@@ -221,7 +224,7 @@ _POSITIONS = "the batch size", "the number of tokens"
 
 
 def _scan(call: OperatorCall) -> None:
-    """Require that a `Scan` has a direction for each scanned input and output."""
+    """Require the lists of directions of a `Scan` to have one entry per scanned input or output."""
     scanned, body = call.integer("num_scan_inputs", 0), call.attribute("body")
     states = len(call.node.inputs) - scanned
     if scanned < 1 or states < 0:
@@ -237,7 +240,7 @@ def _scan(call: OperatorCall) -> None:
 
 
 def _split(call: OperatorCall) -> None:
-    """Require that a `Split` has `num_outputs` outputs, or as many as `split` has elements."""
+    """Require a `Split` to have `num_outputs` outputs, or one output per element of `split`."""
     declared, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
     if declared > 0 and declared != outputs:
         count = count_noun(outputs, "output")
@@ -245,7 +248,7 @@ def _split(call: OperatorCall) -> None:
     parts = call.shape(1)
     if parts is None or call.value(1) is not None or not call.has_rank(1, 1):
         return
-    # The last outputs may have no names.
+    # `split` need not cover outputs at the end that have no name.
     named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
     if isinstance(parts[0], int) and not named <= parts[0] <= outputs:
         count = count_noun(outputs, "output")
@@ -253,7 +256,7 @@ def _split(call: OperatorCall) -> None:
 
 
 def _tensor_scatter(call: OperatorCall) -> None:
-    """Require that the update of `TensorScatter` is not longer than the cache."""
+    """Require the update of `TensorScatter` to fit into the cache along the axis."""
     cache, update, axis = call.shape(0), call.shape(1), call.axis("axis", -2)
     if cache is None or update is None or axis is None or len(cache) != len(update):
         return
@@ -267,13 +270,13 @@ def _tensor_scatter(call: OperatorCall) -> None:
     starts = call.value(2) if call.attribute("mode") != b"circular" else None
     for start in starts.items if starts is not None else ():
         if isinstance(start, int) and not 0 <= start <= size - count:
-            update_size = f"the index {start} is out of range: dimension {axis}"
-            call.reject(f"{update_size} of {{0}} is {size}, that of {{1}} is {count}")
+            problem = f"the index {start} is out of range: dimension {axis}"
+            call.reject(f"{problem} of {{0}} is {size}, that of {{1}} is {count}")
             return
 
 
 def _tf_idf_vectorizer(call: OperatorCall) -> None:
-    """Require that the lists of `TfIdfVectorizer` describe one pool of n-grams."""
+    """Require the attributes of `TfIdfVectorizer` to describe one pool of n-grams consistently."""
     shortest, longest = call.integer("min_gram_length", 0), call.integer("max_gram_length", 0)
     if shortest > longest > 0:
         call.reject(f"`min_gram_length` is {shortest}, but `max_gram_length` is {longest}")

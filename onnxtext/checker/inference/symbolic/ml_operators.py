@@ -29,7 +29,7 @@ DOMAIN = "ai.onnx.ml"
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
-    """Return a matrix shape with the rows of the first input; a 1-D input is one row."""
+    """Return the shape (rows of the first input, columns); an input of rank 1 has one row."""
     shape = call.shape(0)
     if shape is None or not call.has_rank(0, *ranks):
         return None
@@ -64,13 +64,13 @@ def _scaler(call: OperatorCall) -> Shapes:
 
 
 def _warn_if_missing(call: OperatorCall, name: str) -> None:
-    """Warn if a list is missing or empty: onnxruntime needs it, the specification does not."""
+    """Warn if a list is missing or empty, which the specification allows, but not onnxruntime."""
     if not count_of(call, name):
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
 
 
 def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
-    """Return the name of the list that is given; reject the node if none or both are given."""
+    """Return which of two lists a node has; if it has both or none, reject it and return None."""
     present = [name for name in (first, second) if count_of(call, name)]
     if len(present) != 1:
         call.reject(f"exactly one of `{first}` and `{second}` must be given")
@@ -147,7 +147,7 @@ def _tree_regressor(call: OperatorCall) -> Shapes:
 
 
 def _zip_map(call: OperatorCall) -> Shapes:
-    """Check `ZipMap`: there must be one label for each column. Its output has no shape."""
+    """Check that `ZipMap` has one label for each column; its output, a sequence, has no shape."""
     names = "classlabels_strings", "classlabels_int64s"
     keys_attribute = _only_one(call, *names)
     if keys_attribute is None:
@@ -161,7 +161,7 @@ def _zip_map(call: OperatorCall) -> Shapes:
 
 
 def _label_encoder(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `LabelEncoder`: there is one value for each key."""
+    """Infer the output shape of `LabelEncoder`; check that its lists of keys and values match."""
     lists = [
         (a.name, len(a.value))
         for a in call.node.attributes
@@ -184,7 +184,8 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
     if labels:
         _only_one(call, "classlabels_strings", "classlabels_ints")
     require_classifier(call, labels)
-    # One score for each label; without probabilities one for each pair of labels (3 have 3).
+    # There is one score for each label, or, without probabilities, for each pair of labels.
+    # Three labels have three pairs, so their number of scores is always known.
     has_scores = labels == 3 or (count_of(call, "prob_a") and labels)
     return _classifier_shapes(call, labels if has_scores else None, 1, 2)
 
@@ -195,7 +196,7 @@ def _svm_regressor(call: OperatorCall) -> Shapes:
 
 
 def _imputer(call: OperatorCall) -> Shapes:
-    """Check `Imputer`: it needs one imputed value, or one for each feature."""
+    """Check that `Imputer` has one imputed value, or one value for each feature."""
     shape, name = call.shape(0), _only_one(call, "imputed_value_floats", "imputed_value_int64s")
     replaced = [f"replaced_value_{kind}" for kind in ("float", "int64")]
     if all(call.attribute(other) is not None for other in replaced):
@@ -209,7 +210,7 @@ def _imputer(call: OperatorCall) -> Shapes:
 
 
 def _dict_vectorizer(call: OperatorCall) -> Shapes:
-    """Check `DictVectorizer`: it needs one vocabulary. The rank of its output is not specified."""
+    """Check that `DictVectorizer` has one vocabulary; the rank of its output is not specified."""
     _only_one(call, "string_vocabulary", "int64_vocabulary")
     return ()
 
@@ -291,4 +292,4 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "TreeEnsembleRegressor": _tree_regressor,
     "ZipMap": _zip_map,
 }
-"""The inference function of each operator. No standard operator has one of these names."""
+"""Maps operators to inference functions. The names differ from those of standard operators."""

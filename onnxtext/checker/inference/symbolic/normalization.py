@@ -36,8 +36,9 @@ def instance_normalized(call: OperatorCall) -> SymbolicShape:
 def along_axis(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape, for operators such as `Softmax`; check the axis.
 
-    Before version 11, the axis divides the dimensions into two groups; the second may be empty.
-    onnxruntime accepts this only for an input without elements.
+    Before version 11, the axis divides the dimensions into two groups. An axis after the last
+    dimension leaves the second group empty; onnxruntime accepts that only for an input without
+    elements.
     """
     shape, axis = call.shape(0), call.integer("axis", 1)
     if call.since >= 11 or shape is None or axis != len(shape):
@@ -49,13 +50,17 @@ def along_axis(call: OperatorCall) -> SymbolicShape:
 
 
 def along_last_axis(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape; check the axis, which is the last one by default."""
+    """Return the input's shape; check the axis, which is the last axis by default."""
     call.axis("axis", -1)
     return call.shape(0)
 
 
 def cross_entropy(call: OperatorCall) -> Shapes:
-    """Check the labels of `SoftmaxCrossEntropyLoss`: one for each score vector in dimension 1."""
+    """Check the shapes of the labels and weights of `SoftmaxCrossEntropyLoss`.
+
+    Dimension 1 of the scores is the classes: each score vector along it has one label, and each
+    class has one weight.
+    """
     scores, labels = call.shape(0), call.shape(1)
     weights = call.shape(2)
     if call.has_rank(2, 1) and weights is not None and scores is not None and len(scores) > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output shapes of common operators of onnxruntime, which onnx cannot infer."""
+"""Infer output shapes of common onnxruntime operators; onnx cannot infer them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from onnxtext.checker.inference.symbolic.size_equations import Extents, SizeEqua
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-"""Inference functions of standard operators are called with this operator version."""
+"""The operator version that inference functions of standard operators get as `since`."""
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 
@@ -41,8 +41,8 @@ def _standard(name: str, *indices: int) -> ShapeFunction:
 
     Args:
         name: the standard operator.
-        indices: the inputs that the standard operator also has: all but scales and zero points. If
-            there are no `indices`, all inputs are passed on.
+        indices: the 0-based indices of the inputs to pass to the function of the standard
+            operator, which has no scales and zero points. Without `indices`, pass all inputs.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
@@ -98,11 +98,12 @@ def _distances(call: OperatorCall) -> SymbolicShape:
 
 
 def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFunction:
-    """Convert an inference function to images of (batch, height, width, channels).
+    """Return an inference function for images of (batch, height, width, channels).
 
     Args:
         infer: the function for images of (batch, channels, height, width).
-        always: whether channels are last even without the attribute `channels_last`.
+        always: whether channels are last in every node, also without the attribute
+            `channels_last`.
     """
 
     def swapped(call: OperatorCall) -> SymbolicShape:
@@ -122,7 +123,8 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
 def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `NhwcConv`; its spatial dimensions are unknown.
 
-    They depend on the layout of the weights, which depends on the execution provider.
+    The spatial dimensions depend on the layout of the weights, and each execution provider has its
+    own layout.
     """
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or len(shape) < 3 or len(shape) != len(weights):
@@ -184,7 +186,7 @@ SHAPES: dict[str, ShapeFunction] = {
     "QLinearWhere": _standard("Where", 0, 1, 4),
     "TransposeMatMul": _product,
 }  # fmt: skip
-"""By operator, the inference function for the shape of the first output."""
+"""Maps each operator to the inference function for the shape of its first output."""
 
 ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "Attention": partial(attention, past=4),
@@ -199,7 +201,7 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "SkipLayerNormalization": _skip_normalized,
     "SkipSimplifiedLayerNormalization": _skip_normalized,
 }
-"""By operator, the inference function for the shapes of all outputs."""
+"""Maps each operator to the inference function for the shapes of all its outputs."""
 
 
 def shapes(call: OperatorCall) -> Shapes:

@@ -27,10 +27,10 @@ class OperatorCall:
         node: the node.
         shapes: the shape of each input; None where unknown.
         values: the elements of each input; None if they are unknown, or if the input is not a small
-            tensor. The list may be empty if no elements are known.
+            tensor. May be empty if no elements of any input are known.
         sizes: the known equations between symbols.
         since: the version of the operator's schema.
-        origin: if `with_inputs` has made this call, the call that it was made from; else None.
+        origin: the call whose `with_inputs` has returned this call; None if there is none.
         indices: for each input of this call, its 0-based index in `origin`; () if `origin` is None.
     """
 
@@ -72,7 +72,7 @@ class OperatorCall:
         return self.integer("keepdims", 1) == 1
 
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the value of an attribute with a list of integers; the default if missing."""
+        """Return a list of integers from an attribute; the default if the attribute is missing."""
         values = self._list(name)
         return default if values is None else values
 
@@ -98,7 +98,7 @@ class OperatorCall:
         return None if value is None else value.numbers()
 
     def symbolic(self, name: str, index: int) -> Extents | None:
-        """Return the list that `integers` reads, also if elements are symbolic or unknown (None).
+        """Return a list like `integers`, but allow symbolic and unknown (None) elements.
 
         Return None if the list is missing, or if its length is unknown.
 
@@ -148,8 +148,8 @@ class OperatorCall:
             left: the size of the first dimension.
             right: the size of the second dimension.
             first: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
-                stands for the first input. If `first` is empty, two different numbers are not
-                reported here, because onnx reports them.
+                stands for the first input. If empty, two different numbers are ignored, because
+                onnx reports them.
             second: the name of the second dimension in messages.
         """
         if isinstance(left, int) and isinstance(right, int):
@@ -162,7 +162,7 @@ class OperatorCall:
         """Record that the node does not accept its inputs.
 
         Args:
-            message: the mismatch; `{0}` stands for the first input.
+            message: describes the mismatch; `{0}` stands for the first input.
             certain: whether the specification forbids the inputs; False if only runtimes do.
         """
         if self.origin is None:
@@ -172,15 +172,15 @@ class OperatorCall:
         self.origin.reject(message.format(*named), certain=certain)
 
     def has_rank(self, index: int, *ranks: int, certain: bool = True) -> bool:
-        """Require an input to have one of these ranks.
+        """Require an input to have one of the allowed ranks.
 
         Args:
             index: the 0-based index of the input.
-            ranks: the ranks.
+            ranks: the allowed ranks.
             certain: whether the specification forbids other ranks; False if only runtimes do.
 
         Returns:
-            True if the input has one of the ranks, or if its rank is unknown.
+            False if the rank of the input is known and not allowed.
         """
         rank = self.rank(index)
         if rank is None or rank in ranks:
@@ -203,7 +203,7 @@ class OperatorCall:
 
         Args:
             index: the 0-based index of the input.
-            axis: the 0-based axis, which the input has if its shape is known.
+            axis: the 0-based axis; it must exist if the shape of the input is known.
             number: the positive divisor.
             name: the name of the divisor in messages.
         """
@@ -233,7 +233,10 @@ class OperatorCall:
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
-        """Normalize negative axes; if an axis is out of range, reject the node and return None."""
+        """Return axes with negative values normalized.
+
+        If an axis is out of range, reject the node and return None.
+        """
         result = []
         for axis in axes:
             if not -rank <= axis < rank:
@@ -258,4 +261,4 @@ def entries(count: int) -> str:
 
 
 MAX_UNKNOWN = 64
-"""Maximum length of a list whose elements are all unknown."""
+"""Maximum length of a list that `OperatorCall.symbolic` returns if no element is known."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer symbolic output shapes of operators, and find which dimensions must be equal.
 
-Each inference function takes a node's `OperatorCall` and returns the shapes of the node's outputs;
-unknown shapes and dimensions are None.
+Each inference function takes the `OperatorCall` of a node and returns the shapes of its outputs.
+Unknown shapes and dimensions are None.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ def _elementwise(call: OperatorCall) -> SymbolicShape:
 
 
 def _variadic(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `Max` and the like; before version 8 all inputs have this shape."""
+    """Infer the output shape of variadic operators such as `Max`.
+
+    Before version 8, all inputs must have the same shape, which is the shape of the output.
+    """
     if call.since >= 8:
         return _elementwise(call)
     for index in range(1, len(call.shapes)):
@@ -113,8 +116,8 @@ def _variadic(call: OperatorCall) -> SymbolicShape:
 def _prelu(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `PRelu`.
 
-    By the standard, only the slope is broadcast. onnxruntime also broadcasts the data, so the
-    result is the shape after broadcasting both.
+    In the ONNX specification, only the slope is broadcast. onnxruntime also broadcasts the data,
+    so the result is the shape after broadcasting both.
     """
     shape, slope, result = call.shape(0), call.shape(1), _elementwise(call)
     if result is None or shape is None or slope is None:
@@ -210,7 +213,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape, to which `LayerNormalization` broadcasts scale and bias."""
+    """Return the input's shape; require `LayerNormalization` to broadcast scale and bias to it."""
     shape = call.shape(0)
     if shape is not None and call.axis("axis", -1) is not None:
         for index in (1, 2):
@@ -311,7 +314,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "Unsqueeze": reshape_and_slice.unsqueeze,
     "Upsample": data_dependent_shapes.resize,
 }
-"""By operator, the inference function for the shape of the first output."""
+"""Maps each operator to the inference function for the shape of its first output."""
 
 
 def _first(
@@ -321,7 +324,7 @@ def _first(
 
 
 DOMAINS = frozenset(("", LEARNING_DOMAIN))
-"""The domains of `OPERATORS`: the standard one and `ai.onnx.ml`."""
+"""The domains of `OPERATORS`: the standard domain and `ai.onnx.ml`."""
 
 OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **{name: _first(shape) for name, shape in _SINGLE.items()},
@@ -333,10 +336,10 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     "TopK": data_dependent_shapes.top_k,
     **LEARNING,
 }
-"""By operator of the standard domain or of `ai.onnx.ml`, the inference function for all outputs."""
+"""Maps operators of the domains in `DOMAINS` to the inference functions for all outputs."""
 _WITH_AXES = frozenset(("CumSum", "MeanVarianceNormalization"))
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split()) - _WITH_AXES
-"""Operators whose output shapes and errors depend on input shapes alone, not on attributes."""
+"""Operators whose output shapes and errors depend only on input shapes, not on attributes."""
 CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """
@@ -348,9 +351,9 @@ READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGT
 
 
 def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
-    """Return the shapes of a node's outputs, and the elements of those that are small tensors.
+    """Return the shapes of a node's outputs, and the elements of small outputs.
 
-    Shapes and elements that are None or missing are unknown.
+    A shape or an entry of elements is unknown if it is None or missing.
 
     Args:
         name: the node's operator, of a domain in `DOMAINS`.
@@ -365,7 +368,7 @@ def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
 
 
 def _without_negative(shape: SymbolicShape) -> SymbolicShape:
-    """Return a shape with unknown instead of negative sizes, which occur in invalid models."""
+    """Replace negative sizes of a shape, which occur in invalid models, by None."""
     if shape is None or all(not isinstance(size, int) or size >= 0 for size in shape):
         return shape
     return tuple([None if isinstance(size, int) and size < 0 else size for size in shape])
@@ -376,7 +379,7 @@ def depends_on_types_alone(name: str, inputs: int) -> bool:
 
     Args:
         name: the node's operator, of the standard domain.
-        inputs: the number of its inputs. A single input never contains axes, pads or the like.
+        inputs: the number of its inputs. If there is only one input, it is data, not axes or pads.
     """
     if name in ("Constant", "ConstantOfShape"):
         return False

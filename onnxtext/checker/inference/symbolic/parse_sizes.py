@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parse the text of dimensions into symbolic sizes.
 
-A text is an expression only if `expressions.text` writes it in the same way: `2*seq`, `N + 1`.
-Other texts, such as `a.b` or `N+1`, are symbols.
+A text is an expression only if it is spelled as `expressions.text` spells it: `2*seq`, `N + 1`. All
+other texts, such as `a.b` or `N+1`, are symbols.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_dim(dim: str, instance: str) -> Extent:
 
     Args:
         dim: the text; may be empty.
-        instance: the suffix; `""` for none.
+        instance: the suffix; may be empty.
     """
     extent = parse_size(dim)
     return substitute(extent, lambda name: symbol_plus(name + instance)) if instance else extent
@@ -78,7 +78,11 @@ class _Reader:
         self._depth = 0
 
     def whole(self) -> Extent:
-        """Return the size of the whole text."""
+        """Parse the whole text and return its size.
+
+        Raises:
+            _NoExpression: the text is not a size expression.
+        """
         result = self._sum()
         if self._at != len(self._tokens):
             raise _NoExpression

@@ -13,8 +13,8 @@ _ONE: SymbolicShape = (1,)
 def quantize_linear(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QuantizeLinear` or `DequantizeLinear`: the shape of the data.
 
-    There must be one scale, or one for each index of the axis. If `block_size` is set, each block
-    along the axis has its own scales.
+    There must be one scale, or one scale for each index of the axis. If `block_size` is set, there
+    must be separate scales for each block along the axis.
     """
     shape, scale, zero = call.shape(0), call.shape(1), call.shape(2)
     if call.integer("block_size", 0):
@@ -27,7 +27,7 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
         call.equal(scale_size, zero_size, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
         axis = call.integer("axis", 1)
-        # A scale of unknown size may be a single one, for which the axis has no meaning.
+        # If the number of scales is unknown, there may be a single scale, which ignores the axis.
         if isinstance(scale[0], int) and call.axis("axis", 1) is None:
             return shape
         if -len(shape) <= axis < len(shape):
@@ -37,7 +37,7 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_blocks(call: OperatorCall, block: int) -> None:
-    """Check the shapes of scales and zero points if each block along an axis has its own ones."""
+    """Check the shapes of scales and zero points that differ for each block along an axis."""
     shape, scale = call.shape(0), call.shape(1)
     if shape is None or scale is None or block < 0:
         return
@@ -47,7 +47,7 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
             certain=False,
         )
         return
-    # By their rank, these are scales for each index of the axis, which have no blocks.
+    # Scales of rank 1 may be meant for each index of the axis, as without `block_size`.
     certain = len(scale) > 1
     if not call.has_rank(1, len(shape), certain=certain):
         return
@@ -112,7 +112,7 @@ def require_matmul_scales(
             scale_shape = call.shape(index)
             if scale_shape is None or len(scale_shape) < 2:
                 _require_each(call, index, shape[at], name)
-            elif isinstance(scale_shape[-3 - at], int):  # the other of the last two dimensions
+            elif isinstance(scale_shape[-3 - at], int):  # of -2 and -1, the axis that is not `at`
                 call.equal(
                     scale_shape[-3 - at],
                     1,
@@ -128,7 +128,7 @@ def require_scalars(call: OperatorCall, *indexes: int) -> None:
 
 
 def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None:
-    """Require an input with one element: a number, or a list of one number.
+    """Require an input to have one element, and rank 0 or 1.
 
     Args:
         call: the node.
@@ -142,7 +142,7 @@ def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    """Require an input with one element, or one for each index of a dimension."""
+    """Require an input to have one element, or one element for each index of a dimension."""
     shape = call.shape(index)
     if not shape or shape == _ONE or not call.has_rank(index, 0, 1):
         return

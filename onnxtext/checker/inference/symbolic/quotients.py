@@ -67,7 +67,7 @@ def _common_factors(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
 def quotient(left: Extent, right: Extent) -> Extent:
     """Return `left / right`, rounded down.
 
-    Return None if a size is unknown or the divisor is 0. Also return None if the divisor has
+    Return None if a size is unknown or the divisor is 0. Also return None for a divisor that has
     symbols and may be negative.
     """
     if left is None or right is None or right == 0:
@@ -117,14 +117,14 @@ def _nested_quotient(rest: SymbolicSize, divisor: int) -> Extent:
 
 
 def cancel_common_symbols(size: SymbolicSize) -> SymbolicSize:
-    """Divide a size by the symbols that all its terms contain, assuming that these are not 0."""
+    """Divide a size by the symbols that all its terms contain; assume that no symbol is 0."""
     shared = [factor for factor in _common_factors(size)[0].elements() if isinstance(factor, str)]
     rest = exact_quotient(size, sum_of_terms({tuple(shared): 1}))
     return rest if isinstance(rest, SymbolicSize) else size
 
 
 def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
-    """Return `left / right`, rounded up; None if unknown, or if the divisor may be negative."""
+    """Return `left / right`, rounded up; None if unknown or if the divisor may be negative."""
     if not is_positive_or_zero(right):
         return None
     return quotient(minus(plus(left, right), 1), right)
@@ -140,7 +140,7 @@ def opaque_size(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
 
 
 def _weight(size: int | SymbolicSize) -> int:
-    """Return the number of symbols and terms in a size."""
+    """Return the number of symbols and `SizeTerm`s in a size, also in nested sizes."""
     if isinstance(size, int):
         return 0
     factors = [factor for product, _ in size.terms for factor in product]
@@ -219,12 +219,12 @@ def is_positive(size: Extent) -> bool:
 
 
 def minimum_of(left: Extent, right: Extent) -> Extent:
-    """Return the minimum of two sizes; a `min` term if it depends on the values of symbols."""
+    """Return the minimum of two sizes; a `min` term if symbols decide which size is smaller."""
     return _extreme("min", left, right)
 
 
 def maximum_of(left: Extent, right: Extent) -> Extent:
-    """Return the maximum of two sizes; a `max` term if it depends on the values of symbols."""
+    """Return the maximum of two sizes; a `max` term if symbols decide which size is larger."""
     return _extreme("max", left, right)
 
 
@@ -251,7 +251,10 @@ def _parts(kind: str, size: int | SymbolicSize) -> tuple[int | SymbolicSize, ...
 
 
 def sole_factor(size: SymbolicSize) -> Factor | None:
-    """Return the factor of a size such as `N` or `min(N, 4)`; None for `2*N`, `N*M` or `N + 1`."""
+    """Return the factor of a size that is a single factor; None for other sizes.
+
+    `N` and `min(N, 4)` are single factors; `2*N`, `N*M` and `N + 1` are not.
+    """
     ((first, coefficient), *others) = size.terms
     return first[0] if not others and coefficient == 1 and len(first) == 1 else None
 
@@ -260,7 +263,7 @@ def sole_factor(size: SymbolicSize) -> Factor | None:
 
 
 def substitute(size: Extent, value: Callable[[str], Extent]) -> Extent:
-    """Return a size with `value(symbol)` in place of each symbol."""
+    """Replace each symbol of a size by `value(symbol)`."""
     if not isinstance(size, SymbolicSize):
         return size
     result: Extent = 0

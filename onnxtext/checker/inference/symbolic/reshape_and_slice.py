@@ -61,14 +61,14 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is not None and axes is None and not call.has_input(1):
-        # All dimensions of size 1 are removed; a symbolic one may be 1.
+        # All dimensions of size 1 are removed. A symbolic dimension may be 1 as well.
         is_static = all(isinstance(extent, int) for extent in shape)
         return tuple([extent for extent in shape if extent != 1]) if is_static else None
     if shape is None or axes is None:
         return None
     if not axes and 1 in shape:
-        # The specification does not define this case: onnxruntime removes these dimensions, onnx
-        # keeps them.
+        # The specification does not define empty `axes`: onnxruntime removes the dimensions of size
+        # 1, onnx keeps them.
         call.reject(
             "`axes` is empty, but {0} has dimensions of size 1, which onnxruntime removes and onnx "
             "keeps",
@@ -142,7 +142,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         return None
     if call.integer("allowzero", 0) and 0 in target:
         return None
-    # A symbolic size is unknown if it might be -1 (inferred) or 0 (copied from the input).
+    # A symbolic size that may be -1 (inferred) or 0 (copied from the input) becomes unknown.
     target = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in target])  # fmt: skip
     dims = list(target)
@@ -179,18 +179,18 @@ _UNKNOWN = "\0?"
 
 
 def _name_unknown_dims(shape: Extents) -> Extents:
-    """Return a shape whose unknown dimensions have temporary names."""
+    """Replace each unknown dimension of a shape by a symbol with a temporary name."""
     return tuple([symbol_plus(f"{_UNKNOWN}{index}") if size is None else size
                   for index, size in enumerate(shape)])  # fmt: skip
 
 
 def _without_temporary_name(size: Extent) -> Extent:
-    """Return a size; None if it contains the temporary name of an unknown dimension."""
+    """Return the size, or None if it contains the temporary name of an unknown dimension."""
     return None if any(name.startswith(_UNKNOWN) for name in symbols(size)) else size
 
 
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
-    """Equate the numbers of elements of two shapes, unless unknown dimensions remain."""
+    """Require two shapes to have the same number of elements, unless unknown dimensions remain."""
     first, second = product_of(left), product_of(right)
     if isinstance(first, int) and isinstance(second, int):
         names = "the number of elements of {0}", "the number of elements of the new shape"
@@ -203,7 +203,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
 
 
 def gather(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `Gather`: the dimensions of the indices replace an axis."""
+    """Infer the output shape of `Gather`: the shape of the indices replaces one dimension."""
     shape, indices = call.shape(0), call.shape(1)
     if shape is None or indices is None:
         return None
@@ -215,12 +215,12 @@ def gather(call: OperatorCall) -> SymbolicShape:
 
 
 def require_indices(call: OperatorCall, sizes: Extents) -> None:
-    """Require the known elements of the second input, which are indices, to be in range.
+    """Require the known indices in the second input to be in range.
 
     Args:
         call: the node.
-        sizes: the sizes of the indexed dimensions. Element `i` of the second input is an index of
-            dimension `i % len(sizes)` of them.
+        sizes: the sizes of the indexed dimensions. Element `i` of the second input must be in the
+            range of `sizes[i % len(sizes)]`.
     """
     chosen = call.value(1)
     for index, item in enumerate(chosen.items if chosen is not None and sizes else ()):
@@ -291,8 +291,8 @@ def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent
 def slice_range(size: int, start: int, end: int, step: int) -> range | None:
     """Return the indices of the elements that `Slice` keeps in a dimension.
 
-    Return None if they are not certain: a backward slice that ends at the largest integer is empty
-    in onnx, but ends at the first element in onnxruntime.
+    Return None if onnx and onnxruntime differ: a backward slice that ends at the largest integer is
+    empty in onnx, but ends at the first element in onnxruntime. Also return None if `step` is 0.
     """
     last: int | None = end
     if step < 0:
@@ -312,7 +312,7 @@ def split(call: OperatorCall) -> Shapes:
         return ()
     axis_size = shape[axis]
     if parts is not None and len(parts) != count:
-        # onnx counts outputs without a name only if the size of the dimension is a number.
+        # onnx requires a part for an output without a name only if the dimension is a number.
         named = max([n for n, name in enumerate(call.node.outputs, 1) if name], default=0)
         wrong = f"the number of parts is {len(parts)}, but the number of outputs is {count}"
         call.reject(wrong, certain=isinstance(axis_size, int) or not named <= len(parts) < count)
@@ -334,7 +334,7 @@ def split(call: OperatorCall) -> Shapes:
 
 
 def shape_of(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `Shape`: one element for each dimension in `start:end`."""
+    """Infer the output shape of `Shape`: a list with one element per dimension in `start:end`."""
     kept = selected_dims(call)
     return (None if kept is None else len(kept),)
 
@@ -377,7 +377,7 @@ def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
     Args:
         call: the node.
         axis: the dimension.
-        sizes: the size of the dimension, and the elements to add before and after.
+        sizes: the size of the dimension, and the numbers of elements to add before and after it.
     """
     size, first, last = sizes
     mode = call.attribute("mode") or b"constant"

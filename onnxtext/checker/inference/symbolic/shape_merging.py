@@ -22,9 +22,9 @@ from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
-"""Attribute values that inference cannot read."""
+"""The classes of attribute values that inference cannot read."""
 Results = tuple[Shapes, SmallTensors]
-"""The shapes and the small values of a node's outputs. Missing values at the end are unknown."""
+"""The shapes of a node's outputs, and the elements of small ones. Missing entries are unknown."""
 
 
 def operator_step(
@@ -35,7 +35,7 @@ def operator_step(
     values: list[SmallTensor | None],
     sizes: SizeEquations,
 ) -> Results:
-    """Infer the shapes and small values of the outputs of a node without nested graphs.
+    """Infer the output shapes of a node without nested graphs, and the elements of small outputs.
 
     Args:
         node: the node.
@@ -43,7 +43,7 @@ def operator_step(
         declared_shapes: the declared shapes of the node's outputs; None where unknown.
         inputs: the shapes of the node's inputs; None where unknown.
         values: the elements of the node's small inputs; may be empty.
-        sizes: the equations between sizes; this function adds those that the node implies.
+        sizes: the equations between sizes; this function adds the equations of the node.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(declared_shapes), ()  # defaults must not replace unknown values
@@ -66,7 +66,7 @@ def operator_step(
 def require_body_inputs(
     node: Node, target: Target, inputs: list[SymbolicShape], sizes: SizeEquations
 ) -> None:
-    """Reject an `If` or `Loop` whose condition or trip count has several elements."""
+    """Reject an `If` or `Loop` if its condition or trip count does not have exactly one element."""
     if type(target) is Signature and not target.origin and target.domain in DOMAINS:
         require_relations(target.name, OperatorCall(node, inputs, [], sizes, target.since))
 
@@ -81,7 +81,7 @@ def unify_shapes(
         declared_shapes: the declared shapes; None where unknown.
         inferred: the computed shapes; None where unknown. May have fewer entries than
             `declared_shapes`.
-        sizes: the equations between sizes; this function adds equations.
+        sizes: the equations between sizes; this function adds the new equations.
     """
     found = []
     for index, name in enumerate(node.outputs):
@@ -90,7 +90,7 @@ def unify_shapes(
         if name and declared is not None and shape is not None:
             if shapes_contradict(declared, shape):
                 sizes.contradict(node, index, declared, shape)
-                declared = shape = None  # either may be wrong
+                declared = shape = None  # either shape may be wrong
             equate_dims(sizes, declared, shape, Place(node, ("outputs", index)))
         found.append(_fill_unknown_dims(declared, shape))
     return tuple(found)
@@ -101,8 +101,8 @@ def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
 
     Args:
         type: the type.
-        instance: a suffix for the symbols in the type. In a loop body or function, it separates
-            them from symbols of the same name elsewhere. `""` for no suffix.
+        instance: a suffix for the symbols in the type; may be empty. In a loop body or function,
+            the suffix separates the symbols from symbols of the same name elsewhere.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None
@@ -127,7 +127,7 @@ def equate_dims(
 def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
     """Whether two shapes differ in rank, or in a number other than 0.
 
-    0 contradicts nothing, because converters declare it for unknown sizes.
+    A 0 agrees with every number, because some converters declare 0 for unknown sizes.
     """
     if declared is None or computed is None:
         return False
@@ -152,7 +152,7 @@ def _fill_unknown_dims(declared: SymbolicShape, computed: SymbolicShape) -> Symb
 def merge_branch_shapes(left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
     """Merge the shapes of an output in two branches; dimensions that differ become None.
 
-    Returns None if a rank is unknown, or if the ranks differ.
+    Return None if a rank is unknown, or if the ranks differ.
     """
     if left is None or right is None or len(left) != len(right):
         return None

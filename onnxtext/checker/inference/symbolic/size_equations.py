@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solve equations between symbolic dimensions such as `N` and `N + 2`, or `4*N` and 8.
 
-Equations join symbols into groups: a union-find whose links carry differences, as in `N = M + 2`.
-A group may be restricted to one number. A dimension that is broadcast against a number such as 8 is
-restricted to two numbers: 1 and 8.
+Equations join symbols into groups: a union-find whose links store differences, as in `N = M + 2`. A
+group may be restricted to one number. If a dimension is broadcast against a number such as 8, its
+group is restricted to two numbers: 1 and 8.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ _Shifted = tuple[str, int]
 
 
 class SizeConflict(NamedTuple):
-    """Two contradictory restrictions of a symbol's size.
+    """A contradiction between two restrictions of a symbol's size.
 
     Attributes:
         name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`.
         places: for each of the two sizes, the place in the model that requires it.
-        joined: the places whose equations connect the symbol to the representative of its group.
+        joined: the places of the equations that connect the symbol to the representative of its
+            group.
     """
 
     name: str
@@ -66,10 +67,10 @@ class ShapeMismatch(NamedTuple):
 
     Attributes:
         node: the node.
-        message: the mismatch; `{0}` stands for the node's first input.
+        message: describes the mismatch; `{0}` stands for the node's first input.
         shapes: the shapes of the node's inputs; None where unknown.
-        certain: whether the specification forbids the inputs, and the node is in no nested graph,
-            so that it runs whenever the model runs.
+        certain: whether the specification forbids the inputs, and the node runs whenever the model
+            runs because it is in no nested graph.
     """
 
     node: Node
@@ -79,7 +80,7 @@ class ShapeMismatch(NamedTuple):
 
 
 class ShapeContradiction(NamedTuple):
-    """A node output with a declared shape that contradicts the computed shape.
+    """A contradiction between the declared and the computed shape of a node's output.
 
     Attributes:
         node: the node that computes the output.
@@ -95,11 +96,11 @@ class ShapeContradiction(NamedTuple):
 
 
 class PassedShape(NamedTuple):
-    """An input of a function with a declared shape that contradicts the shape in a call.
+    """A contradiction between the declared shape of a function input and the shape in a call.
 
     Attributes:
         value: the input of the function.
-        declared: its declared shape.
+        declared: the declared shape of the input.
         passed: the shape of the value that the call passes.
     """
 
@@ -109,7 +110,7 @@ class PassedShape(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """The equation `name = other + plus` and its origin."""
+    """The equation `symbol = other + plus`, stored by symbol, and the place that requires it."""
 
     other: str
     plus: int
@@ -120,8 +121,8 @@ class _Choice(NamedTuple):
     """The numbers that a symbol can be, after all restrictions so far.
 
     Attributes:
-        numbers: the numbers.
-        place: the origin of the latest restriction.
+        numbers: the possible numbers.
+        place: the place in the model that requires the latest restriction.
         exact: whether the latest restriction alone allows only one number.
     """
 
@@ -133,13 +134,13 @@ class _Choice(NamedTuple):
 class SizeEquations:
     """The equations between the symbols of a graph, including those from its outer graphs.
 
-    A branch of an `If` may only run for some sizes, so the equations of a nested graph are kept
-    separate and do not change those of its outer graphs.
+    A branch of an `If` may run only for some sizes. Therefore, the equations of a nested graph are
+    kept separate: they do not change the equations of its outer graphs.
 
     Attributes:
         conflicts: the contradictory restrictions, at most one for each group of symbols.
-        mismatches: the nodes that do not accept their inputs, and wrong declarations.
-        learned: the number of times that this graph equated two symbols, or restricted one.
+        mismatches: the nodes that do not accept their inputs, and the wrong declarations.
+        learned: the number of equations and restrictions that this graph has added.
     """
 
     def __init__(self, outer: SizeEquations | None = None) -> None:
@@ -183,7 +184,7 @@ class SizeEquations:
         """Return the restriction of a symbol to one or two numbers.
 
         Return None if the symbol is not restricted, or if it has a conflict. Also return None if
-        only several restrictions together leave a single number.
+        the symbol must be one number only because of several restrictions together.
         """
         root, offset, joined = self.representative(name)
         choice = self._choice(root)
@@ -195,7 +196,7 @@ class SizeEquations:
         return SizeRestriction(numbers, choice.place, joined)
 
     def representative(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of a symbol's group; equations connect the symbols of a group.
+        """Find the representative of the group that equations connect a symbol to.
 
         Returns:
             A triple (representative, difference, places). The symbol equals `representative +
@@ -213,13 +214,13 @@ class SizeEquations:
         return name, total, tuple(places)
 
     def root(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by `representative + difference` (see `joined`)."""
+        """Replace each symbol of a dimension by its `representative`, plus the difference to it."""
         if not isinstance(extent, SymbolicSize) or (not self._links and self._outer is None):
             return extent
         return substitute(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by its number if known; otherwise as `root` does."""
+        """Replace each symbol of a dimension by its number, or as `root` does if it is unknown."""
 
         def value(name: str) -> Extent:
             size = self._number(name)
@@ -245,8 +246,8 @@ class SizeEquations:
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
 
-        The equation is ignored if a dimension is unknown, or if it has no symbols. It is also
-        ignored if it does not give the size of a symbol or the difference of two symbols.
+        Ignore the equation if a dimension is unknown, or if there are no symbols. Also ignore it
+        unless it determines the size of a symbol or the difference between two symbols.
         """
         if left is right or left is None or right is None or left == right:
             return
@@ -308,7 +309,7 @@ class SizeEquations:
         """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
         first, left_offset, joined = self.representative(left[0])
         second, right_offset, _ = self.representative(right[0])
-        difference = right[1] + right_offset - left[1] - left_offset  # one = other + difference
+        difference = right[1] + right_offset - left[1] - left_offset  # first = second + difference
         if first == second:
             if difference and first not in self._reported:
                 self._reported.add(first)
@@ -328,7 +329,7 @@ class SizeEquations:
     def _restrict(
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
-        """Restrict a size to some numbers; record a conflict if none of them is possible."""
+        """Restrict a size to some numbers; record a conflict if none of the numbers is possible."""
         root, root_offset, joined = self.representative(extent[0])
         offset = root_offset + extent[1]
         allowed = frozenset(number - offset for number in numbers)

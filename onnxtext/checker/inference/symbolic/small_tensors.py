@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Store the elements of small tensors as symbolic integers, such as the shape `[batch, seq, 64]`.
 
-Inference tracks these elements: it computes them from node to node, because shapes depend on them.
+Inference tracks the elements of small tensors, that is, it computes them for each node: a node such
+as `Reshape` reads its output shape from them.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class SmallTensor(NamedTuple):
     real: bool = False
 
     def numbers(self) -> tuple[int, ...] | None:
-        """Return the elements of a tensor of rank 0 or 1 if all of them are known numbers.
+        """Return the elements of a tensor of rank 0 or 1; None if an element is not a known number.
 
-        Returns None for other tensors.
+        Also return None for a tensor of rank 2 or more.
         """
         numbers = tuple([item for item in self.items if isinstance(item, int)])
         is_list_of_numbers = len(numbers) == len(self.items) and len(self.shape) <= 1
@@ -120,7 +121,7 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor.
 
     Return None if the tensor is too large, if its element type is not tracked, or if its data is
-    not loaded. Also return None if the tensor has elements, but none of them is an integer.
+    not loaded. Also return None for a tensor with elements of which none is an integer.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
@@ -142,9 +143,9 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> SmallTensor | None:
-    """Return a `SmallTensor` with these elements; fractions become unknown.
+    """Return a `SmallTensor` with the elements `numbers`; fractions become unknown.
 
-    Returns None if there are elements, but all are unknown.
+    Return None if there are elements, but all are unknown.
     """
     items = [
         int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None
@@ -155,9 +156,9 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
 
 
 def common_elements(left: SmallTensor | None, right: SmallTensor | None) -> SmallTensor | None:
-    """Return the elements that are equal in two values; the others become unknown.
+    """Merge two small tensors: elements that differ become unknown.
 
-    Returns None if a value is unknown, if the shapes differ, or if no element is known.
+    Return None if a tensor is unknown, if the shapes differ, or if no element would be known.
     """
     if left is None or right is None or left.shape != right.shape:
         return None

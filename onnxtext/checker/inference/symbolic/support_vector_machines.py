@@ -36,7 +36,7 @@ def require_classifier(call: OperatorCall, labels: int) -> None:
 def require_regressor(call: OperatorCall) -> None:
     """Check the attributes of `SVMRegressor`.
 
-    Without support vectors, there is a coefficient for each feature.
+    Without support vectors, there must be one coefficient for each feature.
     """
     _require_kernel(call)
     if not count_of(call, "rho"):
@@ -61,7 +61,7 @@ def _require_kernel(call: OperatorCall) -> None:
 
 
 def _require_vectors(call: OperatorCall, vector_count: int, count_name: str) -> None:
-    """Require that `support_vectors` has `vector_count` vectors, with a number for each feature."""
+    """Require `support_vectors` to have `vector_count` vectors with one number for each feature."""
     count = count_of(call, "support_vectors")
     if count % vector_count:
         wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {count_name}"

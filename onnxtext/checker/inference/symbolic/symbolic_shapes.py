@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Propagate symbolic dimensions through graphs, bodies and calls.
+"""Propagate symbolic dimensions through graphs, bodies and function calls.
 
-Each node adds equations between sizes (`operators`); the declared shapes of its outputs must equal
-the computed ones. A symbol has one size in the main graph and in branches of `If`. In the body of a
-`Loop` or `Scan`, the size may differ in each iteration, and in a function in each call, so symbols
-get a suffix there (`instance`).
+Each node adds equations between sizes (`operators`), and the declared shapes of its outputs must
+equal the computed shapes. In the main graph and in branches of `If`, a symbol has one size. In the
+body of a `Loop` or `Scan`, its size may differ in each iteration, and in a function in each call.
+Therefore, symbols of such bodies and functions get a suffix (`instance`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ F = TypeVar("F")
 
 @dataclass(slots=True)
 class SymbolicEnvironment(Environment[SymbolicShape]):
-    """The shapes and small values in a graph or function body, and the equations between sizes."""
+    """The known shapes, small tensors and equations between sizes in a graph or function body."""
 
     sizes: SizeEquations = field(default_factory=SizeEquations)
     values: dict[str, SmallTensor] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class SymbolicShapes:
         self._kept: list[SizeEquations] = []
         self._instances = 0
         self._budget = _MAX_CALLED + subject.node_count
-        # Nodes with errors get no further findings.
+        # Nodes with errors are skipped, so that they get no further findings.
         self._wrong = wrong_items(subject)
         self._depth = 0
 
@@ -129,7 +129,7 @@ class SymbolicShapes:
         environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
-        """Visit a graph or function body; `input_results`: its inputs' shapes and values."""
+        """Visit a graph or function body whose inputs have the shapes and values `input_results`."""
         sizes, shapes = environment.sizes, environment.known
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -188,7 +188,7 @@ class SymbolicShapes:
                 found = unify_shapes(node, declared_shapes, bodies, sizes)
                 results = self._results(sizes, instance)
             else:
-                # Most nodes repeat earlier ones, whose results hold until the equations change.
+                # Most nodes equal earlier nodes, whose results are valid until equations change.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
                 typed = node.output_types
                 types = (*typed, *map(declared.get, outputs)) if made_here else typed
@@ -198,7 +198,7 @@ class SymbolicShapes:
                 if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
                 if name in SHAPES_ALONE and not (values and all(values)):
-                    attributes, values = (), []  # output values need all input values
+                    attributes, values = (), []  # without all input values, no output values
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *map(id, values),
@@ -221,11 +221,11 @@ class SymbolicShapes:
                     if sizes.learned != before:
                         results = self._results(sizes, instance)
                     elif (
-                        type(target) is not Scope  # calls have a cache of their own
+                        type(target) is not Scope  # `_call` has its own cache
                         and id(node) not in wrong
-                        and rejected == len(sizes.mismatches)  # each node reports its own
+                        and rejected == len(sizes.mismatches)  # every equal node must be reported
                     ):
-                        # The key contains ids; the last items keep their objects alive.
+                        # The key has ids of objects in the last four items, which keep them alive.
                         results[key] = found, contents, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:
@@ -235,14 +235,14 @@ class SymbolicShapes:
                     environment.values.setdefault(name, data)
 
     def _intern(self, fact: F) -> F:
-        """Return one object for all equal shapes and values, so that keys can use ids."""
+        """Return the same object for equal shapes or values, so that cache keys can use its id."""
         result: F = self._equal.setdefault(fact, fact)
         return result
 
     def _results(
         self, sizes: SizeEquations, instance: str
     ) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        """Return the cache of output shapes and values that holds for the current equations."""
+        """Return the cache of output shapes and values that are valid for the current equations."""
         key = sizes.state, instance
         cached = self._memo.get(key)
         if cached is None:
@@ -304,7 +304,8 @@ class SymbolicShapes:
         self._depth -= 1
         names = [output.name for output in function.outputs]
         result = tuple(map(inner.find, names)), tuple(map(inner.value, names))
-        # The next call gives symbols of the body another suffix: no reuse.
+        # Results with symbols of the body are not cached: the next call gives the symbols another
+        # suffix.
         local_symbols = [
             name for name in _symbols(result) - _symbols(input_results) if "\0" in name
         ]
@@ -343,7 +344,7 @@ class SymbolicShapes:
 
 
 def declares_types(function: Scope) -> bool:
-    """Whether a function body may declare types, which may contain symbols of its own."""
+    """Whether a function body may declare types, whose symbols then belong to a single call."""
     values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
     return (
         bool(function.children)

@@ -29,7 +29,7 @@ _MAX_CHARACTERS = 120
 
 
 class NoEquations(SizeEquations):
-    """Discards all equations and mismatches (null object)."""
+    """Ignores all equations and mismatches (null object)."""
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Ignore the equation."""
@@ -53,7 +53,7 @@ class SymbolicStep:
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     def shape(self, type: Type | None) -> SymbolicShape:
-        """Return the symbolic shape of a type; None if it is unknown or has no known rank."""
+        """Return the symbolic shape of a type; None if the type or its rank is unknown."""
         if type is None:
             return None
         cached = self._shapes.get(id(type))
@@ -126,7 +126,7 @@ class SymbolicStep:
 
 
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
-    """Return the types of a node's outputs that follow from its schema and attributes."""
+    """Return the output types that follow from a node's schema, input types and attributes."""
     texts = tuple([None if type is None else type_text(type) for type in inputs])
     output_types, mismatch = bind_type_variables(signature, texts, node)
     if mismatch is None:
@@ -135,7 +135,7 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
 
 
 def _all_refined(inferred: Types, shapes: Sequence[SymbolicShape]) -> Types:
-    """Fill in the unknown dimensions of types; missing shapes at the end are unknown."""
+    """Fill in unknown dimensions of types from shapes; missing shapes at the end are unknown."""
     return tuple(map(refine_type, inferred, (*shapes, *(None,) * len(inferred))))
 
 
@@ -155,7 +155,7 @@ def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
 
 
 def _refine_dim(dim: Dim, size: Extent) -> Dim:
-    """Return the dimension that onnx infers; the symbolic one if onnx infers none."""
+    """Return the dimension that onnx infers; if it is unknown, the symbolic size as a dimension."""
     if plain_dim(dim) not in (None, "") or size is None:
         return dim
     return size_to_dim(size)

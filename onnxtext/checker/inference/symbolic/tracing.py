@@ -14,7 +14,7 @@ from onnxtext.checker.inference.symbolic.quotients import exact_quotient, substi
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 
 _MAX_VISITED = 100_000
-"""Maximum number of value visits in all searches of one `SymbolTrace` together."""
+"""Maximum number of values that all searches of one `SymbolTrace` visit together."""
 
 
 class SymbolTrace:
@@ -36,7 +36,7 @@ class SymbolTrace:
         return None if environment is None else environment.find(name)
 
     def holds(self, name: str, symbol: str) -> bool:
-        """Whether a value's shape contains a symbol, or a symbol that equations connect to it."""
+        """Whether a value's shape contains a symbol, or another symbol that equations relate to it."""
         root = symbols(self.shapes.sizes.root(symbol_plus(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
@@ -52,8 +52,8 @@ class SymbolTrace:
     def chain(self, place: Place, symbol: str) -> list[str]:
         """Return the names of the values that carry a symbol into a node of the main graph.
 
-        The first value is an input or initializer of the graph, the last one an input of the node.
-        The list is empty if no such chain is found.
+        The first value is an input or initializer of the graph, the last value is an input of the
+        node. The list is empty if no chain is found.
 
         Args:
             place: a place in the node.
@@ -82,9 +82,9 @@ class SymbolTrace:
         return []
 
     def follows_from_inputs(self, place: Place, symbol: str) -> bool:
-        """Whether the node at `place` equates a symbol with sizes that do not depend on constants.
+        """Whether the node at `place` equates a symbol with sizes that depend on no constant.
 
-        Such sizes follow from the types of the main graph's inputs alone.
+        Sizes without constants follow from the types of the main graph's inputs alone.
         """
         node = place.item
         if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
@@ -120,7 +120,7 @@ class SymbolTrace:
     # ---- Constant shapes ------------------------------------------------------------------
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
-        """Find the number in a `Reshape`'s constant shape that fixes the size of a symbol.
+        """Find the number in the constant shape of a `Reshape` that restricts a symbol to one size.
 
         Args:
             place: the place in the model that restricts the symbol to one size.
@@ -128,8 +128,8 @@ class SymbolTrace:
             number: the only size that the symbol may have.
 
         Returns:
-            A pair: the 0-based index of the number in the shape, and the number to write instead
-            (`0` or `-1`), so that the symbol may have other sizes. None if there is no such number.
+            A pair (index, replacement): the 0-based index of the number in the shape, and `0` or
+            `-1`, which allows other sizes of the symbol. None if no number restricts the symbol.
         """
         node, environment = place.item, self.shapes.main
         if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:

@@ -18,14 +18,14 @@ _NODES = (
 _NEEDED = _NODES[:7]
 _LEAF = b"LEAF"
 _MEMBER = 6
-"""The last mode of `TreeEnsemble`: membership in a set."""
+"""The largest valid number in `nodes_modes` of `TreeEnsemble`: membership in a set."""
 _MODES = frozenset(
     (b"BRANCH_EQ", b"BRANCH_GT", b"BRANCH_GTE", b"BRANCH_LEQ", b"BRANCH_LT", b"BRANCH_NEQ", _LEAF)
 )
 
 
 def count_of(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first of these attributes that is a non-empty list; 0 if none is."""
+    """Return the length of the first named attribute that is a non-empty list; 0 without a list."""
     for name in names:
         value = call.attribute(name)
         if isinstance(value, (tuple, Floats)) and len(value):
@@ -36,7 +36,7 @@ def count_of(call: OperatorCall, *names: str) -> int:
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
     """Reject missing lists, lists of different lengths, and references to missing tree nodes.
 
-    Some attributes are lists with an entry for each tree node, others for each leaf weight.
+    Some lists have an entry for each tree node, other lists have an entry for each leaf weight.
 
     Args:
         call: the node.
@@ -60,7 +60,8 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 def require_tree_lists(call: OperatorCall) -> None:
     """Reject indices out of range in the attributes of `TreeEnsemble`, and unknown modes.
 
-    Each branch of a node leads to a node or to a leaf. onnx checks the lengths of the lists.
+    Each branch of a tree node leads to a tree node or to a leaf. The lengths of the lists are not
+    checked here, because onnx checks them.
     """
     nodes, leaves = count_of(call, "nodes_featureids"), count_of(call, "leaf_targetids")
     targets = call.integer("n_targets", 0)
@@ -101,7 +102,7 @@ def _require_all_below(
 
 
 def _require_modes(call: OperatorCall) -> None:
-    """Reject unknown modes of `TreeEnsemble`, and sets without members."""
+    """Reject unknown modes of `TreeEnsemble`, and membership modes without `membership_values`."""
     tensor = call.attribute("nodes_modes")
     if not isinstance(tensor, Tensor) or tensor.type.element != "uint8":
         return
@@ -118,7 +119,7 @@ def _require_modes(call: OperatorCall) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Whether all needed lists exist and have the same length; reject missing and unequal lists."""
+    """Reject missing lists and unequal lengths; return whether all needed lists are valid."""
     counts = {name: count_of(call, name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:
@@ -129,7 +130,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
             call.reject(f"`{name}` is missing")
             is_complete = False
         elif count and count != counts[first]:
-            # onnxruntime accepts any length of lists that are not needed.
+            # onnxruntime accepts lists of any length if it does not need them.
             is_complete = is_complete and name not in needed
             message = f"`{name}` has {entries(count)}, but `{first}` has {counts[first]}"
             call.reject(message, certain=name in needed)

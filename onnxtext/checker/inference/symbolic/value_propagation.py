@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the elements of small integer tensors, such as shapes that nodes of a model compute.
 
-Each function takes a node's `OperatorCall` and returns the elements of its first output; None if
-they are unknown or too many.
+Each function takes the `OperatorCall` of a node and returns the elements of its first output, or
+None if the elements are unknown or too many.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _cast(call: OperatorCall) -> SmallTensor | None:
 
 _LARGEST_INTEGER = (1 << 31) - 1
 _LARGEST = {"float": EXACT, "int32": _LARGEST_INTEGER}
-"""By element type, the largest integer that a `Cast` to this type keeps exactly."""
+"""Maps an element type to the largest integer that a `Cast` to this type surely keeps exactly."""
 
 
 def _axis(axis: int, rank: int) -> int | None:
@@ -166,7 +166,7 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
 
 
 def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
-    """Concatenate lists; their lengths are known, but the elements of some are not."""
+    """Concatenate lists of known lengths; unknown elements stay unknown."""
     elements: list[Extent] = []
     for index, value in enumerate(call.values):
         shape = call.shape(index)
@@ -310,7 +310,7 @@ def _reduction(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
 
 def _pad(call: OperatorCall) -> SmallTensor | None:
     value, pads = call.value(0), call.integers("pads", 1)
-    # Before version 11, the attribute `value` is the added element.
+    # Before version 11, the attribute `value` is the padding element; it is not read here.
     default = 0 if call.attribute("value") is None else None
     fill = call.scalar(2) if call.has_input(2) else default
     if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:
@@ -348,7 +348,7 @@ _FUNCTIONS: dict[str, ValueFunction] = {
     "Transpose": _transpose,
     "Where": where,
 }
-"""By operator, the function that computes the value of the output."""
+"""Maps each operator to the function that computes the elements of its output."""
 _CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
 _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
@@ -358,10 +358,10 @@ COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
 
 
 def _without_overflow(call: OperatorCall, result: SmallTensor) -> SmallTensor:
-    """Return a result with unknown elements where its element type may not hold the number.
+    """Make elements of a result unknown if the element type may not represent them exactly.
 
-    Integers may have 32 bits, and floats are exact only up to a limit. A larger number is kept if
-    it is an element of an input, as in `Min`.
+    Integers may have 32 bits, and floats are exact only up to a limit. An element beyond the limit
+    is kept if it is also an element of an input, as in `Min`.
     """
     limit = EXACT if result.real else _LARGEST_INTEGER
     if all(not isinstance(item, int) or abs(item) <= limit for item in result.items):
@@ -373,7 +373,7 @@ def _without_overflow(call: OperatorCall, result: SmallTensor) -> SmallTensor:
 
 
 def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors:
-    """Return the elements of a node's small outputs; entries that are None or missing are unknown.
+    """Return the elements of a node's small outputs; an entry is None or missing if unknown.
 
     Args:
         name: the node's operator, one of `COMPUTABLE`.
