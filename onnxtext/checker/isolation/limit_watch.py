@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kill a child process at its limits on macOS and Windows, where it cannot set them itself.
+"""Kill a child process that exceeds its time or memory limit on macOS and Windows.
 
-On Linux, `worker_main` limits the memory of its own process.
+On Linux, this is not needed: the child limits its own time and memory (`worker_main`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 from onnxtext.checker.isolation.spawn import Child
 
 SLICE = 0.2
-"""Seconds between two measurements of the process."""
+"""Seconds between two checks of the limits."""
 
 
 class LimitWatch:
@@ -36,10 +36,10 @@ class LimitWatch:
     def result(self, receive: Callable[[], bytes]) -> bytes:
         """Run a function that reads from the process; return its result or raise its error.
 
-        The function runs in a thread because on Windows nothing interrupts a read, not even Ctrl-C.
+        The function runs in a thread: on Windows, nothing interrupts a read, not even Ctrl-C.
 
         Args:
-            receive: the function; it must raise an error when the process ends.
+            receive: the function to run; it must raise an error when the process ends.
         """
         future: Future[bytes] = Future()
 

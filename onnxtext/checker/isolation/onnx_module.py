@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load the compiled part of onnx: operator schemas and shape inference.
 
-Importing the Python package `onnx` takes twenty times as long (0.1 s or more, for numpy and
-protobuf), and the checker does not need the package. Therefore, the command `onnxtext` loads only
-the compiled part. Other programs import the whole package, which their own code may use.
+The Python package `onnx` takes twenty times longer to import than its compiled part (0.1 s or more,
+for numpy and protobuf), and the checker needs only the compiled part. Therefore, the command
+`onnxtext` loads only this part. Other programs load the package, because their own code may use it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def onnx_native_module() -> Any:
         if known is not None:
             return known
         if "onnx" not in sys.modules and "onnxtext.cli.main" in sys.modules:
-            alone = _alone()
-            if alone is not None:
-                return alone
+            module = _load_without_package()
+            if module is not None:
+                return module
         return import_module(NATIVE)
 
 
-def _alone() -> Any:
+def _load_without_package() -> Any:
     """Load `onnx.onnx_cpp2py_export` without the package `onnx`; return None if that fails."""
     package = find_spec("onnx")
     places = package.submodule_search_locations if package is not None else None
@@ -44,7 +44,7 @@ def _alone() -> Any:
     module = sys.modules[NATIVE] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except ImportError:  # it may depend on the package's initialization
+    except ImportError:  # the module may need the package to be imported first
         del sys.modules[NATIVE]
         return None
     return module

@@ -17,7 +17,7 @@ from onnxtext.checker.isolation.worker_main import FINE, MEMORY
 _MAX_IDLE = 2
 """The maximum number of idle processes to keep."""
 _MAX_LOST_SECONDS = 6.0
-"""The maximum processor time in seconds of all failed requests of one check together."""
+"""The maximum processor time in seconds that all failed requests of one check may take."""
 _START_COST = 0.05
 """The processor time in seconds that starting a process takes."""
 _MAX_FAILED = 50
@@ -27,22 +27,22 @@ _MAX_CACHED = 50_000
 _LARGEST_CACHED = 1 << 14
 """The maximum size in bytes of a request whose answer is cached."""
 _SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
-"""The limit of processor time for a request, before `_SECONDS_PER_BYTE` is added."""
+"""The limit of processor time in seconds by kind of request, for a request of 0 bytes."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
-"""The limit of memory in bytes for a request, before `_MEMORY_PER_BYTE` is added."""
+"""The limit of memory in bytes for a request of 0 bytes."""
 _MEMORY_PER_BYTE = 64
 _RETRY_DELAY = 60.0
-"""Seconds to wait after a process could not be started, before starting one again."""
+"""Seconds between a failed start of a process and the next attempt."""
 
 Answer = list[bytes] | str | Failure
-"""The results of a request (a list), onnx's error message, or why the request failed."""
+"""The results of a request (a list), onnx's error message (a `str`), or a `Failure`."""
 Answers = dict[object, list[bytes] | str]
-"""A cache that maps the arguments of requests to answers; it has no failures."""
+"""A cache that maps the arguments of requests to answers, but does not store failures."""
 
 
 class ProcessPool:
-    """A pool of idle child processes, which all threads share."""
+    """A pool of idle child processes that all threads share."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -74,7 +74,7 @@ class ProcessPool:
     def start_failed(self, failure: Failure) -> WorkerDied:
         """Record that no process can be started; return the error to raise.
 
-        Until `_RETRY_DELAY` has passed, `take` then fails without starting a process.
+        For the next `_RETRY_DELAY` seconds, `take` fails without trying to start a process.
         """
         with self._lock:
             self._failed = time.monotonic() + _RETRY_DELAY, failure
@@ -96,7 +96,7 @@ class ProcessPool:
             worker.close()
 
     def _forget(self) -> None:
-        """Drop all processes after a fork: they belong to the parent."""
+        """In a forked process, empty the pool: the processes in it belong to the parent."""
         self._lock = Lock()
         idle, self._idle = self._idle, []
         for worker in idle:
@@ -109,7 +109,7 @@ POOL = ProcessPool()
 def start_worker() -> None:
     """Start a process before the first request, if possible.
 
-    A process that is forked early inherits less memory.
+    Forking early is better because the child inherits less memory.
     """
     with contextlib.suppress(WorkerDied):
         POOL.give(POOL.take())
@@ -122,8 +122,8 @@ class InferenceClient:
     Answers of `node` are cached.
 
     Args:
-        known: a cache of answers from earlier checks; `node` adds answers to it. It has no
-            failures, because another attempt may succeed: they are cached only within one check.
+        known: a cache of answers from earlier checks; `node` adds answers to it. Failures are not
+            added, because a later check may succeed; they are cached only within one check.
 
     Attributes:
         failures: the failures of requests, in the order of the requests.
@@ -157,7 +157,7 @@ class InferenceClient:
     ) -> Answer:
         """Return [encoded function]: the function body that defines a node's operator.
 
-        This is for operators whose function body depends on the types of the node's inputs.
+        The function body must depend on the types of the node's inputs.
 
         Args:
             operator: the operator, as (name, version of the schema, domain).
@@ -241,10 +241,11 @@ def _answer(
 ) -> list[bytes]:
     """Send a request to a child process and return its answer.
 
-    If the child dies for a reason unrelated to the request, send the request once more.
+    If the child may have died for another reason than the request, send the request once more.
 
     Raises:
-        WorkerDied: the child has died of the request, or twice; or no process can be started.
+        WorkerDied: the request has killed the child, or the second child has died, too, or no
+            process can be started.
     """
     worker = POOL.take()
     try:

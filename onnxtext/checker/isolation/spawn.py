@@ -34,11 +34,11 @@ class Child:
     """A child process and the pipes to and from it.
 
     Attributes:
-        pid: its process id.
+        pid: the process id of the child.
         requests: the file descriptor for writing requests.
         answers: the file descriptor for reading answers.
         errors: the file descriptor for reading the child's standard error.
-        returncode: its exit status, negative for a signal; None while it runs.
+        returncode: the exit status of the child, negative for a signal; None while it runs.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Child:
         return self.returncode
 
     def wait(self, seconds: float) -> None:
-        """Wait until the process has ended, or until the seconds have passed."""
+        """Wait until the process has ended, but at most the given number of seconds."""
         deadline = time.monotonic() + seconds
         while self.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -84,9 +84,9 @@ class Child:
         self.close_pipes()
 
     def abandon(self) -> None:
-        """Close the pipes without ending the child, in a fork of the process that started it."""
+        """In a fork of the parent, close the pipes without ending the child."""
         if self._spawned is not None:
-            self._spawned.returncode = 0  # keeps subprocess from waiting for the process
+            self._spawned.returncode = 0  # so that subprocess does not wait for the process
         self.close_pipes()
 
     def close_pipes(self) -> None:
@@ -106,7 +106,7 @@ class Child:
     def _wait(self, options: int) -> None:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # other code has read its exit status
+        except ChildProcessError:  # other code has already read the exit status
             self.returncode = 0
             return
         if pid:
@@ -158,7 +158,7 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
     try:
         import fcntl
 
-        # First duplicate the pipes to numbers from 10 on: they may have the numbers 0, 1 and 2 now.
+        # The pipes may have the numbers 0, 1 and 2 now: first duplicate them to 10 or more.
         moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (requests, answers, errors)]
         for index, fd in enumerate(moved):
             os.dup2(fd, index)
@@ -171,7 +171,7 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
 
 
 def _max_files() -> int:
-    """Return the maximum number of open files, or 2**20 if it is larger or unlimited."""
+    """Return the maximum number of open files, but at most 2**20."""
     import resource
 
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]

@@ -8,7 +8,7 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited, tag
 
 LARGE = 16 << 20
-"""The size in bytes from which on the model of a text is encoded without weights for inference."""
+"""The minimum size in bytes of an encoded model that is encoded again, without its weights."""
 _SMALL = 1 << 20
 """The minimum size in bytes of an encoded model whose weights are stripped."""
 _LARGE_TENSOR = 1 << 16
@@ -61,7 +61,7 @@ def _graph(data: bytes, graph: WireField) -> list[bytes]:
 
 
 def _tensor(data: bytes, tensor: WireField) -> bytes | None:
-    """Return an encoded tensor without its data; None if it may hold a shape."""
+    """Return an encoded tensor without its data; None if the tensor may contain a shape."""
     kept = []
     for field in read_fields(data, tensor.value, tensor.end):
         if field.number == _DATA_TYPE and read_varint(data, field.value, field.end)[0] in _SHAPES:

@@ -19,7 +19,7 @@ from onnxtext.quick_dataclass import dataclass
 STARTING = 60.0
 """The maximum time in seconds that the child may take to start."""
 _LIMITED = sys.platform not in ("win32", "darwin")
-"""Whether the child can limit its own time and memory; otherwise the parent limits them."""
+"""Whether the child can limit its own time and memory. If not, the parent limits them."""
 
 Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
 
@@ -29,9 +29,9 @@ class Failure:
     """The reason why a request has no answer.
 
     Attributes:
-        kind: `crash` if the child crashed, `time` or `memory` if it exceeded this limit,
-            `unavailable` if it could not be started, `stopped` if the request was not sent because
-            too many earlier requests had failed.
+        kind: `crash` if the child crashed, `time` or `memory` if it exceeded that limit,
+            `unavailable` if it could not be started, `stopped` if too many earlier requests had
+            failed, so that the request was not sent.
         detail: the signal, or the last line of the child's error output; may be empty.
     """
 
@@ -44,8 +44,8 @@ class WorkerDied(Exception):
 
     Attributes:
         failure: the reason.
-        outside: whether something other than the request may be the cause, so that sending the
-            request again may succeed.
+        outside: whether the cause may be something other than the request. If so, a second attempt
+            may succeed.
     """
 
     def __init__(self, failure: Failure, *, outside: bool = False) -> None:
@@ -72,7 +72,7 @@ class Worker:
         return self._child.poll() is None
 
     def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
-        """Send a request, and return the answer: its status, then its results or error message.
+        """Send a request, and return the answer: a status, then the results or an error message.
 
         Args:
             seconds: the limit of processor time.
@@ -89,7 +89,7 @@ class Worker:
             self._send(make_frame(marshal.dumps((seconds, memory, kind, *arguments))))
             if not _LIMITED:
                 return unpack(self._receive_within_limits(seconds, memory))
-            # The child limits its processor time; this timeout is for a child that blocks.
+            # The child limits its processor time, but a blocked child uses none: limit real time.
             return unpack(self._receive(10 * seconds + 20))
         except (OSError, EOFError, ValueError) as error:
             raise self._kill_and_find_cause(damaged=isinstance(error, ValueError)) from None
@@ -113,7 +113,7 @@ class Worker:
         self._child.close()
 
     def abandon(self) -> None:
-        """Forget the process without ending it, after a fork: the parent process still uses it."""
+        """In a fork of the parent, close the pipes; the process keeps running for the parent."""
         self._child.abandon()
 
     # ---- Pipes ------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Worker:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _receive_within_limits(self, seconds: float, memory: int) -> bytes:
-        """Receive a frame from a child whose time and memory this process limits."""
+        """Receive a frame, and kill the child if it exceeds its time or memory limit."""
         from onnxtext.checker.isolation.limit_watch import LimitWatch
 
         watch = LimitWatch(self._child, 10 * seconds + 20, memory)
@@ -160,7 +160,7 @@ class Worker:
         Raises:
             EOFError: the deadline has passed.
         """
-        if not hasattr(select, "poll"):  # Windows: a read ends with the process
+        if not hasattr(select, "poll"):  # Windows: a read ends when the process ends
             return
         poll = select.poll()
         poll.register(fd, select.POLLIN)
@@ -171,10 +171,10 @@ class Worker:
     # ---- Cause of death ---------------------------------------------------------------------
 
     def _kill_and_find_cause(self, *, damaged: bool = False) -> WorkerDied:
-        """End the process if it still runs, and return why it has ended.
+        """End the process if it still runs; return the cause of its death as an error to raise.
 
         Args:
-            damaged: whether its answer was malformed.
+            damaged: whether the answer of the process was malformed.
         """
         child = self._child
         child.wait(0 if self._exceeded else 1)
@@ -193,8 +193,8 @@ class Worker:
             # Probably the kernel killed the child for lack of memory.
             return WorkerDied(Failure("memory"), outside=True)
         if code == -getattr(signal, "SIGIO", 0):
-            # The child requests SIGIO for a closed pipe. But the kernel may also send SIGIO for the
-            # write of the request, if that write returns after the child has read everything.
+            # The child requests SIGIO for a closed pipe, but the kernel may also send SIGIO for the
+            # write of a request if the child reads the request before the write returns.
             return WorkerDied(Failure("crash", "SIGIO"), outside=True)
         name = f"exit status {code}"
         if code < 0:
@@ -217,4 +217,4 @@ class Worker:
 
 
 _MAX_LINE_LENGTH = 160
-"""The maximum number of characters of an error message."""
+"""The maximum number of characters of an error line."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answer requests in a child process until the parent closes the pipe.
 
-Every command that checks a model starts this process, so it avoids slow imports: it imports neither
-onnxtext nor the package `onnx`, and only modules of the standard library that load fast. The parent
-imports this module for the format of messages.
+Every command that checks a model starts this process, so this module avoids slow imports: onnxtext,
+the package `onnx`, and modules of the standard library that load slowly. The parent imports this
+module for the format of messages.
 
 Each message is a frame: the length of the content (8 bytes, little-endian), then the content. For
 requests, the content is encoded by `marshal`. For answers, it is a list of bytes (`pack`), which is
@@ -47,11 +47,11 @@ _ORPHANED = 30
 """On Windows, a child whose parent was killed exits after ten times the time limit of its request,
 plus this number of seconds. A parent that still runs kills the child earlier."""
 _IDLE = 300_000
-"""The time in milliseconds without a request after which the process exits."""
+"""The process exits after this time in milliseconds without a request."""
 
 
 def main(native: str, paths: list[str]) -> None:
-    """Serve requests from standard input; answers go to standard output.
+    """Read requests from standard input, and write answers to standard output.
 
     Args:
         native: the path of the compiled part of onnx; may be empty.
@@ -69,7 +69,7 @@ def serve(module: Any) -> None:
     """
     _prepare()
     answers = os.dup(1)
-    os.dup2(2, 1)  # native code may print to standard output: send that to standard error
+    os.dup2(2, 1)  # redirect the output of native code to standard error
     write_all(answers, make_frame(pack([READY])))
     while True:
         content = _receive()
@@ -86,7 +86,7 @@ def _load(native: str, paths: list[str]) -> Any:
             sys.modules[NATIVE] = module
             loader.exec_module(module)
             return module
-        except ImportError:  # it may need the package to be imported first
+        except ImportError:  # the module may need the package to be imported first
             sys.modules.pop(NATIVE, None)
     import importlib
 
@@ -111,7 +111,7 @@ def _answer(module: Any, content: bytes) -> bytes:
 def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
     if kind == "model":
         (data,) = arguments
-        # The same call as in `onnx.checker.check_model(full_check=True)`.
+        # `onnx.checker.check_model(full_check=True)` makes the same call.
         module.shape_inference.infer_shapes(data, True, True, False)
         return []
     if kind == "shapes":
@@ -139,7 +139,7 @@ def make_frame(content: bytes) -> bytes:
 
 
 def pack(parts: Iterable[bytes]) -> bytes:
-    """Join byte strings to one byte string that `unpack` can split."""
+    """Join byte strings to one byte string, which `unpack` can split again."""
     return b"".join([make_frame(part) for part in parts])
 
 
@@ -147,7 +147,7 @@ def unpack(content: bytes) -> list[bytes]:
     """Return the byte strings that `pack` has joined.
 
     Raises:
-        ValueError: a length exceeds the rest of the message.
+        ValueError: the content ends within a byte string.
     """
     parts = []
     offset = 0
@@ -215,7 +215,7 @@ def _receive() -> bytes | None:
 def _prepare() -> None:
     """Restore the default signal handlers; prevent core dumps and error dialogs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
-    if hasattr(os, "set_blocking"):  # onnx must not block when the pipe of its messages is full
+    if hasattr(os, "set_blocking"):  # onnx must not block if the error pipe is full
         os.set_blocking(2, False)
     if sys.platform == "win32":
         import msvcrt
@@ -224,7 +224,7 @@ def _prepare() -> None:
         for fd in (0, 1):
             msvcrt.setmode(fd, os.O_BINARY)
         return
-    # With 0 instead of 1, Linux would still pipe the core to a crash reporter.
+    # A limit of 1 byte, not 0: with 0, Linux would still pipe core dumps to a crash reporter.
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (min(1, hard) if hard >= 0 else 1, hard))
     for signal_number in (signal.SIGTERM, signal.SIGPROF, signal.SIGIO, signal.SIGPIPE):
@@ -235,13 +235,13 @@ def _prepare() -> None:
 def _limit(seconds: float, memory: int) -> None:
     """Limit the processor time and memory of a request; make this process end with its parent."""
     if sys.platform == "win32":
-        # The parent enforces the limits. This timer ends the process if the parent was killed;
-        # it runs even while native code holds the GIL.
+        # The parent enforces the limits. This timer ends the process if the parent was killed. It
+        # works even while native code holds the GIL.
         faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
         return
     _limit_memory(memory)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    # Native code does not notice that the parent closes the pipe, so the kernel sends SIGIO.
+    # Native code does not notice a closed pipe: let the kernel send SIGIO.
     _notify(os.O_ASYNC)
     poll = select.poll()
     poll.register(0, 0)
@@ -258,7 +258,7 @@ def _unlimit() -> None:
 
 
 def _notify(flag: int) -> None:
-    """Make the kernel send SIGIO when the pipe is closed (`os.O_ASYNC`), or stop that (0)."""
+    """Turn SIGIO for a closed pipe on (`flag` is `os.O_ASYNC`) or off (`flag` is 0)."""
     try:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(0, fcntl.F_GETFL) & ~os.O_ASYNC

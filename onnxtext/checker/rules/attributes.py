@@ -130,8 +130,8 @@ def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: 
 def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> str | None:
     """Return the name of the type that a reference should have, such as `float`; None if unknown.
 
-    The type comes from the operator's schema, else from the declaration of attribute `name` in the
-    called function, else from the declaration of `parameter` in the enclosing function.
+    Use the first type that is known: in the operator's schema, in the declaration of attribute
+    `name` in the called function, or in the declaration of `parameter` in the enclosing function.
     """
     cached: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
     if cached is None:
@@ -219,7 +219,7 @@ def _references(subject: CheckedModel) -> Iterator[Finding]:
 
 
 Parameters = dict[str, tuple[int, AttributeType | None]]
-"""Maps each attribute parameter of a function to its index and its declared type, if it has one."""
+"""Maps the attribute parameters of a function to (0-based index, declared type or None)."""
 
 
 def _parameters(function: Function) -> Parameters:

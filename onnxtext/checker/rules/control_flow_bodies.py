@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule for the input and output counts of the bodies of If, Loop and Scan.
 
-What: a body must have one input for each value that its node passes, and an output for each value
+What: a body must have one input for each value that its node passes, and one output for each value
 that the node expects.
 Why: inputs and outputs are matched by position.
 Fix: add or remove inputs or outputs of the body.
@@ -36,7 +36,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Iterator[Finding]:
     names = [value.name for value in body.inputs]
-    if 0 < ir_version < 4:  # initializers are listed as inputs, but the node passes no value
+    if 0 < ir_version < 4:  # initializers are inputs, but get no values from the node
         initializers = {value.name for value in body.initializers}
         names = [name for name in names if name not in initializers]
     outputs = len(body.outputs)

@@ -34,7 +34,7 @@ _DENOTATIONS = frozenset(
 _CONTAINERS = {
     "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",
 }  # fmt: skip
-"""The fields of TypeProto that contain another type, and the field in them that holds it."""
+"""Maps each field of TypeProto that contains another type to the subfield with that type."""
 _KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
@@ -200,7 +200,7 @@ FAMILY = Family(
         Rule(
             "denotation-unknown",
             "lint",
-            "denotations are those of the specification",
+            "denotations are defined in the specification",
             "proto TypeProto",
         ),
     ),

@@ -235,7 +235,7 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find indices of devices, alone or in device groups, that the configuration does not have."""
+    """Find device indices, also in device groups, that the configuration lacks; find equal keys."""
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")
@@ -267,7 +267,7 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
 
 
 def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]:
-    """Yield the indices in the list field `name` that are negative, or not less than `count`."""
+    """Yield the indices in the list field `name` that are negative, or `count` or more."""
     items = field_of(record, name)
     for item in items if isinstance(items, tuple) else ():
         index = number_of(item)
@@ -294,7 +294,7 @@ FAMILY = Family(
         Rule(
             "device-config-count",
             "error",
-            "a configuration has `num_devices`, and that many device names or none",
+            "a configuration has `num_devices`, and either no or `num_devices` device names",
             "IR Multi-device",
         ),
         Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),

@@ -65,8 +65,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbolic dimensions of inputs that must have one size, or must be equal."""
-    # The default of an input restricts nothing: a caller may pass another value.
+    """Find symbolic dimensions of inputs that must have one size, or must equal each other."""
+    # The default of an input does not restrict sizes: a caller may pass another value.
     declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = SymbolTrace(main, shapes)
     declared: dict[str, ValueInfo] = {}
@@ -92,7 +92,7 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
 def _forced_size(
     value: ValueInfo, name: str, forced: SizeRestriction, trace: SymbolTrace
 ) -> Finding:
-    """Report the symbol `name` of the input `value`, which must have one of a few sizes."""
+    """Report that the symbol `name` of the input `value` can have only one or two sizes."""
     item, part = forced.place.item, forced.place.part
     first, *others = forced.numbers
     sizes = " or ".join(map(str, forced.numbers))
@@ -137,14 +137,14 @@ def _forced_size(
 
 
 def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
-    """Return `info` if the types of inputs, which callers see, determine the size; else None."""
+    """Return `info` if the size follows from the types of inputs, which callers see; else None."""
     return "info" if trace.follows_from_inputs(place, name) else None
 
 
 def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
-    """Return a note with the chain of values that carry a size from an input to a place.
+    """Return (note,) with the chain of values that carry a size from an input to a place.
 
-    The tuple has the note, or is empty if the chain has fewer than two values.
+    Return () if the chain has fewer than two values.
     """
     values = trace.chain(place, name)
     if len(values) < 2:
@@ -210,7 +210,7 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 
 def _contradiction(wrong: ShapeContradiction) -> Finding:
-    """Warn of a declared shape that differs from the computed one; runtimes accept it."""
+    """Warn about a declared shape that contradicts the computed shape; runtimes accept it."""
     node, computed = wrong.node, _shape_text(wrong.computed)
     return Finding(
         "shape-mismatch",
@@ -223,7 +223,7 @@ def _contradiction(wrong: ShapeContradiction) -> Finding:
 
 
 def _shape_not_passed(wrong: PassedShape) -> Finding:
-    """Report the declared shape of a function input that a call does not pass.
+    """Report a function input whose declared shape contradicts the shape in a call.
 
     The model is valid: onnx and onnxruntime ignore declared shapes in functions.
     """

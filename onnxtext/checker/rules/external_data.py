@@ -81,7 +81,7 @@ def _file(
         )
         return
     has = f"has its data in {quote(location)}"
-    # A name may be too long for the file system, which `Path.is_file` raises as an error.
+    # If a name is too long for the file system, `Path.is_file` raises an error.
     if path is not None and not os.path.isfile(path):  # noqa: PTH113
         yield _finding(tensor, "external-file-missing", f"{has}, which does not exist")
         path = None
@@ -212,7 +212,7 @@ _HELP = {
     "external-checksum": "restore the right file, or correct the checksum",
     "external-key-unknown": "remove the key, or correct its name",
 }
-"""The help for findings of each rule, unless `_finding` gets another help."""
+"""Maps each rule to the help of its findings; a call of `_finding` may pass another help."""
 
 
 def _finding(tensor: TensorUse, code: str, problem: str, help: str | None = None) -> Finding:
@@ -240,7 +240,7 @@ FAMILY = Family(
         Rule(
             "external-range-invalid",
             "error",
-            "offset and length are a range of the file that has the size of the tensor",
+            "offset and length are a range inside the file, with the size of the tensor",
             "proto TensorProto.external_data",
         ),
         Rule(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for calls of the model's own functions.
 
-What: a call must name an existing overload of the function, must have no more inputs and outputs
+What: a call must name an existing overload of the function, must not have more inputs or outputs
 than the function, and must pass the inputs and attributes that the body needs. A passed attribute
 must be a parameter of the function and have its type. Parameters with a default may be omitted.
 Why: a runtime replaces the call by the function's body.
@@ -27,7 +27,7 @@ from onnxtext.plurals import count_noun
 _MOST = 20
 """The maximum number of overloads in a note, and of missing inputs or attributes of one call.
 
-Without this limit, n calls of a function with n parameters could have n * n findings.
+Without this limit, the number of findings could be the number of calls times the number of inputs.
 """
 
 
@@ -52,7 +52,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]:
-    """Find attribute parameters that a function body refers to with two different types."""
+    """Find attribute parameters that a function body uses with two different types."""
     declared = {
         (id(scope.function), item.name)
         for scope in subject.functions.values()
@@ -167,7 +167,7 @@ def _mistyped(
 
     Args:
         node: the call.
-        index: the index of the attribute.
+        index: the 0-based index of the attribute.
         function: the called function.
         definition: the place of the function.
         declared: the type in the function's parameter list; None if the list has only the name.

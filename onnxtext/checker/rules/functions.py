@@ -104,7 +104,7 @@ def _calls(subject: CheckedModel) -> dict[FunctionKey, list[tuple[FunctionKey, N
 
 
 def _recursion(subject: CheckedModel) -> Iterator[Finding]:
-    """Find cycles of calls by a depth-first search without recursion."""
+    """Find cycles of calls by an iterative depth-first search."""
     calls = _calls(subject)
     state: dict[FunctionKey, int] = {}  # 1: on the current path of calls, 2: finished
     for root in subject.functions:

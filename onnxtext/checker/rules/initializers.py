@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for initializers and the inputs of the same name.
+"""Rules for initializers and for inputs with the name of an initializer.
 
 What: initializers must have distinct names. Before IR version 4, each initializer must also be an
 input; from IR version 4 on, no initializer of a nested graph may be an input.
@@ -21,7 +21,7 @@ from onnxtext.checker.rules.missing_and_duplicate_names import items_by_repeated
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find duplicate initializers, and those that must be inputs or must not be inputs."""
+    """Find duplicate initializers, and initializers that wrongly are inputs or are not inputs."""
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:
             continue
@@ -53,7 +53,10 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
 
 
 def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iterator[Finding]:
-    """Find initializers of a nested graph that are inputs, or are not the last inputs."""
+    """Find initializers of a nested graph that are also inputs.
+
+    Before IR version 4, they are allowed, but must be the last inputs.
+    """
     both = [value for value in scope.initializers if value.name in inputs]
     if ir_version >= 4 or not ir_version:
         for value in both:

@@ -29,7 +29,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Severity
 
 NEWEST = 14
-"""The newest IR version that these rules cover; an installed onnx may know newer ones."""
+"""The newest IR version that these rules cover; the installed onnx may know a newer version."""
 
 ELEMENTS = {
     "bfloat16": 4,
@@ -89,7 +89,7 @@ def _headless(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def newest_known() -> int:
-    """Return the newest IR version that is known: to these rules, or to a newer installed onnx."""
+    """Return the newest IR version that these rules or the installed onnx know."""
     import onnx
 
     return max(NEWEST, int(onnx.IR_VERSION))
@@ -109,13 +109,13 @@ def _needs(subject: CheckedModel, version: int) -> Iterator[Finding]:
 
 
 Need = tuple[int, str, Iterable[Place], Severity | None]
-"""The required IR version, a construct, the places with it, and the severity of the finding."""
+"""(Required IR version, name of a construct, places with the construct, severity of findings)."""
 
 
 def _newer(subject: CheckedModel) -> Iterator[Need]:
     """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
 
-    Most places are generators: they walk the model only if its IR version lacks the construct.
+    Most places are generators, which walk the model only if its IR version lacks the construct.
     """
     model = subject.model
     assert model is not None

@@ -32,14 +32,14 @@ class _Listed(NamedTuple):
 
     Attributes:
         operators: the operators with this attribute.
-        attribute: its name.
-        values: the listed strings or numbers, and values of other versions that onnxruntime accepts
-            as well.
-        loads: further values that onnxruntime accepts when it loads a model; they are only
-            warnings. None if other values are only warnings: onnxruntime accepts any value, or the
-            specification does not list the values that onnxruntime accepts.
+        attribute: the name of the attribute.
+        values: the listed strings or numbers, and values of other versions that onnxruntime also
+            accepts.
+        loads: further values that cause only a warning, because onnxruntime loads a model with
+            them. None if all further values cause only a warning: onnxruntime accepts any value, or
+            the specification does not list the values that onnxruntime accepts.
         since: the first version of the operators that this entry describes.
-        until: the last version that it describes.
+        until: the last version of the operators that this entry describes.
         domain: the domain of the operators.
     """
 
@@ -160,8 +160,8 @@ _TARGETS: Mapping[str, tuple[tuple[object, ...], frozenset[int], str]] = {
         "a `float8` type",
     ),
 }  # fmt: skip
-"""Attributes of `Cast` for some element types: the values that onnxruntime rejects for other types,
-these element types, and their description."""
+"""Maps attributes of `Cast` that apply to some target types only to a triple: the values that
+onnxruntime rejects for other target types, the target types, and a description of them."""
 
 
 def _listed_values(signature: Signature) -> dict[str, _Listed]:
@@ -240,7 +240,7 @@ def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> 
 
 
 def _without_effect(node: Node, index: int) -> Iterator[Finding]:
-    """Find an attribute of `Cast` that has no effect because it casts to another type."""
+    """Find an attribute of `Cast` that has no effect for the target type of the node."""
     attribute = node.attributes[index]
     if node.op_type != "Cast" or attribute.name not in _TARGETS:
         return
@@ -268,8 +268,8 @@ def _ignores_case(node: Node, name: str) -> bool:
 
 
 def _loads(node: Node, entry: _Listed, text: str) -> bool:
-    """Whether onnxruntime loads a model with this value."""
-    if entry.attribute == "nearest_mode":  # onnxruntime reads it only in one mode
+    """Whether onnxruntime loads a model with this value, which the operator does not list."""
+    if entry.attribute == "nearest_mode":  # onnxruntime reads it only in mode `nearest`
         mode = attribute_value(node.attributes, "mode")
         return mode not in (None, b"nearest") or text == ""
     return entry.loads is None or text in entry.loads

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for missing and duplicate names of graphs, values and nodes.
 
-What: graphs and values must have names; the names of inputs must be distinct, as must those of
-outputs and those of nodes.
+What: graphs and values must have names; inputs must have distinct names, and so must outputs and
+nodes.
 Why: nodes refer to values only by name.
 Fix: add the missing name, or rename one of the duplicates.
 """
@@ -79,7 +79,7 @@ def _duplicates(
 
 
 def items_by_repeated_name(items: Sequence[Named]) -> list[tuple[str, list[Named]]]:
-    """Return each name that several values or nodes have, with these values or nodes."""
+    """Return (name, items) for each name that several items have; items are values or nodes."""
     names = [item.name for item in items if item.name]
     if len(set(names)) == len(names):
         return []

@@ -36,7 +36,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     resolved = resolve_targets(subject)
     fitting: set[tuple[object, ...]] = set()
     for scope in subject.scopes:
-        # Skip nodes whose operator and attribute types equal those of a node found valid.
+        # Skip a node if an earlier, valid node has the same operator and attribute types.
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
             findings = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:
@@ -52,7 +52,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _with_origin(finding: Finding, signature: Signature) -> Finding:
-    # Another version of the package may have more attributes, but hardly changes their types.
+    # Another version of the schema's origin may have more attributes, but hardly changes types.
     if finding.code == "attribute-duplicate":
         return finding
     is_certain = finding.code != "attribute-unknown"
@@ -99,7 +99,7 @@ EXAMPLES = {
     "strings": ', such as `["a", "b"]`',
     "tensor": ", such as `float[2] [1, 2]`",
 }
-"""An example value of each attribute type, as the end of a help text."""
+"""Maps attribute types to example values, each written as the end of a help text."""
 
 
 def _misfit(
@@ -154,7 +154,9 @@ def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
 FAMILY = Family(
     check,
     (
-        Rule("attribute-unknown", "error", "the operator has an attribute of that name", "schema"),
+        Rule(
+            "attribute-unknown", "error", "nodes have only attributes of their operators", "schema"
+        ),
         Rule("attribute-required", "error", "required attributes are present", "schema"),
         Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
         Rule(

@@ -47,7 +47,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             inputs, outputs = node.inputs, node.outputs
             form = id(target), len(inputs), len(outputs)
             if form in fitting and "" not in inputs and "" not in outputs:
-                continue  # a valid node has the same operator and counts
+                continue  # an earlier, valid node has the same operator and counts
             if not node.op_type:
                 yield Finding(
                     "op-type-missing",
@@ -112,8 +112,8 @@ def _record_unknown(
         subject: the model.
         scope: the graph of the node.
         node: the node.
-        unknown: nodes of known domains, by (domain, operator, overload, version); extended.
-        unknown_domains: nodes of unknown domains, by domain; extended.
+        unknown: collects nodes of known domains, by (domain, operator, overload, version).
+        unknown_domains: collects nodes of unknown domains, by domain.
     """
     domain = plain_domain(node.domain)
     place = Place(node, ("op_type",))
@@ -148,7 +148,7 @@ def _functions(subject: CheckedModel) -> dict[str, list[str]]:
 
 
 def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
-    """Report the nodes at `places`, whose operator is not known.
+    """Report the nodes at `places`, which use an unknown operator.
 
     `key` is (domain, operator, overload, version); the version is 0 in a fragment without imports.
     """
@@ -197,7 +197,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Report an operator that a package's schemas lack; another version may have the operator."""
+    """Report an operator that the known version of a package lacks; another version may have it."""
     return Finding(
         "op-unknown-domain",
         f"{quote(name)} is not an operator of {origins}, so nodes that use it are not checked",
@@ -221,7 +221,7 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
 
 
 def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
-    # Another version of the package may accept more inputs, but hardly requires fewer.
+    # Another version of the schema's origin may accept more inputs, but hardly requires fewer.
     is_certain = finding.code == "optional-input-missing" or (
         finding.code == "input-count" and len(node.inputs) < signature.least_inputs
     )
@@ -300,7 +300,7 @@ FAMILY = Family(
             "the operator exists in the imported version, or is a function of the model",
             "IR Operators, schema",
         ),
-        Rule("op-unknown-domain", "info", "the operators of the domain are known"),
+        Rule("op-unknown-domain", "info", "the operators of every used domain are known"),
         Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
         Rule("input-count", "error", "a node has as many inputs as its operator allows", "schema"),
         Rule(

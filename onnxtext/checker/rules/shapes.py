@@ -55,7 +55,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         unchecked = unchecked or any(map(_is_checked_only_by_onnx, used.values()))
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # In IR version 1, attributes may lack a type, which onnx rejects only in inference of one node.
+    # In IR version 1, attributes may lack a type; onnx rejects this only if it infers one node.
     skipped = skipped or subject.ir_version == 1
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return
@@ -66,7 +66,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 _MAX_NODES = 5_000
-"""The number of nodes up to which step 3 takes no noticeable time."""
+"""The maximum number of nodes for which step 3 takes no noticeable time."""
 
 
 def _is_foreign(target: Target) -> bool:
@@ -80,9 +80,10 @@ def _is_checked_only_by_onnx(target: Target) -> bool:
 
 
 def _negative(subject: CheckedModel, objection: str | Failure) -> Finding | None:
-    """Return the warning about a negative dimension as an error, if onnx rejects the dimension.
+    """Turn the warning about a negative dimension into an error, if onnx rejects the dimension.
 
-    The warning is removed from `subject.found`. Return None if onnx has another objection.
+    Return the error, and remove the warning from `subject.found`. Return None if there is no
+    warning, or if onnx rejects the model for another reason.
     """
     if isinstance(objection, Failure) or "(-" not in objection:
         return None
@@ -128,7 +129,7 @@ FAMILY = Family(
         Rule(
             "onnx-inference-failed",
             "error",
-            "the shape inference of onnx returns for every node: no crash, no time-out",
+            "the shape inference of onnx neither crashes nor exceeds its limits",
             "schema",
         ),
     ),

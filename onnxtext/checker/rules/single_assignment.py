@@ -20,7 +20,7 @@ _MAX_NAMES = 5
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find names that are defined twice, and names that shadow those of outer graphs."""
+    """Find names that are defined twice, and names that shadow names of outer graphs."""
     for scope in subject.scopes:
         if scope.redefinitions:
             yield from _redefined(scope)
@@ -31,7 +31,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _redefined(scope: Scope) -> Iterator[Finding]:
     """Report names with several definitions; names that the same nodes define share a finding.
 
-    So a duplicated node is reported once, not once for each of its outputs.
+    Therefore, a duplicated node has one finding, even if it has several outputs.
     """
     by_name: dict[str, list[Place]] = {}
     for index, slot, name in scope.redefinitions:
@@ -40,7 +40,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
     groups: dict[tuple[str, tuple[int, ...]], list[str]] = {}
     for name, places in by_name.items():
         first = scope.definition(name)[0]
-        key: tuple[int, ...] = (len(groups),)  # a group of its own
+        key: tuple[int, ...] = (len(groups),)  # a separate group for each name
         if scope.position[name] == GIVEN:
             definitions = "an input or initializer, and an output of a node"
         elif first is places[0].item:
@@ -65,7 +65,7 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
 
 
 def _name_list(names: list[str]) -> str:
-    """Return names as a phrase for messages, at most `_MAX_NAMES` names."""
+    """Return a phrase that lists names: `a`, `a and b`, or for too many, `a, b and 3 others`."""
     most = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
     words = [quote(name) for name in most]
     if len(most) < len(names):
@@ -76,8 +76,8 @@ def _name_list(names: list[str]) -> str:
 def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     """Find names of a nested graph that shadow names of an outer graph.
 
-    Up to IR version 8, the specification forbids this only for outputs of nodes; since then also
-    for inputs and initializers.
+    Up to IR version 8, the specification forbids this only for outputs of nodes. From IR version 9
+    on, it also forbids this for inputs and initializers.
     """
     outer_scopes = list(scope.outer())
     for name, position in scope.position.items():
@@ -106,8 +106,8 @@ FAMILY = Family(
         Rule(
             "value-shadows-outer",
             "error",
-            "a nested graph does not shadow names of outer graphs; a warning for inputs and "
-            "initializers up to IR version 8",
+            "a nested graph does not shadow names of outer graphs; up to IR version 8, inputs and "
+            "initializers cause only a warning",
             "IR Nodes",
         ),
     ),

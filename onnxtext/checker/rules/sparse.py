@@ -2,7 +2,7 @@
 """Rules for sparse tensors: rank, index order and range, the name of the values.
 
 What: values must have rank 1; indices must be int64 positions or coordinates, strictly ascending
-and within the dims. A sparse initializer must have a name, which its values tensor holds.
+and within the dims. A sparse initializer must have a name, which is the name of its values.
 Why: readers search for an index in the sorted list, or store each value at its index.
 Fix: sort the indices, or correct their shape.
 """
@@ -41,7 +41,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 _RANK_HELP = (
     "write `sparse_tensor(float[4, 4]) s = sparse(float[N] […], int64[N, 2] […])`: N values, then "
-    "the position or the coordinates of each"
+    "the position or the coordinates of each value"
 )
 
 
@@ -75,7 +75,7 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
 
 
 def _numbers(tensor: Tensor) -> NDArray[Any] | None:
-    """Return the elements of an int64 tensor; None if they are in a blob or in a wrong field."""
+    """Return the elements of an int64 tensor; None if its data is in a blob or in a wrong field."""
     import numpy as np
 
     match tensor.data:

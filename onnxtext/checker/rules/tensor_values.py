@@ -2,7 +2,7 @@
 """Rules for the elements of tensors: range and encoding.
 
 What: entries must be in the range of the element type, bools must be 0 or 1, strings must be UTF-8.
-Why: readers truncate values that are out of range, each reader differently.
+Why: readers differ in how they truncate values that are out of range.
 Fix: correct the value.
 """
 
@@ -20,13 +20,13 @@ from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find elements that are not values of the element type."""
+    """Find tensor elements that are invalid for the element type."""
     for tensor in dense_tensors(subject):
         element = ELEMENTS.get(tensor.type.element)
         if element is None:
             continue
         match tensor.data:
-            # In other element types every bit pattern is valid. `raw.data` expands repeated data.
+            # Skip other types: every bit pattern is valid, and `raw.data` expands repeated data.
             case RawData() as raw if element.kind == "bool" or element.bits == 6:
                 yield from _raw(tensor, element, raw.data)
             case TypedData(entries):
@@ -60,9 +60,9 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
 
 
 def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[Finding]:
-    """Check the entries of a typed field that are wider than the elements of the tensor.
+    """Check the entries of a typed field, if they are wider than the elements of the tensor.
 
-    Such fields are `int32_data` and, for `uint32` elements, `uint64_data`.
+    Entries are wider in `int32_data` and, for `uint32` elements, in `uint64_data`.
     """
     if element.field != "int32_data" and element.name != "uint32":
         return
@@ -79,7 +79,7 @@ def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[F
 
 def _limits(element: ElementType) -> tuple[int, int]:
     """Return the minimum and maximum entry of the typed field for an element type."""
-    if element.bits in (2, 4):  # one byte with two or four elements; its sign may be extended
+    if element.bits in (2, 4):  # a byte of two or four elements, maybe sign-extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":
         return 0, 1

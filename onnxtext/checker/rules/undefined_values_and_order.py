@@ -26,7 +26,7 @@ Use = tuple[int, int]
 
 
 class NestedUse(NamedTuple):
-    """Uses of a value in a nested graph, if an outer graph defines the value only later.
+    """The uses, in one nested graph, of a value that an outer graph defines later.
 
     Attributes:
         holder: the 0-based index, in the outer graph, of the node that contains the nested graph.
@@ -45,7 +45,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find uses of values that are not defined or are defined later, and undefined outputs."""
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
-    # For each undefined name: the list and the index of its first finding, for merging.
+    # Maps each undefined name to its first finding, as (list, index): later findings are merged.
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
         if not scope.unresolved:
@@ -76,7 +76,8 @@ def _used_name(scope: Scope, use: Use) -> str:
 def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None:
     """Merge the findings of one undefined name in two graphs.
 
-    Return None if the findings rename it to different names, or only one of them renames it.
+    Return None if the repairs of the findings write different names, or if only one finding has a
+    repair.
     """
     repair = first.repair
     if repair is not None:
@@ -99,7 +100,7 @@ def _undefined(
         subject: the model.
         scope: the scope.
         nested: collects the uses of names that an outer scope defines later, by the `id()` of the
-            outer scope. They are reported with the outer scope.
+            outer scope; `_late` reports them.
     """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
@@ -153,10 +154,10 @@ def _undefined_value(
 
 
 def _rename(scope: Scope, name: str, near: str, places: list[Place]) -> Repair:
-    """Return the repair that writes a similar name; a guess if another name is as similar.
+    """Return the repair that replaces the undefined `name` by the similar name `near`.
 
-    It is also a guess if several nodes use the undefined name, and none the similar one: then the
-    definition may be misspelled.
+    The repair is only a guess (`respelling`) if another name is equally similar. It is also a guess
+    if several nodes use `name` but no node uses `near`: the definition may be misspelled.
     """
     users = {id(place.item) for place in places}
     is_used = len(users) == 1 or any(near in node.inputs for node in scope.nodes)
@@ -168,20 +169,21 @@ def _rename(scope: Scope, name: str, near: str, places: list[Place]) -> Repair:
 def _suggestions(
     subject: CheckedModel, scope: Scope, name: str, node: Node
 ) -> tuple[str | None, str | None]:
-    """Return (similar visible name, None), or else (None, similar name that is defined later).
+    """Return (visible, later): a similar name that the node may use, and one that is defined later.
 
-    A value that is defined later may depend on this node, so no repair writes its name.
+    At least one of them is None. A value that is defined later may depend on this node, so no
+    repair writes the name `later`.
     """
     near = subject.nearest(name, _names(scope, node, later=True))
-    if near is None:  # a visible and a later name may be equally similar
+    if near is None:  # perhaps a visible and a later name are equally similar
         return subject.nearest(name, _names(scope, node)), None
     return (near, None) if near in _names(scope, node) else (None, near)
 
 
 def _names(scope: Scope, node: Node, *, later: bool = False) -> Iterator[str]:
-    """Yield the names that a node may use, and if `later`, those that later nodes define.
+    """Yield the names that a node may use and, if `later`, the names that later nodes define.
 
-    It is a generator because `nearest` reads no names once its budget is spent.
+    This is a generator because `nearest` reads no names after its budget is spent.
     """
     index = next(i for i, item in enumerate(scope.nodes) if item is node)
     yield from (name for name, at in scope.position.items() if at < index)
@@ -343,7 +345,7 @@ def _unchanged_output(scope: Scope, value: ValueInfo) -> Finding:
         "function-output-undefined",
         f"the output {quote(value.name)} of {scope.describe()} is one of its inputs",
         (Place(value, ("name",)),),
-        help="output a copy, which a node `Identity` computes; onnxruntime rejects the function",
+        help="output a copy that a node `Identity` computes; onnxruntime rejects this function",
         severity="warning",
     )
 

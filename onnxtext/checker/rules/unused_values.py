@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rule that finds unused initializers and nodes.
 
-What: a node, or the outputs of the graph, should use every initializer and at least one output of
-every node.
+What: every initializer, and at least one output of every node, should be used by a node or be an
+output of the graph.
 Why: unused parts cost memory and time, and may be a mistake.
 Fix: remove the unused part (`--fix` removes initializers).
 """
@@ -46,8 +46,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     """Map `id(scope)` to the names of the scope's used values.
 
-    A value is used by a node (also of a nested graph), an output of the graph, a quantization
-    annotation or a binding of the training information.
+    A value is used if one of these names it: a node (also of a nested graph), an output of the
+    graph, a quantization annotation, or a binding of the training information.
     """
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:

@@ -21,7 +21,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 
 _MAX_LABEL_LENGTH = 60
-"""The maximum length of a type in a label; labels leave out longer types."""
+"""The maximum number of characters of a type in a label; labels leave out longer types."""
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -163,7 +163,7 @@ def _type_phrase(type: Type) -> str:
 def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
     """Whether two values of one name are both inputs or both outputs.
 
-    `missing_and_duplicate_names` reports such values.
+    The rules of `missing_and_duplicate_names` report duplicate inputs and outputs.
     """
     ids = {id(value), id(other)}
     return any(ids.issubset(map(id, group)) for group in (scope.inputs, scope.outputs))

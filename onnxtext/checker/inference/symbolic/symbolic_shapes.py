@@ -129,7 +129,7 @@ class SymbolicShapes:
         environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
-        """Visit a graph or function body whose inputs have the shapes and values `input_results`."""
+        """Visit a graph or function body; `input_results` are shapes and values of its inputs."""
         sizes, shapes = environment.sizes, environment.known
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
