@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert texts to syntax trees.
 
-`grammar/SPEC.md`, chapter 18, describes parsing. The folders, in the order in which to read them:
+`grammar/SPEC.md`, chapter 18, describes parsing. Read the packages in this order:
 
-- `grammar`: the LALR(1) tables that Lark builds (`tables`), cached by `table_cache`; the `lexer`,
-  and the automaton that `scanner_tables` builds from the terminals for the native core.
-- `parser`: the LALR(1) loop (`lalr`), which calls an action for each reduction; `parser` runs it on
-  one text, `native` does the same with the native core (`onnxtext._core`).
-- `actions`: build the syntax tree, or raise a `semantic_error`.
-- `heuristics`: the probable causes of syntax errors, and fixes.
+- `grammar`: `tables` builds the LALR(1) tables with Lark, and `table_cache` caches them. `lexer`
+  splits a text into tokens. `scanner_tables` builds the automaton of the native lexer.
+- `parser`: `lalr` is the LALR(1) loop, which calls an action for each reduction. `parser` runs the
+  loop on one text; `native` does the same with the native core (`onnxtext._core`).
+- `actions`: build the syntax tree, or raise a `SemanticError`.
+- `heuristics`: find the probable cause of a syntax error, and a fix.
 - `recovery`: reports syntax errors, and continues parsing after them.
 
-`parse` has the entry points, and `span_map` computes the spans of the parts of a statement.
+`parse` has the entry points. `span_map` computes the spans of the parts of a statement.
 """

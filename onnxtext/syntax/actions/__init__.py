@@ -2,8 +2,8 @@
 """The actions of the grammar rules, which build the syntax tree.
 
 An action has the name of its rule or alias in the grammar. Its arguments are the values of the
-rule's symbols. Actions have no side effects except that they may append to a list which is an
-argument. Therefore the native core may call an action later, or once for several equal texts.
+rule's symbols. The only side effect of an action is that it may append to a list argument.
+Therefore the native core may delay the call of an action, or call it once for several equal texts.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def data_file(token: str) -> DataFile:
         )
     if not hash_sign and suffix != "npy":
         raise SemanticError(
-            f"a .{suffix} file can contain several arrays: the name of one is missing",
+            f"the name of the array is missing: a .{suffix} file can contain several",
             token=token,
             help=f'write file"{path}#ARRAY"',
         )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for attributes, and for the attribute parameters of functions and their defaults.
 
-The actions infer the type of an attribute from its value, or convert the value to the type after
-the name. They follow the official parser: the first item of a list determines the type of the list,
+The actions infer the type of an attribute from its value, or convert the value to the declared
+type. They behave like the official parser: the first item of a list determines the list's type,
 `xs: int = [1, 2]` means `xs: ints`, and `x: float = 1` converts the integer to a float.
 """
 
@@ -57,10 +57,10 @@ _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
 
 class NumberList(str):
-    """The text of a list of numbers that is one token: `[1, 2, 3]`.
+    """The text of a number list that the lexer reads as one token, such as `[1, 2, 3]`.
 
     Attributes:
-        token: the same text as a `Token` with its offset, which error messages need.
+        token: the same text as a `Token`; error messages need its offset.
     """
 
     __slots__ = ("token",)
@@ -74,10 +74,10 @@ class NumberList(str):
 
 
 def attribute_type(token: str) -> ast.AttributeType:
-    """Return the attribute type for its name in the text, such as `ints`.
+    """Return the attribute type that a name such as `ints` denotes.
 
     Raises:
-        SemanticError: the type is unknown.
+        SemanticError: the name is not that of an attribute type.
     """
     kind = _TYPES.get(token)
     if kind is None:
@@ -93,7 +93,7 @@ def attribute_type(token: str) -> ast.AttributeType:
 
 
 def list_type_of(word: str) -> str | None:
-    """Return the attribute type of lists of a type, such as `ints` for `int`; None if unknown."""
+    """Return the name of the list type for an item type: `ints` for `int`; None if unknown."""
     kind = _TYPES.get(_OTHER_TYPES.get(word, word))
     many = LIST_OF.get(kind) if kind is not None else None
     return None if many is None else many.name.lower()
@@ -128,10 +128,10 @@ def attribute(
     declared: ast.AttributeType | None,
     value: Any,
 ) -> ast.Attribute:
-    """Return the attribute for `name: wanted = value`, or for `name = value` without a type.
+    """Return the attribute for `name: declared = value`, or for `name = value` without a type.
 
     Raises:
-        SemanticError: the value does not have the wanted type, or is out of range.
+        SemanticError: the value does not have the declared type, or is out of range.
     """
     kind: ast.AttributeType | None
     result: Any
@@ -331,13 +331,13 @@ def _reference_list(
 def _number_list_from_tokens(
     declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a list of numbers that the lexer split into a token for each item.
+    """Convert a number list whose items are separate tokens.
 
-    It does so if the list contains a comment or a rare spelling.
+    The lexer splits a list into tokens if it contains a comment or a rare spelling of a number.
 
     Args:
         declared: the declared type of an item; None to infer it.
-        items: the items, of which the first is a number.
+        items: the items; the first one is a number.
     """
     first = items[0].text
     for item in items:
@@ -364,7 +364,7 @@ def _number_list_from_tokens(
 def _number_list(
     one: ast.AttributeType | None, items: NumberList
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a list of numbers that is one token; `one` is the declared type of an item."""
+    """Convert a number list that is one token; `one`: the declared item type, None to infer it."""
     if one is None:
         one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
     try:

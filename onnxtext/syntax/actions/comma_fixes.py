@@ -16,7 +16,7 @@ from onnxtext.tensor.literal_brackets import BLANKS, blank_comments
 
 _MAX_EDITS = 1000
 _MAX_TEXT_LENGTH = 100_000
-"""Maximum length in characters of a list to correct: the corrected list is parsed, too."""
+"""Maximum number of characters of a list to correct: to test a correction, the list is parsed."""
 
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _MISSING = re.compile(rf"(?<=[\w).\]])(?=[{BLANKS}]+[-+\w(\[])|(?<=\])(?=\[)")
@@ -40,14 +40,14 @@ def changed_commas(text: str) -> list[Edit]:
 
 
 def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
-    """Return the edits of an invalid list that add missing commas and remove repeated ones.
+    """Return the edits that correct the commas of an invalid list.
 
     Args:
         text: the list.
         parse: parses a list; raises `LiteralError` if it is invalid.
 
     Returns:
-        The edits; [] if the list is long, or stays invalid.
+        The edits; [] if the list is too long, or if no edits make it valid.
     """
     for edits in _candidates(text) if len(text) <= _MAX_TEXT_LENGTH else ():
         try:
@@ -59,7 +59,7 @@ def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
 
 
 def _candidates(text: str) -> Iterator[list[Edit]]:
-    """Yield the possible edits of a list: in `0. 1`, a comma is missing, or the point is one."""
+    """Yield alternative edits of a list: for `0. 1`, first `0., 1` and then `0, 1`."""
     try:
         edits = changed_commas(text)
     except LiteralError:
@@ -79,7 +79,7 @@ def move_edits(edits: list[Edit], source_offset: Callable[[int], int | None]) ->
 
     Args:
         edits: the edits of the list.
-        source_offset: converts an offset in the list to one in the source; None if unknown.
+        source_offset: converts an offset in the list to an offset in the source, or returns None.
     """
     moved = []
     for (start, end), text in [(edit.span, edit.text) for edit in edits]:

@@ -14,7 +14,7 @@ def external_data(calls: list[DataCall]) -> ast.ExternalData:
     """Return the external data for `external("w.bin", 0, 16)`.
 
     Args:
-        calls: the data of the tensor, which must be this call only.
+        calls: the calls that give the data of the tensor; only one is valid.
 
     Raises:
         SemanticError: an argument is invalid, or the tensor has other data, too.
@@ -51,4 +51,4 @@ def external_data(calls: list[DataCall]) -> ast.ExternalData:
     return ast.ExternalData(tuple(zip(EXTERNAL_KEYS, values, strict=False)))
 
 
-_AS_PAIRS = 'other entries are pairs: ["location": "weights.bin", "offset": "0", …]'
+_AS_PAIRS = 'write other entries as pairs: ["location": "weights.bin", "offset": "0", …]'

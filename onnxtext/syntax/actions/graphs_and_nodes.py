@@ -64,9 +64,9 @@ def initializer(
 
 @located
 def dataless(offset: int, decorators: Decorators, type: Type, name: str) -> ValueInfo:
-    """Return an initializer without data at the end of a list: `<…, float[2] w =>`.
+    """Return the initializer without data at the end of a list, as in `<…, float[2] w =>`.
 
-    It needs its own rule because the lexer reads `=>` as one token.
+    This form needs its own grammar rule because the lexer reads `=>` as one token.
     """
     result: ValueInfo = initializer(offset, decorators, type, name, None)
     return result
@@ -76,7 +76,7 @@ def dataless(offset: int, decorators: Decorators, type: Type, name: str) -> Valu
 
 
 class LeadingComma(tuple[str, ...]):
-    """The outputs of a node whose text begins with a comma, as in `, y = Split (x)`."""
+    """The outputs of a node that begins with a comma, such as `, y = Split (x)`."""
 
     __slots__ = ()
 
@@ -87,8 +87,8 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
     Raises:
         SemanticError: the node begins with a comma and is not the first node of the list, as in
-            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs,
-            of which the first is omitted.
+            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs
+            and omits the first.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
@@ -106,7 +106,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return names with "" for None, an omitted name; drop None after a trailing comma."""
+    """Replace None, an omitted name, by ""; drop the None that follows a trailing comma."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)
@@ -137,7 +137,7 @@ def node(
     op_type = ""
     if operator is not None:
         op_type = operator.pop()
-        if operator:  # the domain of `com.Add` and of `.com.Add` is "com", that of `.Add` is ""
+        if operator:  # the domain is "com" in `com.Add` and `.com.Add`, and "" in `.Add`
             domain = ".".join(operator[1:] if operator[0] == "" and len(operator) > 1 else operator)
     return Node(
         op_type,
@@ -178,7 +178,7 @@ def label(name: str | None) -> str:
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """Return the name of a node's output, and the type before it for its `value_info` entry."""
+    """Return the name and the type of the output `float[N] y`; `value_info` stores the type."""
     return name, type
 
 

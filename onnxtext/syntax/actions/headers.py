@@ -15,7 +15,7 @@ from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
 LANGUAGE_VERSION = 1
-"""The newest version of the language that this release reads; it writes the same version."""
+"""The newest language version that this release reads, and the version that it writes."""
 
 _KINDS: dict[str, type] = {
     **dict.fromkeys(("onnxtext", "ir_version", "model_version"), int),
@@ -49,7 +49,11 @@ class Header:
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], construct: str) -> None:
-        """Check that all keys are in `keys`; `construct` is the construct that error messages name.
+        """Check that the header has allowed keys only.
+
+        Args:
+            keys: the allowed keys.
+            construct: the construct that has the header, such as "a model", for error messages.
 
         Raises:
             SemanticError: a key is not in `keys`.
@@ -60,7 +64,7 @@ class Header:
             _unknown_key(key, at, keys, construct) for key, at in self.at.items() if key not in keys
         ]
         if "ir_version" in self.at and "ir_version" not in keys:
-            errors = errors[:1]  # this is the header of a model
+            errors = errors[:1]  # a misplaced model header: report it once
             errors[0].help = "move the header of the model before the graph"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
@@ -73,12 +77,12 @@ class Header:
 
 @lru_cache(maxsize=16)
 def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return the presence defaults; cached, because most texts have the same."""
+    """Return the presence defaults; cached, because most texts have equal keys."""
     return Presence(version, explicit)
 
 
 def header(entries: list[tuple[int, str, Any]]) -> Header:
-    """Return the header for entries, each as (offset of the key, key, value).
+    """Return the header for a list of entries: (offset of the key, key, value).
 
     Raises:
         SemanticError: a value or list item has the wrong type for its key, or the language version

@@ -86,7 +86,7 @@ class JoinedText(str):
     """The text of a bracketed list that was parsed item by item, for example due to a comment.
 
     Attributes:
-        places: for each token in the list: its offset in this text, and its offset in the source.
+        places: (offset in this text, offset in the source) of each token in the list.
     """
 
     __slots__ = ("places",)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 ACTIONS: dict[str, Callable[..., Any]] = {}
-"""The actions by the name of their rule or alias; filled when the modules of `actions` load."""
+"""Maps the name of a rule or alias to its action; the modules of `actions` add their actions."""
 
 LOCATED: set[str] = set()
 """The names of the actions whose first argument is the offset of the rule's first token."""

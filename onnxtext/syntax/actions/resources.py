@@ -58,9 +58,9 @@ _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=\s]|=(?=[=\s]*[^=\s])")
 
 
 def decode_base64(text: str) -> bytes:
-    """Return the bytes of base64 data, which may contain whitespace but no other characters.
+    """Return the bytes of a base64 text, which may contain whitespace.
 
-    `binascii` would skip other characters, such as those of a comment.
+    Reject all other characters, such as those of a comment; `binascii` would skip them.
 
     Raises:
         ValueError: the text is not base64.

@@ -74,9 +74,10 @@ def signature(
     constraints: dict[str, tuple[Type, ...] | None] | None,
     nodes: list[Node] | None,
 ) -> OperatorSchema:
-    """Return the operator schema that a signature in the text describes.
+    """Return the operator schema for a signature.
 
-    Its form is `domain.Name <attributes> (inputs) => (outputs) where T: float | double { nodes }`.
+    A signature has the form
+    `domain.Name <attributes> (inputs) => (outputs) where T: float | double { nodes }`.
 
     Raises:
         SemanticError: a name occurs twice, a type variable is undeclared or unused, an attribute
@@ -153,7 +154,7 @@ def _check_variables(schema: OperatorSchema) -> None:
 def _arguments(
     decorators: Decorators, allowed: set[str], construct: str
 ) -> dict[str, tuple[Any, ...]]:
-    """Check decorators; return the arguments of each, by the decorator's name.
+    """Check decorators; return a dict from the name of each decorator to its arguments.
 
     Raises:
         SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.
@@ -178,7 +179,7 @@ def _arguments(
 
 
 def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
-    """Return the only argument of a decorator with a string; "" if there is no such decorator."""
+    """Return the string argument of the decorator `@name`; "" if the decorator is absent."""
     values = arguments.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
@@ -188,7 +189,7 @@ def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
 
 
 def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
-    """Return the only argument of a decorator with a number; 1 if there is no such decorator."""
+    """Return the number argument of the decorator `@name`; 1 if the decorator is absent."""
     values = arguments.get(name)
     if values is None:
         return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: store the entries of sections in the items that their paths name (SPEC 13)."""
+"""Section binding: store section entries in the nodes, values, … that they name (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_LABEL = "no node has the label"
 
 
 class _Names:
-    """The nodes and values of a graph or function, by name; of equal names, the first counts."""
+    """Indexes of the nodes and values of a graph or function; the first item with a name wins."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
@@ -61,7 +61,7 @@ class _Names:
 
     @cached_property
     def values(self) -> dict[str, ValueInfo]:
-        """The inputs, outputs and values in `declared`; of equal names the first in this order."""
+        """The values by name; an input wins over an output, an output over a `declared` value."""
         inputs = {value.name: value for value in reversed(self.owner.inputs)}
         return {**self.declared, **self.outputs, **inputs}
 
@@ -73,7 +73,7 @@ class _Names:
 
     @cached_property
     def generated(self) -> AbstractSet[str]:
-        """The names of `value_info` entries that have no statement, such as typed node outputs."""
+        """The names of `value_info` entries without a declaration, such as typed node outputs."""
         return set(generated_values(self.owner))
 
 
@@ -134,7 +134,7 @@ class SectionBinding:
             blocks: the metadata blocks. For a function, the list also has the entries of the
                 function itself; they are ignored.
             attach: binds one block. The native core calls it only for blocks that it cannot bind
-                itself, such as those of functions and of nested graphs.
+                itself, such as blocks of functions and of nested graphs.
         """
         if core() == "native":
             core_module("sections").bind_blocks(blocks, self._of(owner), attach)
@@ -224,8 +224,8 @@ class SectionBinding:
         """Return the graph at the end of a path such as `node.attribute.node.attribute`.
 
         Args:
-            root: the graph or function at which the path begins; the result for an empty path.
-            path: names of nodes and attributes in turn.
+            root: the graph or function at which the path begins; an empty path names it.
+            path: alternating names of nodes and attributes.
             token: the token that errors in the path mark.
 
         Raises:
@@ -307,9 +307,9 @@ class SectionBinding:
         """Return the error for a step of a path that matches no item, with a suggestion.
 
         Args:
-            kind: what the step should name.
+            kind: the kind of item that the step should name, such as "node".
             name: the name in the step.
-            candidates: the names that exist, of which a similar one is suggested.
+            candidates: the existing names; the error suggests a similar one.
             token: the token that the error marks.
             step: the index of the step in the path.
         """

@@ -32,11 +32,11 @@ class MetadataItem(NamedTuple):
 
 
 class RepeatedItem(NamedTuple):
-    """An entry `key: above` in the metadata section: the block above has the value of the key.
+    """An entry `key: above` in the metadata section: it repeats the value in the block above.
 
     Attributes:
         key: the key.
-        word: the token `above`, with its offset for errors.
+        word: the token `above`; errors need its offset.
     """
 
     key: str
@@ -60,7 +60,7 @@ class MetadataBlock:
     items: list[MetadataItem | RepeatedItem | MetadataBlock]
 
     def entries(self) -> Pairs:
-        """Return the (key, value) entries, without those of inner blocks."""
+        """Return the (key, value) entries, without the entries of inner blocks."""
         return tuple([tuple(item) for item in self.items if isinstance(item, MetadataItem)])  # type: ignore[misc]
 
 
@@ -89,7 +89,7 @@ class Sections:
 
     @classmethod
     def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
-        """Sort the sections of a text by kind; each section is given as (keyword, content).
+        """Group the sections of a text by kind; each section is given as (keyword, content).
 
         Raises:
             SemanticError: a section other than `training` and `configuration` is repeated.
@@ -158,7 +158,7 @@ def metadata_block(
 
 
 def repeated_entry(key: str, word: str) -> RepeatedItem:
-    """Return the entry for `key: above`: it has the value that the block above has for the key.
+    """Return the entry for `key: above`, which repeats the value of the key in the block above.
 
     Raises:
         SemanticError: the word is not `above`.
@@ -174,10 +174,10 @@ def repeated_entry(key: str, word: str) -> RepeatedItem:
 
 
 def _fill_repeated(items: list[MetadataItem | RepeatedItem | MetadataBlock]) -> None:
-    """Replace each `key: above` in blocks by the entry with this key in the block directly above.
+    """Replace each entry `key: above` by the entry with the same key in the block directly above.
 
     Raises:
-        SemanticError: no block is directly above, or it does not have the key.
+        SemanticError: there is no block directly above, or it does not have the key.
     """
     entries_above: list[MetadataItem | RepeatedItem | MetadataBlock] = []
     for block in items:

@@ -18,8 +18,9 @@ MAX_SEMANTIC_ERRORS = 100
 class SemanticError(ValueError):
     """An error that an action finds; `recovery` turns it into a diagnostic.
 
-    The error marks `length` characters: those after the first `offset` characters of `token`, or
-    those at the offset `at` of the source. By default, `length` is the rest of the token.
+    The error marks `length` characters. They begin `offset` characters after the start of `token`;
+    if there is no token, or its offset is unknown, they begin at the offset `at` of the source.
+    By default, they end at the end of the token.
 
     Attributes:
         code: the code of the diagnostic, such as `syntax-error`.
@@ -32,15 +33,16 @@ class SemanticError(ValueError):
         others: further errors in the same construct.
         step: the 0-based index of the invalid step if the error is in the path of a section's
             entry; otherwise None.
-        item: the 0-based index of the invalid item if the marked text is a header's key whose value
-            is a list; -1 if the whole value of the key is invalid; otherwise None.
+        item: if the marked text is a header's key: the 0-based index of the invalid item in the
+            list that is the key's value, or -1 if the whole value is invalid. Otherwise None.
         is_entry: whether the error is about the first entry outside of a block in a section
             `metadata`; `at` is then the start of the section.
-        is_bare: whether the error is about a metadata value without quotes; `at` is then its start.
+        is_bare: whether the error is about a metadata value without quotes; `at` is then the start
+            of this value.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
-        missing: a description of the item that is missing if the marked text begins a line and so
-            probably belongs to the next statement; empty if unknown.
+        missing: a description of the item that is missing if the marked text begins a line: then
+            the text probably belongs to the next statement. Empty if unknown.
     """
 
     def __init__(
@@ -73,12 +75,12 @@ class SemanticError(ValueError):
 def from_literal(
     error: LiteralError, token: str | None, parse: Callable[[str], object] | None = None
 ) -> SemanticError:
-    """Convert the error for an invalid literal.
+    """Convert a `LiteralError` to a semantic error.
 
     Args:
         error: the error; its offset must be relative to `token`.
         token: the literal.
-        parse: parses a list, for a list whose commas may be wrong.
+        parse: parses the literal; used to test corrections of its commas. None for no corrections.
     """
     result = SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
@@ -90,7 +92,7 @@ def from_literal(
 
 
 def _mark_missing_comma(error: SemanticError, token: Token) -> None:
-    """If a comma is missing at the end of a line, mark the element before it."""
+    """If a comma is missing at the end of a line, mark the end of the element before the comma."""
     edit = error.edits[0] if error.edits else None
     if edit is None or edit.text != "," or error.at is None:
         return
@@ -101,5 +103,5 @@ def _mark_missing_comma(error: SemanticError, token: Token) -> None:
 
 
 def token_of(value: object) -> str | None:
-    """Return a value as the token of an error; None if it is not a string."""
+    """Return a value that is a string, to mark it in an error; return None for other values."""
     return value if isinstance(value, str) else None

@@ -26,7 +26,7 @@ CONFLICT_HELP = (
 
 
 def to_bytes(text: str) -> bytes:
-    """Encode a string value as the bytes it stands for."""
+    """Encode a string value; each surrogate becomes the invalid byte for which it stands."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -55,9 +55,9 @@ def byte_string(token: str) -> str:
 
 
 def triple(token: str) -> str:
-    r'''Return the value of `"""…"""`: its lines, without their indentation.
+    r'''Return the value of `"""…"""`: its lines, without the indentation of the closing quotes.
 
-    The indentation is that of the closing quotes. CRLF becomes LF.
+    CRLF becomes LF.
 
     Raises:
         SemanticError: the string has text on the line of the opening or closing quotes, a line is
@@ -134,7 +134,7 @@ def _dedent(token: str, body: str, indent: str) -> str:
 
 
 def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
-    """Return the bytes of a text with escapes; `bytes_allowed` is True for the token `b"…"`."""
+    r"""Return the bytes of a text with escapes; `bytes_allowed` permits `\xNN`, as in `b"…"`."""
     parts: list[bytes] = []
     offset = 0
     while (slash := text.find("\\", offset)) >= 0:
@@ -146,7 +146,7 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
             raise SemanticError(
                 f"unknown escape `{text[slash : slash + 2]}` in the string",
                 token=token,
-                offset=slash + 2 if bytes_allowed else 0,  # unknown in a dedented text
+                offset=slash + 2 if bytes_allowed else 0,  # 0: the offset is unknown
                 length=2,
                 help=f"the escapes are {escapes}",
             )

@@ -119,7 +119,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
 def _semantic_error(
     error: LiteralError, token: str | None, parse: Callable[[str], object] | None = None
 ) -> SemanticError:
-    """Convert an error as `from_literal` does, also for a literal that was joined from tokens."""
+    """Convert an error like `from_literal`; accept a literal that was joined from tokens, too."""
     result = from_literal(error, token, parse)
     if isinstance(token, JoinedText):
         result.at = token.source(error.offset)
@@ -129,7 +129,7 @@ def _semantic_error(
 
 
 def _dims(type: ast.TensorType) -> tuple[int, ...]:
-    """Return the dimensions of a type; raise an error if one has no size."""
+    """Return the dimensions of a type; raise an error if a dimension has no size."""
     dims = type.shape
     if dims is None or not all(isinstance(dim, int) for dim in dims):
         if dims is None:

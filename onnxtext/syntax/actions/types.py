@@ -49,7 +49,7 @@ def coarse_type(token: str) -> ast.TensorType:
     try:
         return _coarse_type(str(token))
     except SemanticError:
-        _dims(token, token.index("["))  # raises the error with its place
+        _dims(token, token.index("["))  # raises the same error, but with an offset
         raise
 
 
@@ -69,7 +69,7 @@ def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
 
 
 def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
-    """Return the dimensions in the brackets of a token that begin at an index."""
+    """Return the dimensions in a token, whose `[` is at the index `start`; None for `[]`."""
     inside = token[start + 1 : -1]
     if not inside.strip():
         return None
@@ -85,7 +85,7 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
 
 
 def _missing_dim(offset: int, length: int, *, is_first: bool) -> SemanticError:
-    """Return the error for a missing dimension: `length` blanks at an offset, next to a comma."""
+    """Return the error for a missing dimension: only `length` blanks are at an offset."""
     error = SemanticError("a dimension is missing", at=offset, length=length)
     end = offset + length
     error.edits = (Edit(Span(offset, end + 1) if is_first else Span(offset - 1, end), ""),)
@@ -105,7 +105,7 @@ def _dim(text: str) -> ast.Dim:
     if len(parts) > 2 and all(part in "xX" for part in parts[1::2]):
         parts = parts[::2]  # `N x 3`
     if len(parts) > 1 and all(_PLAIN_DIM.fullmatch(part) for part in parts):
-        # `2 3`, `2x3` and `N M` are two dimensions, `batch size` is one with a name in two words.
+        # `2 3`, `2x3` and `N M` are two dimensions; `batch size` is one name of two words.
         is_name = not any(part in "?" or part[0].isdigit() or len(part) == 1 for part in parts)
         error.instead = f'"{text}"' if is_name else ", ".join(parts)
     raise error
