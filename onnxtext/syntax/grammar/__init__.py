@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar as tables: terminals, tokens and the LALR automaton."""
+"""The tables of the grammar (terminals, rules, LALR automaton), and the lexer."""

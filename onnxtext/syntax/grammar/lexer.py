@@ -72,12 +72,12 @@ class Lexer:
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern of a token or of the beginning of a long token, and its groups' kinds."""
+        """The pattern of a token, or of the start of a long token; and the kind of each group."""
         return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern of a token, including whole long tokens, and its groups' kinds."""
+        """The pattern of a token, even of a whole long token; and the kind of each group."""
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, offset: int) -> Iterator[tuple[str, str, int]]:
@@ -105,9 +105,9 @@ class Lexer:
                     break
 
     def _rare(self, text: str, offset: int) -> Token:
-        """Return a token of which `_pattern` has matched only the beginning.
+        """Return a token whose beginning `_pattern` has matched.
 
-        It is a long token, a NESTED token, or a bracket that does not begin a NESTED token.
+        The token is a long token, a NESTED token, or a bracket that does not begin a NESTED token.
         """
         long = self._long_token(text, offset)
         if long is not None:
@@ -123,9 +123,9 @@ class Lexer:
         return Token(token, offset, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, offset: int) -> Token | None:
-        """Read a TRIPLE string or a number list without a pattern, which would be slow.
+        """Read a long TRIPLE string or number list fast, without a regular expression.
 
-        Return None if the token has escapes or words, or is short: then `_whole` reads it.
+        Return None if the token has escapes or words, or is short; then `_whole` must read it.
         """
         if text[offset] == '"':
             # A string without escapes ends at the next three quotes.
@@ -214,7 +214,9 @@ _LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
 def _token_pattern(
     terminals: list[Terminal], first: list[tuple[str, str]]
 ) -> tuple[re.Pattern[str], list[str]]:
-    """Build a pattern that skips blanks and comments and matches one token, each kind in a group.
+    """Build a pattern that skips blanks and comments, and then matches one token.
+
+    Each kind of token has its own group.
 
     Args:
         terminals: in order of precedence.
@@ -242,9 +244,9 @@ def _token_pattern(
 def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the kinds and patterns of the most frequent tokens, which are tried first.
 
-    No longer token can begin with one of them. They are strings without a backslash, punctuation
-    that begins no other token, the opening bracket of a label, and words before a blank or
-    punctuation.
+    None of these tokens can be the beginning of a longer token. They are strings without a
+    backslash, punctuation that begins no other token, the opening bracket of a label, and words
+    before a blank or punctuation.
     """
     return [
         ("STRING", r'"[^"\\]+"'),
@@ -258,14 +260,14 @@ def _is_special(terminal: Terminal) -> bool:
 
 
 def _special_words(terminal: Terminal) -> list[str]:
-    """Return `["true", "false"]` for BOOL, `true|false`; [] if the pattern has other syntax."""
+    """Return the words of a terminal: `["true", "false"]` for `true|false`; [] if unknown."""
     if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
         return []
     return terminal.pattern.split("|")
 
 
 def _terminal_pattern(terminal: Terminal) -> str:
-    """Return the pattern of a terminal; that of NESTED rejects 100 consecutive opening brackets."""
+    """Return the pattern of a terminal; for NESTED, reject 100 consecutive opening brackets."""
     guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
     return guard + terminal.pattern
 

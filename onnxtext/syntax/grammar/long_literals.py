@@ -18,13 +18,13 @@ _LEAST = 8000
 """Minimum length of a literal, in characters; the regular expression reads shorter literals."""
 
 UNCLOSED = -1
-"""The result of `literal_end` if the first bracket is not closed."""
+"""The result of `literal_end` if the first bracket is never closed or the nesting is too deep."""
 
 _DEEPEST = 100
-"""Maximum nesting of brackets, to limit the time of the search; no tensor needs so many."""
+"""Maximum depth of nested brackets, to limit the search time; no tensor needs that many."""
 
 _ALLOWED = b"0123456789.eE+-, \t\n\v\f\r"
-"""The characters of numbers and between them; a literal also has brackets of its own kind."""
+"""The characters in and between numbers. A literal also contains its own kind of brackets."""
 
 _BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
@@ -44,8 +44,8 @@ def literal_end(text: str, offset: int) -> int:
 
     Returns:
         The offset after the bracket that closes the first one. 0 if the literal is shorter, or
-        contains other characters than those of numbers. `UNCLOSED` if the first bracket is never
-        closed or the nesting is too deep; then the first bracket alone is a token.
+        contains a character that does not occur in lists of numbers. `UNCLOSED` if the first
+        bracket is never closed or the nesting is too deep; then this bracket alone is a token.
     """
     begin = _BEGIN.match(text, offset)
     if begin is None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build one deterministic automaton from the grammar's terminals, by subset construction.
 
-The native lexer uses the automaton. It reads the longest token. If several terminals match the
-token, the first in the lexer's order wins. Two kinds of tokens differ from the patterns in the
-grammar: a NESTED token ends at the bracket that closes its first bracket, so the native lexer
-counts brackets; and a minus sign with a word, such as `-x`, is one BAD token, except for numbers
+The native lexer uses the automaton, which reads the longest possible token. If several terminals
+match the token, the first in the lexer's order wins. Two kinds of tokens differ from the patterns
+in the grammar. A NESTED token ends at the bracket that closes its first bracket, so the native
+lexer counts brackets. A minus sign with a word, such as `-x`, is one BAD token, except for numbers
 such as `-inf`.
 """
 
@@ -33,10 +33,10 @@ class Scanner(NamedTuple):
     Two characters belong to the same class if they lead from every state to the same next state.
 
     Attributes:
-        classes: the class number of each ASCII character, then that of all other characters.
-        moves: for each state, a row with the next state for each class; -1 if there is none. The
+        classes: the class number of each ASCII character, then one number for all other characters.
+        moves: for each state, a row with the next state for each class, or -1. The
             rows are little-endian 16-bit integers in base64, which load fast.
-        accepts: for each state, the name of the terminal that it accepts; "" if there is none.
+        accepts: for each state, the name of the terminal that it accepts; "" if it accepts none.
     """
 
     classes: list[int]
@@ -194,7 +194,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Return the states reachable by empty transitions that are final or have other moves."""
+        """Follow empty transitions; return the reached states that are final or have moves."""
         seen = set(states)
         left = list(states)
         while left:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cache the tables of the grammar in a file: reading it is ten times faster than building them.
+"""Cache the grammar's tables in a file: reading is ten times faster than building.
 
 The file contains JSON and integers, not a pickle, so that reading a hostile file cannot run code.
 It begins with a checksum of its content; if the file is damaged, the tables are built again. The
@@ -58,7 +58,7 @@ def cached_tables(grammar: str) -> ParserTables:
 
 
 def cache_path(grammar: str) -> Path | None:
-    """Return the path of the cache file for a grammar; None if there is no cache directory."""
+    """Return the path of the cache file for a grammar; None if there is no cache."""
     directory = os.environ.get("ONNXTEXT_CACHE")
     if directory is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -77,7 +77,7 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """Return the text of `lark/__init__.py`, which has lark's version (metadata is slower)."""
+    """Return the text of `lark/__init__.py`: it has Lark's version; metadata is slower."""
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"
@@ -139,7 +139,7 @@ def _parts(tables: ParserTables) -> tuple[dict[str, Any], bytes]:
 
 
 def _tables(data: dict[str, Any], cells: bytes) -> ParserTables:
-    """Return the tables for the result of `_parts`."""
+    """Convert the result of `_parts` back to tables."""
     names, size = data["actions"]
     actions = Matrix(tuple(names), cells[:size])
     gotos = Matrix(tuple(data["gotos"]), cells[size:])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
-Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals. They
-are not public, so pyproject.toml pins the version of Lark, and tests check this module.
+Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals. Their
+API is not public, so pyproject.toml pins the version of Lark, and tests check this module.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Terminal(NamedTuple):
     Attributes:
         name: the name in the grammar; for punctuation Lark's name, such as `LPAR`.
         pattern: the regular expression.
-        priority: terminals of higher priority are tried first; special words have 1.
+        priority: terminals of higher priority are tried first; special words have priority 1.
         literal: the text of punctuation, such as `(`; None for other terminals.
     """
 
@@ -54,7 +54,7 @@ class GrammarRule(NamedTuple):
     """One alternative of a grammar rule.
 
     Attributes:
-        origin: the name of the rule: the left-hand side.
+        origin: the name of the rule, which is the left-hand side.
         symbols: the names of the symbols on the right-hand side, which a reduction pops.
         action: the name of the alternative's action: its alias, or the name of the rule.
         take: for each argument of the action, the index of its symbol in `symbols`; -1 if the

@@ -40,7 +40,9 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def node_above(text: str, offset: int) -> int | None:
-    """Return the end of the node that ends on the line above, if it is indented less; or None.
+    """Return the end of the node on the line above a token.
+
+    Return None if the line above does not end a node, or is not indented less than the token.
 
     Args:
         text: the whole text.
@@ -126,7 +128,7 @@ def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _are_inputs(items: Sequence[str]) -> bool:
-    """Whether the names before `=` are those of inputs: in ONNX, many are single letters."""
+    """Whether each name before `=` looks like an ONNX input: `A`, `X`, or a word in `_INPUTS`."""
     names = [name for name, mark in pairwise(items) if mark == "="]
     return all(name[:1].isupper() or name in _INPUTS for name in names)
 

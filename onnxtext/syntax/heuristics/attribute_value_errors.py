@@ -27,21 +27,21 @@ ATTRIBUTE_TYPES = frozenset((
 _LISTS = frozenset(("ints", "floats", "strings"))
 _NO_STRINGS = ATTRIBUTE_TYPES - {"string", "strings", "graph", "graphs"}
 _BEFORE_NAMES = frozenset(("<", ","))
-_SHORTEST_WORD = 3
 _LAST_WORD = re.compile(r"(\w+)\s*\Z")
-"""Minimum number of letters of a word in a name of several words: `ax es` is `axes`."""
+_SHORTEST_WORD = 3
+"""Fewer letters are a part of a word: `ax es` means `axes`, but `kernel shape` `kernel_shape`."""
 _PARAMETERS = 20_000
 """Maximum number of characters before a reference in which to search for the parameter."""
 
 
 def _in_list(context: ErrorContext) -> bool:
-    """Whether the unexpected token is among the attributes of a node, or among parameters."""
+    """Whether the unexpected token is among attributes of a node or parameters of a function."""
     parameters = "parameter" in context.rules or "function" in context.rules
     return in_attributes(context) or parameters
 
 
 def _begins_item(done: list[Token], index: int) -> bool:
-    """Whether the token at an index from the end begins an attribute or parameter."""
+    """Whether the token `done[index]` (a negative index) begins an attribute or parameter."""
     before = done[index - 1 : index]
     return len(done) == -index or (before != [] and before[0] in _BEFORE_NAMES)
 
@@ -112,7 +112,7 @@ def missing_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or token not in {">", ","} or done[-1:] != ["="] or not _in_list(context):
         return
     if context.ahead and context.accepts([replace(token, "")]):
-        return  # the value follows, and the mark is too much
+        return  # the value follows: the unexpected token is superfluous
     message = "incomplete statement: expected a value after `=`"
     edits, help = (insert(done[-1].end, " 0"),), "write the value, or remove the attribute"
     yield Diagnosis("incomplete-statement", message, done[-1].span, edits, help=help, min_tokens=1)
@@ -129,7 +129,7 @@ def tensor_values(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _needs_tensor(context: ErrorContext, name: Token) -> bool:
-    """Whether the attribute with a name, or with a type in the place of the name, is a tensor."""
+    """Whether an attribute must be a tensor, given the token before its `=`: its name or type."""
     if name == "tensor":
         return context.text[: name.at].rstrip().endswith(":")
     return name == "value" and _operator(context) in {"Constant", "ConstantOfShape"}

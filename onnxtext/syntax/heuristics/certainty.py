@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a fix is certain: a missing comma or `=`, or quotes around a name.
+"""Decide whether a fix is certain: a fix that adds a comma or `=`, or quotes a name.
 
-A fix that is not certain is marked `unsafe`. It is certain if the names that result from it occur
-elsewhere in the text: a word that occurs once may be a typing error.
+A fix is certain if the names that result from it occur elsewhere in the text: a word that occurs
+only once may be a typing error. Other fixes are marked `unsafe`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.node_errors import NAMES
 _AROUND = 20_000
 """Maximum number of characters before and after a name in which to search for it."""
 _MAX_HITS = 50
-"""Maximum number of places to look at in the search for a name."""
+"""Maximum number of matches to check in the search for a name."""
 _NAME_CHARACTER = re.compile(r"[^\s\"'(){}\[\]<>,=#]")
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _NAMES = NAMES - {"PRIM", "CONTAINER"}
@@ -26,7 +26,7 @@ _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 
 
 def _places(text: str, name: str, span: Span) -> Iterator[int]:
-    """Yield where a whole name stands near a range, but outside of it, with or without quotes."""
+    """Yield the offsets of a whole name, quoted or not, near a range but outside of it."""
     end, limit = max(0, span.start - _AROUND), span.end + _AROUND
     for _ in range(_MAX_HITS):
         place = text.find(name, end, limit)
@@ -45,12 +45,12 @@ def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
 
 
 def _is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
-    """Whether a name is used elsewhere as a value: not as an operator, a label or an attribute.
+    """Whether a name occurs elsewhere as a value, rather than as an operator, label or attribute.
 
     Args:
         text: the text.
-        name: the first or second of two names without a comma.
-        pair: both names; places where they stand together do not count.
+        name: the first or second of two names between which a comma may be missing.
+        pair: both names; a place where they are adjacent does not count.
     """
     word = name.strip('"')
     for place in _places(text, word, name.span):
@@ -104,7 +104,7 @@ def _are_known(context: ErrorContext, last: Token, token: Token) -> bool:
 
 
 def _item(context: ErrorContext) -> list[Token]:
-    """Return the tokens of the list item before the unexpected token, from its first token on."""
+    """Return the tokens of the list item that the unexpected token follows."""
     done = context.done
     first = len(done) - 1
     while first > 0 and done[first - 1] != "," and done[first - 1] not in OPENING:
@@ -124,10 +124,10 @@ _PATH = re.compile(r"/?\w+(?:[./:]+\w+)*")
 
 
 def is_certain_name(context: ErrorContext, name: str, span: Span) -> bool:
-    """Whether a text that is not a word is certainly a name without its quotes.
+    """Whether a text that is not a word is certainly a name that lacks its quotes.
 
-    It is if it occurs elsewhere with quotes, or if it looks like a path, such as `layer.0/out`, and
-    occurs elsewhere. `x.c` is not if `x` and `c` are names of their own.
+    The text must occur elsewhere with quotes, or it must look like a path, such as `layer.0/out`,
+    and occur elsewhere. `x.c` is not certain if `x` and `c` occur elsewhere as separate names.
     """
     quoted = occurs_elsewhere(context.text, f'"{name}"', span)
     known = _PATH.fullmatch(name) and occurs_elsewhere(context.text, name, span)

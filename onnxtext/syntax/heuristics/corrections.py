@@ -31,7 +31,7 @@ _MAX_TOKENS = 200
 _MAX_ATTEMPTS = 1500
 _MIN_ATTEMPTS = 100
 _SHARE = 4
-"""Each error may use this fraction of the remaining attempts: 1 / `_SHARE`."""
+"""Each error may use 1 / `_SHARE` of the remaining attempts."""
 _MAX_STACKS = 500
 BUDGET = 6000
 """Number of attempts for all errors of a text; each error gets at least `_MIN_ATTEMPTS`."""
@@ -80,10 +80,12 @@ class Correction:
 class Budget:
     """The number of attempts that are left to correct the errors of a text.
 
+    An attempt tests whether the text parses after one change.
+
     Attributes:
         left: the number of attempts left. It may be negative, because each error may use
             `_MIN_ATTEMPTS` attempts in any case.
-        insertions: a cache: maps a stack of parser states to the possible insertions there.
+        insertions: a cache; maps a stack of parser states to the insertions that it allows.
     """
 
     def __init__(self) -> None:
@@ -98,7 +100,7 @@ def find_correction(
 
     Args:
         context: the context of the token.
-        budget: the attempts left for the text; this function subtracts those it needs.
+        budget: the attempts left for the text; this function subtracts the attempts that it uses.
         limit: the change must cost less than this.
         far: the number of tokens after the error that must parse.
 
@@ -119,14 +121,14 @@ class _Search:
     Attributes:
         max_attempts: the maximum number of attempts.
         attempts: the number of attempts so far.
-        tokens: the tokens that may change, and those after them that must parse.
+        tokens: the tokens that may change, and the tokens after them that must parse.
         kinds: the kinds of `tokens`.
-        error: the index of the unexpected token in `tokens`, as are all indexes in this class.
+        error: the index of the unexpected token. All indexes in this class refer to `tokens`.
         far: the number of tokens after the error that must parse.
         reaches_end: whether the text ends after `tokens`.
         line_starts: the indexes of the tokens after a line break.
         complete_until: changes before this index are in a line that seems complete.
-        stacks: for each index at which a change may begin, the states of the parser before it.
+        stacks: maps each index at which a change may begin to the parser states at this index.
     """
 
     def __init__(self, context: ErrorContext, far: int, budget: Budget) -> None:
@@ -219,7 +221,11 @@ class _Search:
         return None
 
     def _swap(self, start: int, stack: list[int]) -> tuple[list[int], str] | None:
-        """Swap the token at `start` and the next; return the stack and text, None if invalid."""
+        """Swap the token at `start` and the token after it.
+
+        Returns:
+            The states after both tokens, and the swapped text; None if the swap is invalid.
+        """
         if start + 1 >= len(self.tokens) or self.kinds[start] == self.kinds[start + 1]:
             return None
         states = States(self.context.automaton, stack)
@@ -228,7 +234,7 @@ class _Search:
         return states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
-        """Return the possible ends of a removal after some insertions, with their costs."""
+        """Return (end, cost) of each possible removal at `start`, after `inserted` insertions."""
         result = self.end_costs.get((start, inserted))
         if result is None:
             result = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))
@@ -250,7 +256,7 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """For the last lines up to the error, map the first token to the token after the line."""
+        """Map the first index of each line to the index after the line, for the last lines only."""
         lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
             if start > self.error:
@@ -259,7 +265,7 @@ class _Search:
         return dict(list(lines.items())[-_MAX_LINES:])
 
     def _insertions(self, stack: tuple[int, ...]) -> list[tuple[str, list[int], float]]:
-        """Return the possible insertions: their texts, the stacks after them, and their costs."""
+        """Return (text, stack after the text, cost) of each text that may be inserted."""
         result = self.insertions.get(stack)
         if result is None:
             result = self.insertions[stack] = list(self._find_insertions(stack))
@@ -279,7 +285,7 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether the tokens from an index to `far` tokens after the error are valid.
+        """Whether the tokens from an index up to `far` tokens after the error parse.
 
         Args:
             stack: the states of the parser before these tokens.
@@ -309,7 +315,7 @@ class _Search:
 
 
 def _ahead(context: ErrorContext, most: int) -> list[Token]:
-    """Return the unexpected token and the tokens after it."""
+    """Return the unexpected token and the tokens after it, at most `most` tokens in total."""
     result: list[Token] = []
     token = context.token
     while token is not None and len(result) < most:

@@ -88,7 +88,7 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _type_of_list(context: ErrorContext) -> str:
-    """Return the type of the tensor whose elements the innermost bracket has; "" if none."""
+    """Return the type of the tensor whose elements the innermost list contains; "" if unknown."""
     done = context.done
     index = innermost_bracket(done)
     while index and done[index] == "[" and done[index - 1] in {"[", ","}:  # a row
@@ -162,6 +162,6 @@ def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _near(context: ErrorContext) -> set[str]:
-    """Return the terminals that are valid at the error, or at the number that ends there."""
+    """Return the terminals that are valid for the unexpected token or for the token before it."""
     last = context.done[-1]
     return set(context.expected()) | set(context.until(last.at).expected())

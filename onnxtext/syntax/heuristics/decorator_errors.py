@@ -29,7 +29,7 @@ _UNQUOTED = re.compile(r'@doc\([ \t]*(?P<text>[^\s"()][^"()\n]*?)[ \t]*\)')
 _OPENING = re.compile(r"@[A-Za-z_][\w.]*\(")
 _ARGUMENT = re.compile(rf"{LINE_STRING}|(?P<equals>=)|(?P<end>\))", re.DOTALL)
 _MAX_LENGTH = 400
-"""Maximum number of characters of a decorator before and after an error in it."""
+"""Maximum number of characters to inspect before and after an error in a decorator."""
 
 
 def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -97,6 +97,6 @@ def equals_in_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _with_blank(text: str, span: Span) -> Span:
-    """Extend a span to a blank before it, except at the start of a line."""
+    """Extend a span to include the blank before it, except at the start of a line."""
     before = span.start - (text[span.start - 1] == " " and not begins_line(text, span.start))
     return Span(before, span.end)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the cause of a syntax error: a common error, a change of one token, or a correction.
 
-Before an edit is reported, it is tested by a speculative parse: tokens after the error must parse.
+A speculative parse tests each edit before it is reported: tokens after the error must parse.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ _MISSING = {
 }
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 _SEPARATORS = {":", ".", "|", "/", "&", "and"}
-"""Tokens that writers of other languages put between the items of a list."""
+"""Tokens that are sometimes written instead of the comma between list items."""
 
 _COMMON = 0.5
 """The cost of a common error."""
 _ANOTHER = 2.5
-"""The cost of a second error soon after a repair."""
+"""The cost of a second error soon after an edit."""
 _DOUBTFUL = 2.5
 """If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _PLAUSIBLE_TOKENS = 3
-"""Number of tokens that must parse after a plausible change."""
+"""Number of tokens that must parse after a change to make it plausible."""
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
@@ -103,7 +103,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
     Args:
         context: the context of the error.
-        edit_cost: the doubt about the diagnosis in the innermost construct; infinite without one.
+        edit_cost: the cost of the edits for the innermost construct; infinite without a diagnosis.
     """
     return edit_cost > _DOUBTFUL or (edit_cost > 0 and unopened_bracket(context.rest) is not None)
 
@@ -154,7 +154,7 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 def is_incomplete(context: ErrorContext) -> bool:
     """Whether a statement probably lacks its end.
 
-    It does if the next statement parses after the statement is removed.
+    This is so if the next statement parses after the incomplete one is removed.
     """
     if context.next_statement is None:
         return False
@@ -174,13 +174,13 @@ def _common_error(context: ErrorContext) -> Diagnosis | None:
 
 
 def _best_change(context: ErrorContext, cut_short: bool) -> _Change | None:
-    """Return the change of one token after which the most tokens parse; None if none helps."""
+    """Return the change of one token after which the most tokens parse; None if no change helps."""
     best: tuple[float, _Change] | None = None
     for change in _changes(context, cut_short):
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # In `a = 1 b = 2 c = 3`, the three tokens `b = 2` are enough: another comma is missing.
+        # In `a = 1 b = 2 c = 3`, the three tokens `b = 2` suffice: then a comma is missing.
         entry = change.missing == "COMMA" and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):
@@ -237,7 +237,7 @@ def correct(
     token = new_context.token
     span = token.span if token is not None else Span(new_context.at, new_context.at)
     message = f"expected {sentence(words)}, found {found_words(token)}"
-    if found_words(token) in words:  # the grammar allows it, but not what follows
+    if found_words(token) in words:  # the token is valid, but not the text after it
         message = f"{found_words(token)} does not belong here"
     title = ""
     if correction.swapped:
@@ -271,13 +271,13 @@ class _Change:
     """A change of one token.
 
     Attributes:
-        cost: as a number of tokens; changes of lower cost are likelier.
+        cost: the cost, as a number of tokens; changes of lower cost are likelier.
         edit: the change.
-        missing: the terminal of the inserted mark; empty if the change inserts no mark.
+        missing: the terminal of the inserted punctuation; empty if the change inserts none.
         token: the changed token.
         title: the title of the fix.
-        instead: 1 if the change removes the unexpected token, else 0; added to the number of parsed
-            tokens, which does not include this token.
+        instead: 1 if the change removes or replaces the unexpected token, else 0. It is added to
+            the number of parsed tokens, which does not include this token.
     """
 
     cost: float
@@ -307,8 +307,8 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
     yield _Change(1.2, removal(context.text, token.span), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` may be a typing error, and `|` for `,`; other marks only serve to continue
-            # parsing.
+            # `{` for `<` and `|` for `,` may be typing errors; other replacements only serve to
+            # continue parsing.
             alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
             alike = alike or (name == "COMMA" and token in _SEPARATORS)
             title = f"write `{SAMPLES[name]}` instead" if alike else ""
@@ -374,7 +374,7 @@ def _diagnose_change(context: ErrorContext, change: _Change) -> Diagnosis:
 
 
 def _is_safe(context: ErrorContext, missing: str) -> bool:
-    """Whether the fix that adds a mark is certain: not among the outputs of a node."""
+    """Whether the fix that adds `=` or `,` is safe; a `,` among the outputs of a node is not."""
     among_outputs = "node" in context.rules and "=" not in context.done
     if missing == "EQUAL":
         named = context.name(context.token) in NAMES

@@ -146,9 +146,9 @@ class ErrorContext:
 
     @cached_property
     def next_statement(self) -> int | None:
-        """The offset at which the next statement probably begins, if the current one is incomplete.
+        """The offset of the next statement if the current one seems incomplete; otherwise None.
 
-        It is the first token of the first later line that is indented no deeper than the statement.
+        The next statement begins on the first later line that is indented no deeper.
         """
         if not self.done:
             return None
@@ -177,8 +177,8 @@ class ErrorContext:
     def after_attributes(self) -> bool:
         """Whether the unexpected token begins a line that is probably not among the attributes.
 
-        In `y = Op <a = 1` before `z = Op (y)`, the next line could be read as an attribute: `z` is
-        the graph `Op (y)`. The indentation shows that it is not.
+        After the line `y = Op <a = 1`, the parser could read the line `z = Op (y)` as an attribute
+        `z` with the graph `Op (y)`. The indentation shows that the line is a node.
         """
         if (
             self.opened is None
@@ -195,7 +195,7 @@ class ErrorContext:
         )
 
     def until(self, offset: int) -> ErrorContext:
-        """Return this context as if the earlier token at `offset` were the unexpected one."""
+        """Return the context in which the earlier token at `offset` is the unexpected token."""
         region = Region(self.text, self.region.start, self.region.states, offset)
         done = [token for token in self.done if token.at < offset]
         token = self.lexer.token(self.text, offset)
@@ -233,12 +233,12 @@ class ErrorContext:
 
     @property
     def rules(self) -> frozenset[str]:
-        """The names of the rules that may begin where the statement begins."""
+        """The names of the grammar rules that may begin at the start of the statement."""
         return frozenset(self.automaton.gotos[self.region.states[-1]])
 
     @cached_property
     def ahead(self) -> list[Token]:
-        """The first 30 or fewer tokens after the unexpected token on its line."""
+        """The tokens after the unexpected token on the same line, at most 30."""
         result: list[Token] = []
         if self.token is None:
             return result
@@ -322,7 +322,7 @@ def incomplete_statement(
 
 
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:
-    """Return the index of the innermost bracket that these tokens leave open; None without one."""
+    """Return the index of the innermost bracket that these tokens leave open; None if closed."""
     depth = 0
     for index in range(len(tokens) - 1, -1, -1):
         depth += (tokens[index] in CLOSING) - (tokens[index] in OPENING)
@@ -339,7 +339,7 @@ def line_end(text: str, offset: int) -> int:
 
 
 def line_of(text: str, offset: int) -> str:
-    """Return the inspected part of the line that contains an offset."""
+    """Return the line that contains an offset, cut to `_INSPECTED` characters."""
     start = text.rfind("\n", 0, offset) + 1
     return text[start : min(line_end(text, offset), start + _INSPECTED)]
 
@@ -369,7 +369,7 @@ def insert(offset: int, text: str) -> Edit:
 
 
 def removal(text: str, span: Span) -> Edit:
-    """Return the edit that removes a range; a space keeps words or numbers around it apart."""
+    """Return the edit that removes a range; leave a space between words that would join."""
     before, after = text[max(span.start - 1, 0) : span.start], text[span.end : span.end + 1]
     joins = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
     return Edit(span, " " if joins else "")

@@ -41,7 +41,7 @@ _GROUPS = (
     (_NUMBERS, _NUMBERS, "a number"),
     (_STRINGS, _STRINGS, "a string"),
 )
-"""Groups of terminals, those of them that must be expected to describe the group, and its words."""
+"""Tuples (terminals of a group, terminals that must be expected, description of the group)."""
 _ATTRIBUTE_TYPE = {"WORD", "PRIM", "CONTAINER"}
 _SINGLE = {
     "WORD": "a word",
@@ -93,7 +93,7 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
             words.append((max(likely.get(name, 0) for name in group), word))
             left -= group
     if len(left) + len(words) > 1:
-        left.discard("DECORATOR")  # hardly ever what is missing
+        left.discard("DECORATOR")  # a decorator is hardly ever missing
     for name in sorted(left, key=lambda name: (name not in _PUNCTUATION, name)):
         word = f"`{_PUNCTUATION[name]}`" if name in _PUNCTUATION else _SINGLE.get(name, "")
         if word and word not in (other for _, other in words):
