@@ -44,13 +44,13 @@ _MAY_BE_HEAD = re.compile(rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|conf
 
 
 class SectionSpan(NamedTuple):
-    """Where a section stands in the text.
+    """The position of a section in the text.
 
     Attributes:
         keyword: its keyword, such as `metadata`.
         at: the offset of the keyword.
         inside: the offset after its opening brace, or after `none`.
-        end: the offset after its closing brace; after its last brace if the text has an error.
+        end: the offset after its closing brace; after the last one if the text has an error.
     """
 
     keyword: str
@@ -74,7 +74,7 @@ def section_spans(text: str) -> list[SectionSpan]:
 def _read(text: str, *, is_balanced: bool) -> list[SectionSpan] | None:
     """Return the sections of a text.
 
-    If `is_balanced`, sections begin outside of braces; None for a text whose braces do not match.
+    If `is_balanced`, sections begin only outside of braces; return None if braces do not match.
     """
     spans: list[SectionSpan] = []
     depth, closed = 0, -1  # `closed` is the offset after the last closing brace

@@ -119,7 +119,7 @@ def map_spans(source: Source, offset: int, kind: str, most: int | None = None) -
 
     Args:
         source: the source of the statement.
-        offset: the offset of the statement: its `offset` in the AST.
+        offset: the offset of the statement: its attribute `at` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
         most: the maximum number of tokens to parse; None for no limit.
 

@@ -322,7 +322,7 @@ def incomplete_statement(
 
 
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:
-    """Return the index of the innermost bracket that these tokens leave open; None if closed."""
+    """Return the index of the innermost bracket that is never closed; None if all are closed."""
     depth = 0
     for index in range(len(tokens) - 1, -1, -1):
         depth += (tokens[index] in CLOSING) - (tokens[index] in OPENING)

@@ -30,7 +30,7 @@ _JOINED_TYPE = re.compile(
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
-"""Number of characters in which to count the tokens that are left."""
+"""Number of characters after an edit in which to count the remaining tokens."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:

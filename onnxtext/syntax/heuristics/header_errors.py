@@ -34,11 +34,11 @@ _MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
-"""The mark after a key, and the marks that take its place by mistake."""
+"""The `:` after a key, and the characters that are written instead by mistake."""
 
 
 def _tokens(context: ErrorContext, offset: int) -> list[Token]:
-    """Return the tokens of a header that begins at an offset, and some after it."""
+    """Return the tokens of a header that begins at an offset, and some tokens after the header."""
     return context.lexer.tokens(context.text, offset, offset + _MAX_HEADER_LENGTH)
 
 
@@ -287,7 +287,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`: a list without quotes."""
+    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`, not `[node.domain]`."""
     done, token = context.done, context.token
     names = None if token is None else _FIELDS.match(context.text, token.at)
     if done == ["explicit", ":"] and names is not None:

@@ -52,7 +52,7 @@ def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnos
 
 
 def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
-    """Diagnose the brackets of a label: one is missing, or there are two."""
+    """Diagnose a label with a missing bracket, or with two pairs of brackets."""
     end = next((index for index, token in enumerate(head) if token == "]"), None)
     if end is None:
         return

@@ -69,15 +69,15 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
 def _latin(text: str, word: str) -> str | None:
     """Return a word with its Cyrillic and Greek letters replaced by Latin ones.
 
-    Return None if the word is probably meant as it is: it has no such letters, or only such letters
-    and its Latin form does not occur in the text.
+    Return None if the word is probably right: it has no letters of `_LETTERS`, or it consists of
+    these letters and its Latin form does not occur in the text.
     """
     if not (set(word) & _LETTERS.keys()) or word[0] == '"' or word[0] == "#":
         return None
     meant = "".join(_LETTERS.get(letter, letter) for letter in word)
     if re.fullmatch("O*[0-9][0-9O]*", meant):
         return meant.replace("O", "0")
-    # A name in another alphabet may consist of such letters only.
+    # A word in another alphabet may consist only of letters that look like Latin ones.
     return meant if re.search("[A-Za-z]", word) or re.search(rf"\b{meant}\b", text) else None
 
 

@@ -44,7 +44,7 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a comment of another language after a node, or in a line: `-- bias`, `% bias`."""
+    """Diagnose `-- bias` and `% bias`: a comment of another language, after a node or alone."""
     if context.token is None or context.done or "node" not in context.rules:
         return
     match = _TRAILING.match(context.text, context.at, context.line_limit)

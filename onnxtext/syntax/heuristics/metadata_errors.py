@@ -23,7 +23,7 @@ from onnxtext.syntax.section_spans import SECTIONS
 _SECTION_COLON = re.compile(rf'[ \t]*(?P<head>"?({"|".join(SECTIONS)})"?[ \t]*:?)[ \t]*\{{')
 _CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
-"""Matches the key of a metadata entry, but no part of a string."""
+"""Matches the key of a metadata entry, but not a part of a string."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
 _ONE_STRING = re.compile(r'\[[ \t]*"([^"\\]*)"[ \t]*\]')
 _MAX_VALUE_LENGTH = 1000
@@ -79,7 +79,7 @@ def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span("value"))
     message = "the value of a metadata entry must be a string or `above`"
     edits, title, help = (Edit(span, written),), f"write `{written}`"[:60], None
-    if '"' in written[1:-1]:  # which quotes are right is unknown
+    if '"' in written[1:-1]:  # it is unknown which quotes are right
         title, help = "", 'write `"…"`'
     yield Diagnosis(
         "syntax-error",
@@ -97,7 +97,7 @@ def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
 def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
     """Return the span of the metadata value that begins at an offset, and the value as a string.
 
-    The value is the rest of the line; None if it cannot be a string without its quotes.
+    The value is the rest of the line. Return None if it cannot be a string that lacks its quotes.
     """
     start = text.rfind("\n", 0, offset) + 1
     match = _ENTRY.match(text, start, min(line_end(text, offset), start + _MAX_VALUE_LENGTH))

@@ -34,7 +34,7 @@ _ATTRIBUTE_TYPES = frozenset(
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
 _MISSING_BRACE = 3
-"""The doubt about a graph among nodes: an inserted `}` before it is likelier."""
+"""The edit cost of a graph among nodes: a missing `}` before the graph is likelier."""
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )
@@ -195,11 +195,11 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
 
 
 _NODE = 8
-"""Number of tokens after which the body of a graph is certain not to be a section."""
+"""If so many tokens parse as nodes, the block is the body of a graph, not a section."""
 
 
 def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
-    """Whether a block is the body of a graph, once an edit has added the head of the graph."""
+    """Whether a block parses as the body of a graph after an edit adds inputs and outputs."""
     outcome = context.attempt(edit)
     return outcome is not None and (outcome.complete or outcome.count >= _NODE)
 

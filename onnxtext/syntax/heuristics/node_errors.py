@@ -43,7 +43,7 @@ def closing_index(tokens: Sequence[Token]) -> int | None:
 
 
 def unopened_bracket(tokens: Sequence[str]) -> int | None:
-    """Return the index of the first closing bracket without an opening bracket; None if none."""
+    """Return the index of the first closing bracket that no bracket opens, or None."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in CLOSER) - (token in CLOSING)
@@ -53,7 +53,7 @@ def unopened_bracket(tokens: Sequence[str]) -> int | None:
 
 
 def opening_index(context: ErrorContext, token: str) -> int | None:
-    """Return the index in `context.done` of the innermost open bracket; None if not a `token`."""
+    """Return the index in `context.done` of the innermost open bracket; None if not `token`."""
     index = innermost_bracket(context.done)
     return None if index is None or context.done[index] != token else index
 
@@ -186,7 +186,7 @@ def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a node that is cut off before a list of inputs, one a line: `y =`, then `a,`."""
+    """Diagnose a node without an operator before inputs on separate lines: `y =`, then `a,`."""
     done = context.done
     if context.token != "," or done[-2:-1] != ["="] or "node" not in context.rules:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for operators, and for what follows a node on its line or in its graph."""
+"""Error heuristics for operators, and for invalid text after or between nodes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     elif name.endswith(f"::{last}") and _is_overload(context.text, domain):
         message = "the name and the overload of an operator are separated by `:`"
         written = f"{domain}:{last}"
-    # A mark other than `::` may be a typing error in a name.
+    # A separator other than `::` may be a typing error in a name.
     known = f'"{domain}"' in context.text or ("::" in name and "/" not in name)
     safety: Applicability = "safe" if known else "unsafe"
     edits = (Edit(span, written),)
@@ -71,13 +71,13 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_overload(text: str, path: str) -> bool:
-    """Whether a path is a domain and a name, such as `my.F`, rather than the domain `my.F`."""
+    """Whether a path such as `my.F` is a domain and a name, rather than a domain only."""
     domain, _, name = path.rpartition(".")
     return bool(domain and name) and f'"{path}"' not in text and f'"{domain}"' in text
 
 
 def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose what cannot follow a node: `Add (x, y) (z)`, `Slice (x)[0:1]`, `Abs (x) => (y)`."""
+    """Diagnose invalid text after a node: `Add (x, y) (z)`, `Slice (x)[0:1]`, `Abs (x) => (y)`."""
     text, token = context.text, context.token
     done = context.done
     closed = not done or (done[-1] in {")", ">"} and innermost_bracket(done) is None)
@@ -156,7 +156,7 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a comma between two nodes of which the second has a label or a decorator."""
+    """Diagnose a comma before a node that has a label or a decorator."""
     done = context.done
     if done != [","] or "node" not in context.rules or context.token is None:
         return

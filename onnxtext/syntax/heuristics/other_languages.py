@@ -343,7 +343,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _separates(context: ErrorContext) -> bool:
-    """Whether the unexpected mark is between two items of a list."""
+    """Whether the unexpected token is between two items of a list."""
     done, ahead = context.done, context.ahead
     if not done:
         return "node" not in context.rules

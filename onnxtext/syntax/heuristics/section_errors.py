@@ -30,7 +30,7 @@ _KEY_END = 100
 
 
 def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a missing `}` before a section: the section is inside of a graph or section."""
+    """Diagnose a missing `}` of a graph or section before the next section."""
     done, opened = context.done, context.opened
     if len(done) != 1 or done[0] not in SECTIONS or opened is None:
         return
@@ -143,7 +143,8 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a header `<domain: "l">` that is read as the attributes of the node before it.
 
-    The context is the list of attributes; the fix needs a wider context (`unclosed_before_header`).
+    Here the context is the list of attributes. The fix needs the context of the node: see
+    `unclosed_before_header`.
     """
     opened = context.opened
     if opened is None or {"attribute", "parameter"} & context.rules != {"attribute"}:

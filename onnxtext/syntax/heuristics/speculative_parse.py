@@ -15,7 +15,7 @@ from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND
 from onnxtext.syntax.parser.lalr import MAX_PARSER_STACK, Automaton
 
 MAX_TOKENS = 12
-"""Maximum number of tokens to parse after an error; more would often reach the next error."""
+"""Maximum number of tokens to parse after an error; later tokens often have the next error."""
 
 CERTAIN_TOKENS = 60
 """Number of tokens after an error that must parse so that an edit is certain."""
@@ -27,7 +27,7 @@ _COARSE = frozenset(("NUMBERS", "NESTED", "BRACES", "TYPE"))
 _NO_COMMA = re.compile(r"[\w.?)][ \t\n\v\f\r]+[-+\w.?(]|\][ \t\n\v\f\r]*[-+\w.\[]|,[ \t\n\v\f\r]*,")
 """Finds two elements of a list that are not separated by exactly one comma.
 
-The lexer reads such a list as one token.
+The lexer reads even such a list as one token.
 """
 
 
@@ -75,7 +75,7 @@ class EditedToken(Token):
     size: int
 
     def __new__(cls, text: str, offset: int, kind: str = "", size: int = 0) -> EditedToken:
-        """Create a token with a text, and the offset and size of the original text."""
+        """Create a token with a text, and its offset and size in the original text."""
         token = super().__new__(cls, text, offset, kind)
         assert isinstance(token, EditedToken)
         token.size = size
@@ -114,8 +114,7 @@ class Outcome:
 
     Attributes:
         count: the number of parsed tokens from `resume` on.
-        resume: the offset of the first token that is not before the error and not before the end
-            of the last edit.
+        resume: the offset of the first token after the last edit that is at or after the error.
         complete: whether the parse reached its limit or the end of the text, or stopped at an
             invalid token that is probably a separate error.
         next_line: whether a token on a later line than the error parsed.
@@ -150,7 +149,7 @@ def parse_with_edits(
     """
     text = region.text
     pieces = []
-    places = []  # for each piece: offset in the edited text, in the original; whether inserted
+    places = []  # for each piece: offset in the edited text, offset in the original, is inserted
     spans: list[tuple[int, int]] = []  # of the inserted texts, in the edited text
     offset, size = region.start, 0
     for edit in edits:
@@ -180,13 +179,13 @@ def parse_with_edits(
     next_line = False
     for kind, token, offset in lexer.read(changed, 0):
         end = offset + len(token)
-        if end == len(changed) and limit < len(text) and resume >= 0:  # perhaps cut by the limit
+        if end == len(changed) and limit < len(text) and resume >= 0:  # the limit may cut it
             return Outcome(count, resume, True, next_line, tokens, edited)
         after = offset >= size and offset + shift >= touched
         if after and resume < 0:
             resume = offset + shift
         if not states.feed(kind):
-            # Far enough from the edits, a bad token is a separate error.
+            # Far enough from the edits, a BAD token is a separate error.
             other = kind == BAD_KIND and 3 * count > most - MAX_TOKENS
             return Outcome(count, resume, other, next_line, tokens, edited) if resume >= 0 else None
         if after:

@@ -99,7 +99,7 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
 def _several_lines(context: ErrorContext, quote: int) -> int | None:
     """Return the end of the string of several lines that begins at a quote; None if there is none.
 
-    A string that is never closed seems to end at the next quote, which opens another string.
+    An unclosed string seems to end at the quote that opens the next string; return None for it.
     """
     string = context.lexer.token(context.text, quote)
     if string is None or context.name(string) == BAD_KIND:
@@ -178,7 +178,7 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _safety_of_equals(context: ErrorContext, token: Token, mark: str) -> Applicability:
-    """Return whether the fix that writes `=` for `:` is safe: between a name and a value."""
+    """Return whether writing `=` for `:` is safe; it is not after `)`, or before `:` or a type."""
     after = context.lexer.token(context.text, token.end)
     called = context.text[max(0, token.at - 10) : token.at].rstrip().endswith(")")
     return "unsafe" if mark == "=" and (called or after in {":", *ATTRIBUTE_TYPES}) else "safe"
@@ -208,7 +208,7 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
-    """Return the diagnosis of attributes that belong at another place."""
+    """Return the diagnosis of attributes that belong at an offset."""
     end = span.end + context.text.startswith(" ", span.end)
     edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))
     message = "attributes belong after the operator"
@@ -288,7 +288,7 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _list_end(text: str, start: int) -> int:
-    """Return the offset after the list that begins at `start`; `start` if it is no plain list."""
+    """Return the offset after the list that begins at `start`; `start` if no end is found."""
     depth, end = 0, start
     while end - start < _FARTHEST and (match := _LIST_PIECE.match(text, end)) is not None:
         depth += (match[0] in {"[", "{"}) - (match[0] in {"]", "}"})
@@ -299,7 +299,7 @@ def _list_end(text: str, start: int) -> int:
 
 
 def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a row of a tensor that lacks its `]` or has a `[` too many.
+    """Diagnose a row of a tensor that lacks its `]` or has an extra `[`.
 
     To find the row, inspect the rank of the tensor and the indentation of rows and brackets.
     """

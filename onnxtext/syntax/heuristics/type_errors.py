@@ -21,7 +21,7 @@ _LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
 
 
 def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types of lists of other languages in attributes: `a: list[int]`, `a: int[]`."""
+    """Diagnose list types of other languages as attribute types: `a: list[int]`, `a: int[]`."""
     colon = next((token for token in reversed(context.done[-6:]) if token == ":"), None)
     if colon is None or ("attribute" not in context.rules and "node" not in context.rules):
         return
@@ -37,7 +37,7 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose unknown dimensions other than `?`, and dimensions in several brackets: `[N][M]`."""
+    """Diagnose `*` or `:` for an unknown dimension, and several pairs of brackets: `[N][M]`."""
     token, done = context.token, context.done
     last = done[-1] if done else None
     if token is None or last is None:
@@ -67,7 +67,7 @@ _MAX_DIMS_LENGTH = 500
 
 
 def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
-    """Diagnose other marks between dimensions: `float[N×3]` and `float[2:3]`."""
+    """Diagnose wrong separators between dimensions: `float[N×3]` and `float[2:3]`."""
     end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
     for match in _SEPARATED.finditer(context.text, start, max(end, start)):
         written = ", ".join(re.findall(r"[\w?]+", match[0]))

@@ -22,9 +22,9 @@ _BLANKS = re.compile(r"[ \t]*")
 
 
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a name that needs quotes, such as `layers.0/weight`; or `x?`, where none are meant.
+    """Diagnose a name that needs quotes, such as `layers.0/weight`, or a typing error: `x?`.
 
-    Control characters in a name are not part of it.
+    Control characters are not part of a name: the fix removes them.
     """
     span = _run(context)
     if span is None:
@@ -51,7 +51,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _run(context: ErrorContext) -> Span | None:
-    """Return the range of the text without blanks, brackets and quotes around the error."""
+    """Return the span of the longest text around the error without blanks, brackets and quotes."""
     if context.token is None:
         return None
     start = context.at
@@ -107,7 +107,7 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     """Diagnose a mark at the end of a word: `x?`, and `x.` for `x,`."""
     match = _MARKED.fullmatch(context.text, *span)
     if match is None or (match[2] == ":" and not _END_OF_ITEM.match(context.text, span.end)):
-        return  # in `key: 1`, the mark has a meaning
+        return  # the `:` in `key: 1` is valid
     if occurs_elsewhere(context.text, f'"{match[0]}"', span):
         return
     place = Span(*match.span(2))
@@ -115,12 +115,12 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     # If another item follows, the mark was probably typed instead of a comma.
     for written, title in ((",", "write `,`"), ("", f"remove `{match[2]}`")):
         edits = (Edit(place, written),)
-        if written and not _comma_follows(context, place):
+        if written and not _item_follows(context, place):
             continue
         yield Diagnosis("wrong-mark", message, place, edits, title, "unsafe", min_tokens=2)
 
 
-def _comma_follows(context: ErrorContext, place: Span) -> bool:
+def _item_follows(context: ErrorContext, place: Span) -> bool:
     """Whether another item follows: the next token neither closes nor separates items."""
     token = context.lexer.token(context.text, place.end)
     return token is not None and token[0] not in ",)]}>=(<{"

@@ -76,7 +76,7 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a declaration while it is typed: `bo`, and `float[3] b =` before another one."""
+    """Diagnose an unfinished declaration before another one: `bo`, and `float[3] b =`."""
     done = context.done
     if not done or "value_info" not in context.rules or context.next_statement is None:
         return
@@ -187,7 +187,7 @@ def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a type variable in the signature of a function, `F (T a) => (T b)`; `Tensor x`."""
+    """Diagnose a type variable in a function, `F (T a) => (T b)`, and types such as `Tensor`."""
     done, token = context.done, context.token
     if len(done) != 1 or "value_info" not in context.rules or context.name(token) not in NAMES:
         return

@@ -62,8 +62,8 @@ class Reduction:
         tokens: the indexes in `symbols` of the tokens whose offsets the action may need.
         simple: whether the rule has one symbol, its value is the only child, and the action needs
             no offset.
-        select: a function that picks the children out of a tuple: the values of all symbols, then
-            None. `select` itself is None if the children are simply the values of all symbols.
+        select: a function that picks the children from a tuple, which contains the values of all
+            symbols and then None. None if the children are the values of all symbols.
     """
 
     __slots__ = (
@@ -129,15 +129,15 @@ class Automaton:
 
     @cached_property
     def rows(self) -> tuple[dict[str, int], ...]:
-        """For each state: maps a token kind to the next state (>= 0), or to `~i` to reduce.
+        """For each state, a dict from token kind to the next state (>= 0) or to a reduction `~i`.
 
-        `i` is the index in `reductions`.
+        `i` is the index of the reduction in `reductions`.
         """
         return self._tables.actions
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
-        """For each state: maps the name of a reduced rule to the next state.
+        """For each state, a dict from the name of a reduced rule to the next state.
 
         If the only action of the next state is to reduce by a unit rule, the dict has the state
         after this reduction instead. (A unit rule only renames a symbol, see `Reduction`.)
@@ -183,7 +183,7 @@ ITEMS = frozenset((
     "node", "value_info", "attribute", "parameter", "header_entry", "header_item", "function",
     "section", "metadata_item", "annotation", "training_item", "resource",
 ))  # fmt: skip
-"""The rules of statements and list items: recovery may drop one and keep its neighbors."""
+"""The rules of statements and list items: recovery may drop one of them and keep the others."""
 
 _MODELS = frozenset(("model", "headless_model"))
 

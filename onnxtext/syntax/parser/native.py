@@ -34,7 +34,7 @@ _FRACTIONS = {
     "complex64": 23,
     "complex128": 52,
 }
-"""The fraction bits of the floats and complex parts that the core reads; Python reads others."""
+"""The fraction bits of each float or complex type that the core reads; Python reads the others."""
 
 OPERATIONS = {
     "attribute": "ATTRIBUTE",

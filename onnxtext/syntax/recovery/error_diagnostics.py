@@ -142,7 +142,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
 
 def value_place(text: str, key: Span, item: int) -> Span:
-    """Return the span of a header's value, or of an item of it; `key` if it is not found.
+    """Return the span of a header's value, or of one of its items; `key` if it is not found.
 
     Args:
         text: the whole text.
@@ -202,10 +202,9 @@ def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bo
 def without_closing_braces(
     errors: Iterable[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return the syntax errors without those about `}` after an entry outside of a block.
+    """Drop the syntax errors about a `}` that follows an entry outside of a block.
 
-    If the line that opens a block is deleted, the entries are outside of a block, and the `}` of
-    the block closes the section.
+    Such a `}` probably ends a block whose first line is missing: it closes the section too early.
     """
     starts = [error.at for error in errors if error.is_entry and error.at is not None]
     if not starts:

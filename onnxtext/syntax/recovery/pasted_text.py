@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recognize what copying adds to a whole text: line numbers, diffs, Markdown, HTML, Python.
+"""Recognize marks that copying adds to a text: line numbers, diffs, Markdown, HTML, Python.
 
-Such marks cause an error in nearly every line. One diagnostic replaces these errors.
+The marks cause an error in nearly every line. One diagnostic replaces all these errors.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import COMMENT, LINE_STRING, Source, Span
 
 _MIN_LINES = 3
-"""Minimum number of lines with a mark before each line."""
+"""Minimum number of lines to recognize a mark at the start of each line."""
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
 _ADDED = re.compile(r"\+")
@@ -51,8 +51,8 @@ def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> li
         diagnostics: the diagnostics of the text, in text order.
 
     Returns:
-        One diagnostic of the marks, after the diagnostics before the first of them; `diagnostics`
-        if there are no such marks.
+        The diagnostics before the first mark, and one diagnostic for all marks. `diagnostics` if
+        there are no such marks.
     """
     if not diagnostics:
         return diagnostics
@@ -83,7 +83,7 @@ def _line_numbers(source: Source, starts: list[int]) -> Diagnostic | None:
     one = _LINE_NUMBER.match(source.text)
     if one is None:
         return None
-    after = re.escape(one[2])  # the same in each line, except that an empty line may lack a blank
+    after = re.escape(one[2])  # equal in all lines, but an empty line may lack the blank
     pattern = re.compile(rf"[ \t]*([0-9]+)(?:{after}|{re.escape(one[2].rstrip(' '))}$)")
     edits: list[Edit] = []
     last = last_line = 0
@@ -144,7 +144,7 @@ def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
         headers = []
     removed = [Span(*match.span()) for match in lines if match[1]]
     if not headers and not all(_STATEMENT.search(text, *span) for span in removed):
-        return None  # a list of Markdown, or the items of a list
+        return None  # a Markdown list, or list items such as `-x`
     added = [Span(*match.span()) for match in lines if match[2]]
     if not headers and not (removed and added):
         return None

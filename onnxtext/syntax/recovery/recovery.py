@@ -82,7 +82,7 @@ class Recovery:
     def __init__(
         self, parser: Parser, source: Source, semantic_errors: list[SemanticError]
     ) -> None:
-        """Recover from the errors of a parser.
+        """Create the recovery for a parser.
 
         Args:
             parser: the parser.
@@ -131,7 +131,7 @@ class Recovery:
         return replace_errors_of_marks(self.source, result)
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
-        """Whether a semantic error, which has the index `number`, may follow from a guess."""
+        """Whether the semantic error with the index `number` may follow from a guess."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
@@ -196,7 +196,7 @@ class Recovery:
         if outcome is None and context.next_statement is not None:
             outcome = context.until(context.next_statement).attempt(*diagnosis.edits)
         assert outcome is not None
-        # After an incomplete statement, an error at the next statement is an error of its own.
+        # After an incomplete statement, an error at the next statement is a separate error.
         self._reported = offset if context.next_statement is None else context.next_statement - 1
         if context.region.start < offset or context.done:
             rewind(self.parser.machine, position)
@@ -265,7 +265,7 @@ class Recovery:
             if position == 0 or marked:  # no enclosing list: begin at the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
-                # The parser read a docstring, as in Python, as the name of the graph.
+                # The parser read a Python-like docstring as the name of the graph.
                 if position and self.text.startswith('"""', machine.where[position - 1]):
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
@@ -285,7 +285,7 @@ class Recovery:
     def _wider_contexts(
         self, context: ErrorContext, position: int
     ) -> Iterator[tuple[ErrorContext, int]]:
-        """Yield contexts of the error in larger and larger constructs, with stack positions."""
+        """Yield (error context, stack position) for enclosing constructs, innermost first."""
         machine = self.parser.machine
         outer = [index for index in sync_positions(machine) if index < position]
         for index in [*outer, 0][:_MAX_WIDER]:

@@ -37,7 +37,7 @@ def is_synchronous(state: int) -> bool:
 
 
 def sync_positions(machine: Machine) -> Iterator[int]:
-    """Yield the stack indexes of the states that are synchronous, innermost first."""
+    """Yield the stack indexes of the states for which `is_synchronous` holds, innermost first."""
     sync_states = _synchronous()
     states = machine.states
     return (index for index in range(len(states) - 1, -1, -1) if states[index] in sync_states)
@@ -71,8 +71,8 @@ class Resynchronization:
         """Repair the stack, and return the offset at which to continue; None to give up.
 
         Args:
-            min_offset: applies only to statements that begin after the error, and only if the
-                diagnosis of the error has no offset `skip_to`.
+            min_offset: the minimum offset at which to continue after the error. It is ignored if
+                parsing continues before the error, or if the diagnosis has an offset `skip_to`.
         """
         if self.context.token is None or not self.positions:
             return None
@@ -128,7 +128,7 @@ class Resynchronization:
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, min_offset: int) -> int | None:
-        """Drop the statement; return the offset of the next one, on a line indented no deeper."""
+        """Drop the statement; return the offset of the next statement indented no deeper."""
         context = self.context
         text = context.text
         start = self._start(self.positions[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-'''Find the wrong quotes of a string of several lines: `""` in place of `"""`, or none.
+'''Find wrong or missing quotes of a string of several lines, such as `""` in place of `"""`.
 
 After wrong quotes, the lexer reads text as strings and strings as text. The errors there follow
 from the quotes; one diagnostic replaces them.
@@ -15,7 +15,10 @@ from onnxtext.source import Source, Span
 _QUOTES = re.compile(
     r'''^[ \t]*#[^\n]*|(?P<first>^[ \t]*)?(?P<quotes>"""+)(?P<last>[ \t\r]*$)?''', re.MULTILINE
 )
-"""Matches a comment, or three or more quotes and whether they begin and end their line."""
+"""Matches a comment, or three or more quotes.
+
+The group `first` matches if the quotes begin their line, and `last` if they end it.
+"""
 _OPENING = re.compile(
     r"""(?:[:=(,\[]|\bbase64)[ \t]*("{1,2}|'{3})(?=[ \t\r]*$)|(?::| =|\bbase64)[ \t]*$""",
     re.MULTILINE,
@@ -33,8 +36,8 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
         diagnostics: the diagnostics of the text, in text order.
 
     Returns:
-        The diagnostics before the string, and one of its quotes; `diagnostics` if all quotes are
-        right or it is unknown which are wrong.
+        The diagnostics before the string, and one diagnostic about its quotes. `diagnostics` if
+        all quotes are right, or if it is unknown which quotes are wrong.
     """
     text = source.text
     if text.count('"""') % 2 == 0 and '""""' not in text:
@@ -64,9 +67,9 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
     """Find the first wrong quotes.
 
     Returns:
-        The start of the string, the place of the wrong quotes, and whether the string must `begin`
-        or `end` with other quotes, or "" if no closing quotes were found. None if all are right or
-        it is unknown which are wrong.
+        The start of the string, the span of the wrong quotes, and a word: "begin" or "end" if the
+        string must begin or end with other quotes, "" if no closing quotes were found. None if all
+        quotes are right, or if it is unknown which quotes are wrong.
     """
     opened: int | None = None
     before = 0
@@ -90,7 +93,7 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
 
 
 def _find_closing_quotes(text: str, opened: int, end: int) -> tuple[int, Span, str]:
-    """Find the closing quotes of a string that begins at an offset and ends before another."""
+    """Find the wrong closing quotes of the string at `opened`, which must end before `end`."""
     close = _CLOSING.search(text, opened + 3, end)
     if close is not None:
         return opened, Span(*close.span(1)), "end"
