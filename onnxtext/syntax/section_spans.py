@@ -50,7 +50,7 @@ class SectionSpan(NamedTuple):
         keyword: its keyword, such as `metadata`.
         at: the offset of the keyword.
         inside: the offset after its opening brace, or after `none`.
-        end: the offset after its closing brace; after the last one if the text has an error.
+        end: the offset after its closing brace; in a text with errors, after its last `}`.
     """
 
     keyword: str

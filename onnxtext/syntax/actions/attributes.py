@@ -77,7 +77,7 @@ def attribute_type(token: str) -> ast.AttributeType:
     """Return the attribute type that a name such as `ints` denotes.
 
     Raises:
-        SemanticError: the name is not that of an attribute type.
+        SemanticError: the name is not an attribute type.
     """
     kind = _TYPES.get(token)
     if kind is None:

@@ -87,8 +87,8 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
     Raises:
         SemanticError: the node begins with a comma and is not the first node of the list, as in
-            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs
-            and omits the first.
+            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs;
+            the first is omitted.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: store section entries in the nodes, values, … that they name (SPEC 13)."""
+"""Section binding: store section entries in the items (nodes, values …) that they name (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_LABEL = "no node has the label"
 
 
 class _Names:
-    """Indexes of the nodes and values of a graph or function; the first item with a name wins."""
+    """Indexes of the nodes and values of a graph or function; of equal names, the first wins."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner

@@ -85,7 +85,7 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
 
 
 def _missing_dim(offset: int, length: int, *, is_first: bool) -> SemanticError:
-    """Return the error for a missing dimension: only `length` blanks are at an offset."""
+    """Return the error for a missing dimension: there are only `length` blanks at `offset`."""
     error = SemanticError("a dimension is missing", at=offset, length=length)
     end = offset + length
     error.edits = (Edit(Span(offset, end + 1) if is_first else Span(offset - 1, end), ""),)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the ends of long number literals fast: numpy inspects a block of characters at a time.
 
-The literals are those of the terminals NUMBERS, NESTED and BRACES. The lexer's regular expression
-would be slow for a literal of many megabytes. It still reads literals with words such as ``nan``.
+The literals are tokens of the terminals NUMBERS, NESTED and BRACES. The lexer's regular expression
+would be slow for a literal of many megabytes. The expression still reads literals with words such
+as ``nan``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for decorators: wrong brackets and marks, and arguments without quotes."""
+"""Error heuristics for decorators: wrong brackets and punctuation, and arguments without quotes."""
 
 from __future__ import annotations
 

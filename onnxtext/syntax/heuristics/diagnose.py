@@ -324,7 +324,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[_Change]:
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
-    """Return the edit that inserts a mark after the last token."""
+    """Return the edit that inserts punctuation after the last token."""
     token = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for lines with marks of Markdown and with comments of other languages."""
+"""Error heuristics for Markdown formatting, and for comments of other languages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TRAILING = re.compile(r"(?:--+|;+|%+)[ \t]*(?P<words>[^\W\d_][^=(<{}\[\]\n]*?)[
 
 
 def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a line in marks of Markdown: `**y = Relu (x)**`."""
+    """Diagnose a line with Markdown emphasis: `**y = Relu (x)**`."""
     match = _EMPHASIS.match(context.text, context.line_start, context.line_limit)
     if match is None or not begins_line(context.text, context.at):
         return
@@ -44,7 +44,7 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `-- bias` and `% bias`: a comment of another language, after a node or alone."""
+    """Diagnose a comment of another language after a node or on its own line, such as `% bias`."""
     if context.token is None or context.done or "node" not in context.rules:
         return
     match = _TRAILING.match(context.text, context.at, context.line_limit)

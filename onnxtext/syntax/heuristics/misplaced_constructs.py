@@ -135,7 +135,7 @@ def _opening(context: ErrorContext) -> str:
 def _parameter_among_inputs(context: ErrorContext, name: Token, span: Span) -> Iterator[Diagnosis]:
     """Diagnose an attribute parameter among a function's inputs: `F (a, alpha: float = 0.1)`."""
     if context.text.rfind("\n}", 0, span.start) < 0:
-        return  # in the inputs of the main graph, it is a value
+        return  # among the inputs of the main graph, `alpha` is a value
     message = "an attribute parameter of a function belongs in `<…>`"
     help = f"write `<{context.text[slice(*span)]} = …>` after the name of the function"
     edits = (Edit(span, f"float {name}"),)

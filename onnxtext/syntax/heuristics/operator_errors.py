@@ -91,7 +91,7 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if text[first.at] in "[(":
         tokens = context.lexer.tokens(text, first.at, max(first.end, context.line_limit))
-        end = closing_index(tokens) if tokens[:1] and tokens[0] in CLOSER else 0  # or one token
+        end = closing_index(tokens) if tokens[:1] and tokens[0] in CLOSER else 0  # 0: one token
         if not tokens or end is None or "=" in tokens[1 : end + 2]:
             return
         span = Span(first.at, tokens[end].end)
@@ -156,7 +156,7 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a comma before a node that has a label or a decorator."""
+    """Diagnose a comma between two nodes if the second one has a label or a decorator."""
     done = context.done
     if done != [","] or "node" not in context.rules or context.token is None:
         return

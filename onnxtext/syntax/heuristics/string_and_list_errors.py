@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for unclosed strings, `:` in place of `=`, and misplaced lists."""
+"""Error heuristics for strings, lists, misplaced attributes, and `:` in place of `=`."""
 
 from __future__ import annotations
 

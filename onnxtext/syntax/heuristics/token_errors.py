@@ -53,7 +53,7 @@ ALIASES = {
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose strings in other quotes: `'…'` and “…”."""
+    """Diagnose strings in wrong quotes: `'…'` and “…”."""
     if context.token == "'":
         yield from _wrong_triple(context)
         match = _SINGLE_QUOTED.match(context.text, context.at)

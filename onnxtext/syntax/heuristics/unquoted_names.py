@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for names that need quotes, and for marks at the end of a word."""
+"""Error heuristics for names that need quotes, and for punctuation at the end of a word."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
 
 
 def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
-    """Diagnose a mark at the end of a word: `x?`, and `x.` for `x,`."""
+    """Diagnose punctuation at the end of a word: `x?`, and `x.` for `x,`."""
     match = _MARKED.fullmatch(context.text, *span)
     if match is None or (match[2] == ":" and not _END_OF_ITEM.match(context.text, span.end)):
         return  # the `:` in `key: 1` is valid
@@ -112,7 +112,7 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         return
     place = Span(*match.span(2))
     message = f"unexpected `{match[2]}` after `{match[1]}`"
-    # If another item follows, the mark was probably typed instead of a comma.
+    # If another item follows, the punctuation was probably typed instead of a comma.
     for written, title in ((",", "write `,`"), ("", f"remove `{match[2]}`")):
         edits = (Edit(place, written),)
         if written and not _item_follows(context, place):

@@ -94,7 +94,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     if error.item is not None:
         span = value_place(source.text, span, error.item)
     bare = bare_value(source.text, offset) if error.is_bare else None
-    if bare is not None and bare[0] != span:  # more than one word
+    if bare is not None and bare[0] != span:  # the value has several words
         span, instead = bare
     if error.is_entry:
         span = entry_place(source.text, span)

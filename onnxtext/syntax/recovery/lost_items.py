@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drop errors about section entries whose nodes or values were probably lost by other errors."""
+"""Drop errors about section entries whose nodes or values other errors probably removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxtext.syntax.heuristics.error_context import line_of
 from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
 
 _MAX_PARTS = 1000
-"""Maximum number of longer words that contain the name to skip in the search for a name."""
+"""Maximum number of matches inside longer words to skip in the search for a name."""
 
 
 def without_errors_of_lost_items(
@@ -50,7 +50,7 @@ def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bo
     similar = None if error.instead is None else error.instead.strip('"[]')
     if similar is not None and any(similar in line for line in lines):
         return True
-    if error.step:  # The first steps of the path match an item, whose parts may be lost.
+    if error.step:  # the earlier steps match an item, whose parts may be lost
         return similar is None or nearest_name(name, [similar]) is None
     # The block to which the entry `key: above` refers may be lost.
     return name == "above" or _occurs(text, name, error.at)

@@ -322,7 +322,7 @@ class Recovery:
     def _is_outside_list(self, position: int, offset: int, first: bool) -> bool:
         """Whether a token after an opening `<` or `(` is probably outside of the list.
 
-        It does if it begins a line that is indented no deeper than the line of the bracket.
+        This is so if the token begins a line that is indented no deeper than the bracket's line.
         """
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else offset
