@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: store section entries in the items (nodes, values …) that they name (SPEC 13)."""
+"""Section binding: store section entries in the items (nodes, values …) they name (SPEC 13)."""
 
 from __future__ import annotations
 

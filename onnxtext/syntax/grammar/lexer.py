@@ -260,7 +260,7 @@ def _is_special(terminal: Terminal) -> bool:
 
 
 def _special_words(terminal: Terminal) -> list[str]:
-    """Return the words of a terminal: `["true", "false"]` for `true|false`; [] for other terminals."""
+    """Return the words of a terminal: `["true", "false"]` for `true|false`; [] for others."""
     if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
         return []
     return terminal.pattern.split("|")
