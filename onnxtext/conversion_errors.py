@@ -20,37 +20,8 @@ if TYPE_CHECKING:
     from onnxtext.tensor.blobs import BlobSource
 
 
-def left_out(model: Model, source: Source) -> list[Diagnostic]:
-    """Return the errors for a text that was printed without its metadata or its weights."""
-    result: list[Diagnostic] = []
-    if model.metadata_left_out:
-        help = "print it again without --metadata none; or remove this line, for a model without "
-        result.append(_left_out_error(source, "metadata", "metadata none", help=f"{help}metadata"))
-    if model.resources_left_out:
-        from onnxtext.weights.blob_owners import blob_owners
-
-        owners = blob_owners(model)
-        ending = f" and {len(owners) - _SHOWN} more" if len(owners) > _SHOWN else ""
-        notes = (f"missing: {', '.join(owners[:_SHOWN])}{ending}",) if owners else ()
-        help = "print it again without --weights none"
-        result.append(_left_out_error(source, "weights", "resources none", help=help, notes=notes))
-    return result
-
-
-def _left_out_error(
-    source: Source, part: str, statement: str, *, help: str, notes: tuple[str, ...] = ()
-) -> Diagnostic:
-    """Create the error for a text with the statement `metadata none` or `resources none`."""
-    offset = source.text.rfind(f"\n{statement}") + 1
-    message = f"this text was printed without its {part} and cannot be converted to a model"
-    labels = (Label(Span(offset, offset + len(statement))),)
-    return Diagnostic(
-        f"{part}-left-out", message, source=source, labels=labels, notes=notes, help=help
-    )
-
-
-_SHOWN = 20
-"""Maximum number of missing blobs, or of spans, in one diagnostic."""
+_MAX_SHOWN = 20
+"""Maximum number of statements that one diagnostic marks."""
 
 
 def check_declared_size(model: Model | Fragment, source: Source) -> None:
@@ -121,14 +92,14 @@ def lowering_errors(
 def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnostic:
     """Create one diagnostic for errors that have the same message at different statements."""
     first = errors[0]
-    spans = dict.fromkeys([_error_span(error, source) for error in errors[:_SHOWN]])
+    spans = dict.fromkeys([_error_span(error, source) for error in errors[:_MAX_SHOWN]])
     help = _HELPS.get(first.code)
     labels = tuple(map(Label, spans))
     fix = None
-    if first.code == "invalid-record" and len(errors) <= _SHOWN:
-        from onnxtext.record_fixes import fix_record
+    if first.code == "invalid-record" and len(errors) <= _MAX_SHOWN:
+        from onnxtext.decorator_fixes import fix_decorator
 
-        fix = fix_record(source.text, first.message, list(spans))
+        fix = fix_decorator(source.text, first.message, list(spans))
         help = help if fix is None else fix.title
     return Diagnostic(first.code, first.message, source=source, labels=labels, help=help, fix=fix)
 

@@ -18,11 +18,11 @@ from onnxtext.ast.model import EncodingPatch, Model
 from onnxtext.conversion_errors import (
     check_declared_size,
     check_encoded_size,
-    left_out,
     lowering_error,
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector, reuse_memory
+from onnxtext.left_out_parts import left_out_errors
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -82,7 +82,7 @@ def encode(
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.
     """
-    missing = left_out(model, source)
+    missing = left_out_errors(model, source)
     if missing:
         raise OnnxTextError(*missing)
     if external is not None:

@@ -13,7 +13,7 @@ from onnxtext._core.text cimport Text
 from onnxtext.printer.graphs_and_nodes import head_text, opsets_text, parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.models import header_text, main_graph
-from onnxtext.printer.records import decorator_lines, inline_decorators
+from onnxtext.printer.decorators import decorator_lines, inline_decorators
 
 cdef enum:
     MAX_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python

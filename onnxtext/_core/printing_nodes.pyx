@@ -30,7 +30,7 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, domain_text
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.records import decorator_lines
+from onnxtext.printer.decorators import decorator_lines
 from onnxtext.printer.statement_layout import ATTRIBUTE_WIDTH
 from onnxtext.printer.types_and_tensors import type_text
 

@@ -19,7 +19,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.records import inline_decorators
+from onnxtext.printer.decorators import inline_decorators
 from onnxtext.printer.statement_layout import DECORATOR_WIDTH
 from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
 

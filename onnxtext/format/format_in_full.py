@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from onnxtext.format.attach_comments import ListItem, attach_items, find_list, required_list
-from onnxtext.format.records import number_list
+from onnxtext.format.records_and_decorators import number_list
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
     decode_token,

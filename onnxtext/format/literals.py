@@ -9,7 +9,7 @@ from functools import partial
 from math import prod
 
 from onnxtext.format.attach_comments import find_list, required_list
-from onnxtext.format.records import RecordWriter
+from onnxtext.format.records_and_decorators import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.format.tree import Tree

@@ -10,9 +10,10 @@ from typing import Any
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.printer.broken_types import broken_type
+from onnxtext.printer.decorators import inline_decorators, value_decorators
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
-from onnxtext.printer.records import inline_decorators, record_text, value_decorators
+from onnxtext.printer.records import record_text
 from onnxtext.printer.statement_layout import column, value_text
 from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.print_elements import format_floats

@@ -10,10 +10,10 @@ from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor
 from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
+from onnxtext.printer.decorators import decorator_lines, value_decorators
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, flat_items, one_per_line
 from onnxtext.printer.quoting import quote_string, quote_word
-from onnxtext.printer.records import decorator_lines, value_decorators
 from onnxtext.printer.statement_layout import (
     ListText,
     NodeParts,

@@ -12,11 +12,12 @@ from onnxtext import ast
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.core import core, core_module
 from onnxtext.printer.attributes import attribute_text, type_value_text
+from onnxtext.printer.decorators import decorator_lines
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, one_per_line
 from onnxtext.printer.quoting import string_value
-from onnxtext.printer.records import decorator_lines, record_text
+from onnxtext.printer.records import record_text
 from onnxtext.printer.resources import base64_parts, resources_parts
 from onnxtext.printer.sections import may_have_sections, section_parts
 from onnxtext.printer.types_and_tensors import tensor_text, type_text

@@ -9,9 +9,9 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
+from onnxtext.printer.decorators import type_decorators, value_decorators
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
 from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
-from onnxtext.printer.records import type_decorators, value_decorators
 from onnxtext.printer.statement_layout import column, tensor_lines
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.print_elements import (

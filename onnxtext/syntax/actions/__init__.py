@@ -11,6 +11,7 @@ from __future__ import annotations
 from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their actions)
     attribute_values,
     attributes,
+    decorators,
     graphs_and_nodes,
     headers,
     lists,

@@ -1,33 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for decorators and records: `@name(key: value)`, `{key: value}`."""
+"""Actions for records, `{key: value}`, and for the values of their fields."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
+from onnxtext.ast.records import Field, Fixed, Number, Record, Word
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
-
-
-@action
-def empty_decorator(opening: str) -> Decorator:
-    """Return the decorator for `@name()`; `opening` is the token `@name(`."""
-    return Decorator(opening[1:-1])
-
-
-@action
-def decorator(opening: str, fields: list[Field]) -> Decorator:
-    """Return the decorator for `@name(arguments)`; `opening` is the token `@name(`."""
-    return Decorator(opening[1:-1], tuple(fields))
-
-
-@action
-def positional_field(value: Any) -> Field:
-    """Return the field for a decorator's argument that has no key, as in `@doc("text")`."""
-    return Field(None, value)
 
 
 @action

@@ -33,7 +33,7 @@ _MAX_LENGTH = 4000
 """Maximum number of characters of a decorator in which to search for errors."""
 
 
-def fix_record(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
+def fix_decorator(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
     """Return a fix for a record or decorator that cannot be encoded; None if no fix is known.
 
     Args:
