@@ -42,7 +42,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         raise refused_edit_error(
-            f"{', '.join(last)} also needs {names}", "name it with --from, too"
+            f"to compute {', '.join(last)}, {names} must be given", "name it with --from, too"
         )
     if not chosen:
         raise refused_edit_error(f"no path leads from {', '.join(first)} to {', '.join(last)}")

@@ -25,7 +25,7 @@ from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.quoting import quote_string
 from onnxtext.source import Source
 from onnxtext.tensor.blobs import PRINTED_DIGITS, BlobError
-from onnxtext.weights.statistics import describe, first_uses_of_blobs
+from onnxtext.weights.statistics import describe_briefly, first_uses_of_blobs
 
 Root = Model | Function | Graph
 """The syntax tree of a file to show: a model, a function or a graph."""
@@ -76,7 +76,7 @@ class ReadableModel:
                 data = self._reader.blob(shown)
         except (BlobError, OSError):
             return None
-        return None if data is None else _statistics_text(self._uses.get(shown, ("", ""))[1], data)
+        return None if data is None else describe_briefly(self._uses.get(shown, ("", ""))[1], data)
 
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
         """Return the statistics of external data, or None if it cannot be read.
@@ -93,12 +93,7 @@ class ReadableModel:
             data = self._reader.raw(type, reference, "")
         except (BlobError, OSError):
             return None
-        return None if data is None else _statistics_text(type.element, data)
-
-
-def _statistics_text(element: str, data: bytes | memoryview) -> str:
-    """Return the statistics of elements; omit the number of NaNs and the share of zeros if 0."""
-    return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
+        return None if data is None else describe_briefly(type.element, data)
 
 
 class _LazyMover(WeightMover):

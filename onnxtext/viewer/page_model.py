@@ -21,7 +21,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.check_document import Analysis, analyze
 from onnxtext.printer.models import print_model
 from onnxtext.tensor.blobs import BlobError
-from onnxtext.weights.statistics import describe, describe_entries
+from onnxtext.weights.statistics import describe_briefly, describe_entries
 
 ENCODING = "utf-16"
 """The unit of columns: UTF-16 code units, as in JavaScript."""
@@ -210,9 +210,4 @@ class _Statistics:
             raw = self._reader.raw(type, data, "")
         except (BlobError, OSError) as error:
             return str(error)
-        return None if not raw else _short(describe(type.element, raw))
-
-
-def _short(text: str) -> str:
-    """Remove `NaN 0` and `zeros 0%` from the end of statistics."""
-    return text.removesuffix(", NaN 0").removesuffix(", zeros 0%")
+        return None if not raw else describe_briefly(type.element, raw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write statistics of blobs as comments, so that reviewers see how weights change."""
+"""Compute statistics of tensors, and write them as comments, so that reviewers see changes."""
 
 from __future__ import annotations
 
@@ -75,6 +75,11 @@ def describe_entries(element: str, entries: bytes) -> str | None:
     ):
         return None
     return describe(element_type.field.removesuffix("_data"), entries)
+
+
+def describe_briefly(element: str, data: bytes | memoryview) -> str:
+    """Return the statistics that `describe` returns, without a final `zeros 0%, NaN 0`."""
+    return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 
 def first_uses_of_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:

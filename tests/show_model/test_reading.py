@@ -173,7 +173,7 @@ def test_statistics_are_computed_for_what_is_read(
         described.append(len(data))
         return "min"
 
-    monkeypatch.setattr(reading_module, "describe", describe)
+    monkeypatch.setattr(reading_module, "describe_briefly", describe)
     tensors = [numpy_helper.from_array(np.arange(100.0) + i, f"w{i}") for i in range(50)]
     graph = helper.make_graph([], "g", [], [], tensors)
     data = helper.make_model(graph).SerializeToString()

@@ -34,7 +34,7 @@ def model(
     for item in functions:
         if item.presence is not None:
             raise SemanticError(
-                "only the model's header can have a language version",
+                "only the model's header can have the keys `onnxtext` and `explicit`",
                 at=item.at,
                 length=len(item.name),
             )
