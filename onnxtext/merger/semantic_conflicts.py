@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from onnxtext.checker.context.checked_model import (
 )
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
+from onnxtext.checker.engine.sort_nodes import topological_order
 from onnxtext.checker.rules import (
     attributes,
     function_calls,
@@ -187,23 +187,7 @@ def sorted_nodes(scope: Scope, new: set[int]) -> list[int] | None:
     for node in scope.nodes:
         positions = {scope.position.get(name, GIVEN) for name in used_names(node)}
         used.append(sorted(positions - {GIVEN}))
-    raised = _new_before_uses(used, new)
-    rank = {index: at for at, index in enumerate(raised)}
-    users: list[list[int]] = [[] for _ in used]
-    for index, ats in enumerate(used):
-        for at in ats:
-            users[at].append(index)
-    waiting = [len(ats) for ats in used]
-    ready = sorted([rank[index] for index, count in enumerate(waiting) if not count])
-    order = []
-    while ready:
-        index = raised[heapq.heappop(ready)]
-        order.append(index)
-        for user in users[index]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, rank[user])
-    return order if len(order) == len(used) else None
+    return topological_order(used, _new_before_uses(used, new))
 
 
 def _new_before_uses(used: Sequence[Sequence[int]], new: set[int]) -> list[int]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import walk_graphs, walk_nodes
@@ -57,21 +57,42 @@ def sorted_order(nodes: list[Node]) -> list[int] | None:
         for name in node.outputs:
             if name:
                 producer.setdefault(name, index)
-    waiting = [0] * len(nodes)
-    users: list[list[int]] = [[] for _ in nodes]
-    for index, node in enumerate(nodes):
-        for other in {producer[name] for name in _names_used_by(node) if name in producer}:
-            if other != index:
-                users[other].append(index)
-                waiting[index] += 1
-    ready = [index for index, count in enumerate(waiting) if not count]
+    used = [
+        {producer[name] for name in _names_used_by(node) if name in producer} - {index}
+        for index, node in enumerate(nodes)
+    ]
+    return topological_order(used, range(len(nodes)))
+
+
+def topological_order(
+    used: Sequence[Collection[int]], preferred: Sequence[int]
+) -> list[int] | None:
+    """Return the indices of nodes so that each node follows the nodes that it uses.
+
+    Args:
+        used: for each node, the indices of the nodes whose outputs it uses, each once.
+        preferred: the indices of all nodes. If several nodes could come next, the one that comes
+            first in `preferred` is chosen.
+
+    Returns:
+        The order; None if the nodes form a cycle.
+    """
+    rank = [0] * len(used)
+    users: list[list[int]] = [[] for _ in used]
+    for position, index in enumerate(preferred):
+        rank[index] = position
+    for index, others in enumerate(used):
+        for other in others:
+            users[other].append(index)
+    waiting = list(map(len, used))
+    ready = [rank[index] for index, count in enumerate(waiting) if not count]
     heapq.heapify(ready)
     order = []
     while ready:
-        index = heapq.heappop(ready)
+        index = preferred[heapq.heappop(ready)]
         order.append(index)
         for user in users[index]:
             waiting[user] -= 1
             if not waiting[user]:
-                heapq.heappush(ready, user)
-    return order if len(order) == len(nodes) else None
+                heapq.heappush(ready, rank[user])
+    return order if len(order) == len(used) else None
