@@ -43,7 +43,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             array = np.load(path, allow_pickle=False)
         except OSError:
             raise
-        except Exception as error:  # numpy parses the header as Python: many classes are possible
+        except Exception as error:  # numpy raises errors of many classes for an invalid header
             reason = str(error).partition("\n")[0]
             raise CommandError("no-input", f"{path} is not a .npy file: {reason}") from None
     if not isinstance(array, np.ndarray):

@@ -10,7 +10,7 @@ from onnxtext.cli.report import ERROR_STATUS, plain_error
 from onnxtext.io import files
 
 _handlers: list[object] = []
-"""The installed handler; this reference keeps it from being garbage-collected."""
+"""Holds the installed handler, so that it is not garbage-collected."""
 
 
 def install_handler() -> None:

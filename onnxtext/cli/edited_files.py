@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the file to edit, write or show the edited model, and find the errors that are new."""
+"""Read the file to edit, write or show the edited model, and find errors that the edit adds."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ INTERRUPTED = 130
 """The exit status of shells for a command ended by Ctrl-C."""
 
 _RETRY = 0.01
-"""Seconds to wait before a signal that arrived during an import is handled again."""
+"""Seconds after which `_end` tries again to end the process, if a signal interrupted an import."""
 
 _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 """Options that only write to standard output."""
@@ -33,7 +33,7 @@ def main() -> None:
     except KeyboardInterrupt:
         status = INTERRUPTED
     _restore_signals()
-    # Without this, the garbage collection at exit would take 10 to 20 ms.
+    # Without `freeze`, the garbage collection at exit would take 10 to 20 ms.
     gc.freeze()
     sys.exit(status)
 
@@ -79,7 +79,7 @@ def _run(arguments: list[str]) -> int:
         plain_error(str(error))
         return ERROR_STATUS
     except OSError as error:
-        # An error without a file name comes from standard output: `write_stderr` never raises.
+        # An error without a file name is from standard output, because `write_stderr` never raises.
         if files.lacks_current_directory(error):
             plain_error(files.reason_of(error))
         elif error.filename is None and sys.stdout is not None:

@@ -269,7 +269,7 @@ def _check_content(
     most = choice.max_findings
     if most is None:
         most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
-    before = after = None  # the model before and after the conversion; None if it has errors
+    before = after = None  # the model before and after the conversion; None to write nothing
     if target is not None and not _has_errors(diagnostics):
         before = after = data if is_binary(data, shown) else decode_text(data, shown)
         if choice.targets:

@@ -120,8 +120,8 @@ def rename(old: str, new: str, label: bool) -> Edit:
 def set_shape(shapes: tuple[str, ...]) -> Edit:
     """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
 
-    Declarations change with the dimensions that shape inference computes. Nodes and sizes that do
-    not fit the new shape are reported.
+    Other declared shapes are updated if shape inference shows that they depend on these. Nodes and
+    sizes that do not fit the new shape are reported.
     """
     from onnxtext import editing
 
@@ -292,7 +292,7 @@ def _weight(text: str) -> tuple[str, str]:
 
 
 def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> None:
-    """Edit a file, write or show the result, and report notes and the errors that are new."""
+    """Edit a file, write or show the result, and report notes and the errors that the edit adds."""
     from onnxtext.editing import Obstacle, apply
 
     data = read(target)

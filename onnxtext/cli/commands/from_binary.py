@@ -68,7 +68,7 @@ def conversion(
             name=job.name,
         )
         if not data:
-            # An empty file decodes as a protobuf message without fields, so this is not an error.
+            # For protobuf, an empty file is a message without fields, so it is not an error.
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
@@ -95,7 +95,7 @@ def _in_text(name: str) -> Diagnostic:
 
 
 _LONG_TEXT = 1 << 20
-"""Maximum number of characters of a text with weights on standard output without a note."""
+"""If a text with weights on standard output has more characters than this, a note is reported."""
 
 
 def _official_conversion(allow_loss: bool) -> Conversion:

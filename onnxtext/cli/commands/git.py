@@ -203,8 +203,8 @@ def verify(output_format: str, color: str) -> int:
 
     Every tracked model is checked in the index; if the filter applies to it, it is also checked in
     the working tree. Binary models, and texts that the filter has stored, must survive a round
-    trip. Texts that no filter converts must keep the laws that `onnxtext verify` checks. Nothing is
-    written.
+    trip. Texts that no filter converts must satisfy the laws that `onnxtext verify` checks. Nothing
+    is written.
     """
     from onnxtext.git.verification import verify as verify_all
 

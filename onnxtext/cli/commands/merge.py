@@ -149,7 +149,7 @@ def _note_missing_weights(
         return
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OnnxTextWarning)  # the versions have the same warnings
+            warnings.simplefilter("ignore", OnnxTextWarning)  # only missing weights are reported
             encode_text(str(result).removeprefix("\ufeff"), base_dir=directory, name=name)
     except OnnxTextError as error:
         first = error.diagnostics[0]

@@ -260,8 +260,8 @@ def _destinations(
         models: the files of the models.
 
     Raises:
-        CommandError: the model has no output of a name, or a file is one of `models`, is `-`, or is
-            named for two outputs.
+        CommandError: the model has no output with a given name; or a file is one of `models`, is
+            `-`, or is given for two outputs.
     """
     inputs = {os.path.realpath(model) for model in models if model not in (None, "-")}
     names_by_file: dict[str, str] = {}

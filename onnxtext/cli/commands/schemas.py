@@ -80,7 +80,7 @@ def command() -> None:
 )
 @reporting_options
 def import_(package: str, output: str | None, output_format: str, color: str) -> int:
-    """Write the schemas that an installed PACKAGE offers to a schema file.
+    """Write a schema file with the schemas that an installed PACKAGE offers.
 
     The package is imported in a separate process, so its code runs. It offers the schemas that it
     registers with onnx, or those of its entry point in the group `onnxtext.schemas`.

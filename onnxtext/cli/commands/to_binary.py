@@ -46,7 +46,7 @@ def conversion(
         if checked:
             from onnxtext.checker.isolation.pool import start_worker
 
-            start_worker()  # after the imports below, the fork would be slower
+            start_worker()  # before the imports below, because they would make the fork slower
         from onnxtext.syntax.parse import parse_model
         from onnxtext.text_to_binary import FilesBeside, embed, encode
 
@@ -108,8 +108,8 @@ def _check(
 def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) -> None:
     """Raise the errors of `onnxtext check` if all errors are dangling entries of sections.
 
-    A dangling entry refers to a missing part of the graph. Its cause may be an error in the graph,
-    which only the checker reports.
+    A dangling entry refers to a part that the graph lacks. The part may be missing because of an
+    error in the graph, and only the checker reports such errors.
     """
     from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.check_source import check_text
@@ -132,7 +132,7 @@ MAX_ERRORS = 50
 
 
 def _external(job: ConversionJob) -> ExternalFile:
-    """Return the file of external data for a job; the encoder adds the parts of the file."""
+    """Return the external data file of a job. It is empty until the encoder adds data."""
     from onnxtext.weights.external_data import ExternalFile
 
     if job.target is None:

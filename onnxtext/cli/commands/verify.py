@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from onnxtext.verifier import Verdict
 
 SUFFIXES = (".onnx", ".onnxtxt")
-"""Suffixes of the files in a directory that are verified."""
+"""In a directory, the files with these suffixes are verified."""
 
 EXPLANATION = """\b
 Laws:

@@ -113,7 +113,7 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
 
 
 def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
-    """Return an offset in the line above which a comment suppresses a diagnostic."""
+    """Return an offset. A comment above the line of this offset suppresses the diagnostic."""
     span = span_of(diagnostic, size)
     if diagnostic.code == BACKSLASH_LOST.code:
         string = index.text_blocks.before(span.start)
@@ -121,7 +121,7 @@ def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
     statement, scope = index.statement_at(span.start), index.scope_at(span.start)
     offset = span.start if statement is None else statement.at
     if scope is not None and scope.holder is not None and offset < scope.original.at <= span.start:
-        return span.start  # in the head of a nested graph
+        return span.start  # the diagnostic is in the head of a nested graph
     return offset
 
 

@@ -374,5 +374,5 @@ def _call(label: str, signature: Signature) -> str:
 
 
 def _tab_stop(number: int, text: str) -> str:
-    """Return a tab stop of a snippet, which initially contains a text."""
+    """Return the tab stop `number` of a snippet, with `text` as its initial content."""
     return f"${{{number}:{escape_snippet(text)}}}"

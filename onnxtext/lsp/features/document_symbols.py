@@ -29,7 +29,8 @@ _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the line number of a statement in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Placeholder for the number of a later line; the group is the distance to the statement's line."""
+"""Placeholder for the number of a line after the first line of a statement; contains its distance
+to the first line."""
 
 
 def register(server: Server) -> None:
@@ -95,7 +96,7 @@ class _Outline:
         return _RANGE % (*ends[0], *ends[1])
 
     def place(self, column: list[str | None]) -> None:
-        """Replace the placeholders in cached symbols by line numbers, and group them by scope."""
+        """Group cached symbols by scope, after replacing their placeholders by line numbers."""
         statements, by_scope = self.index.statements, self._by_scope
         places = self.lines.places(self.index.starts)
         for statement, row, (line, _) in zip(statements, column, places, strict=True):
@@ -107,7 +108,7 @@ class _Outline:
     def roots(self) -> list[str]:
         """Return the symbols of the outermost graphs, functions and sections, as JSON.
 
-        A section contains its graphs.
+        The symbol of a section contains the symbols of its graphs.
         """
         symbols = [self.scope(scope) for scope in self.index.scopes if scope.parent is None]
         sections = []
@@ -127,7 +128,7 @@ class _Outline:
         return [row for row, _ in symbols] + sections
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
-        """Return the symbol of a graph or function and its statements as JSON, and its span."""
+        """Return the symbol of a graph or function with its statements, as JSON, and its span."""
         start, end = self.index.scope_span(scope)
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
@@ -152,7 +153,7 @@ class _Outline:
         return symbol, span
 
     def _spans(self, statement: Statement) -> tuple[Span, Span]:
-        """Return the spans of a statement and of its name."""
+        """Return the span of a statement, and the span of a node's outputs or a value's name."""
         located = self.index.located(statement)
         if located is None:
             end = statement.at + broken_statement_end(self.index.chunk(statement))
@@ -162,10 +163,10 @@ class _Outline:
         return located.span, named or located.span
 
     def _statement(self, statement: Statement, depth: int) -> tuple[str, Span]:
-        """Return the symbol of a statement with graphs as JSON, and its span.
+        """Return the symbol of a statement that contains graphs, as JSON, and the symbol's span.
 
-        The span includes these graphs. In a text with errors, they may end after the span of the
-        statement itself.
+        The span includes the graphs. In a text with errors, the graphs may end after the span of
+        the statement itself.
         """
         full_span, part = self._spans(statement)
         bodies = statement.scope.children.get(statement.number, ()) if depth < _DEEPEST else ()

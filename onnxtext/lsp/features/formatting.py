@@ -128,7 +128,7 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
         stripped = text[place.start : place.end]
         if "\n" in stripped or "#" in stripped or place.start < start or place.end > end:
             continue
-        if edits and place.start < edits[-1].span.end:  # in a graph of the previous node
+        if edits and place.start < edits[-1].span.end:  # in a graph of the last edited node
             continue
         _, formatted, *rest = write_document(f"g () => () {{ {stripped} }}").split("\n")
         if len(rest) == 2 and formatted.strip() != stripped:

@@ -109,12 +109,12 @@ def _views(server: Server, params: Any) -> GraphViews:
 
 
 class GraphViews:
-    """The last `Drawing` of a document's graphs, and the version to compare it with.
+    """Holds the last `Drawing` of a document's graphs, and the chosen version to compare with.
 
     Attributes:
         document: the document.
-        label: the name of the version to compare with, or the reason why the comparison failed;
-            None if no version was chosen, or before the first comparison with it.
+        label: the name of the chosen version, or the reason why the comparison with it failed;
+            None if no version was chosen, or if it was not compared yet.
     """
 
     def __init__(self, document: Document) -> None:

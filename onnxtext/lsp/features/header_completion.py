@@ -44,7 +44,7 @@ def header_items(index: Index, context: Context, item: Maker) -> Iterator[t.Comp
 
 
 def _opset_imports(index: Index, context: Context, item: Maker) -> Iterator[t.CompletionItem]:
-    """Yield operator sets with their newest version; after a domain and `:`, all its versions."""
+    """Yield the newest version of each operator set; after a domain and `:`, all its versions."""
     newest = newest_opsets(index.schemas).versions
     if context.key is not None:
         domain = "" if context.key == "ai.onnx" else context.key

@@ -62,7 +62,7 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
-    """Return the span of the item; include an operator's domain if the offset is in the domain."""
+    """Return the span of an item; for an offset in an operator's domain, include the domain."""
     span = at_cursor.span
     if at_cursor.statement is None or span.start <= offset <= span.end:
         return span
@@ -72,7 +72,7 @@ def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
 
 
 def _label(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Return the text of the node with a label."""
+    """Return the text of the node that has the label `at_cursor`."""
     assert at_cursor.key is not None
     index = document.version.index
     scope = index.scopes[at_cursor.key[1]]

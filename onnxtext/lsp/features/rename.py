@@ -58,7 +58,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
         return None
     symbol, _ = found
     new = _typed_name(params.new_name)
-    if symbol.name in (new, params.new_name):  # `new_name` may be the unchanged placeholder
+    if symbol.name in (new, params.new_name):  # `new_name` may be what `prepare` returned
         return None
     conflict = _invalid(new) or _conflict(document.version.index, symbol, new)
     if conflict is not None:
@@ -110,12 +110,12 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
 
 
 def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> int | None:
-    """Return the line of a name near a syntax error that may refer to a symbol.
+    """Find a name near a syntax error that may refer to a symbol; return the line of the name.
 
     Args:
         document: the document.
         symbol: the symbol.
-        known: the spans of the occurrences of its name.
+        known: the spans of the symbol's occurrences; names at these spans are skipped.
 
     Returns:
         The number of the line, from 1; None if there is no such name.
@@ -170,7 +170,7 @@ def _is_unrelated(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -
 
 
 def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
-    """Yield the span of each token in a line that has a name.
+    """Yield the spans of the tokens in a line that are the given name, quoted or not.
 
     If a token is invalid, also yield the first match of the name in the line. The line is read
     separately, because an unclosed quote changes the meaning of all later quotes.
@@ -190,7 +190,7 @@ def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
 def _spelling(
     index: Index, symbol: Symbol, role: Role, span: Span, section: SectionName | None
 ) -> Callable[[str], str]:
-    """Return the function that spells a symbol's new name as the printer would at a span."""
+    """Return a function that spells a symbol's new name as the printer would spell it at `span`."""
     text, kind = index.source.text, symbol.key[0]
     if kind != "value":
         return value_name if kind == "function" and role == "definition" else quote_word

@@ -7,7 +7,7 @@ import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
 _ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""Sets of marks. If one of a set already follows the cursor, a completion adds none of the set."""
+"""Sets of punctuation. If a character of a set follows the cursor, a completion adds none of it."""
 
 
 def escape_snippet(text: str) -> str:
@@ -35,8 +35,8 @@ def name_alone(written: str, following: str) -> str | None:
 def following_text(text: str, offset: int) -> str:
     """Return the rest of the line after an offset, without leading blanks.
 
-    If the rest of the line is blank, return the text after it if that begins with `(`, `<` or `=`.
-    The result has at most 200 characters.
+    If the rest of the line is blank, return the text after the blanks and line breaks, but only if
+    that text begins with `(`, `<` or `=`. The result has at most 200 characters.
     """
     rest = text[offset : offset + 200]
     line = rest.partition("\n")[0].lstrip()

@@ -26,7 +26,7 @@ NEW = "<new version>"
 _MAX_NOTES = 8
 _MAX_TEXT_LENGTH = 120
 _BEFORE = " (before)"
-"""The suffix of the names of removed nodes' outputs, since new values may have these names."""
+"""The suffix of the names of removed nodes' outputs: new values may have the original names."""
 
 
 @dataclass(slots=True)

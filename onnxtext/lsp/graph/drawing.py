@@ -43,7 +43,7 @@ MAX_USERS = 8
 _MAX_OPERATORS = 6
 
 Key = tuple[int, str]
-"""A value: the number of the graph or function that defines it, and its name."""
+"""Identifies a value: the number of the graph or function that defines it, and its name."""
 
 
 class Drawing:
@@ -61,7 +61,7 @@ class Drawing:
         self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
         self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
         self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
-        self._constants: dict[Key, int] = {}  # index of its node; GIVEN for an initializer
+        self._constants: dict[Key, int] = {}  # index of a constant's node; GIVEN for an initializer
         for scope in self.index.scopes:
             self._find_makers(scope)
         for scope in self.index.scopes:
@@ -353,7 +353,7 @@ class Drawing:
                 continue
             around = closed[before]
             if around and around == closed[after]:
-                continue  # in one closed group, like most edges of large models
+                continue  # both ends are in one closed group, as in most edges of large models
             same = len(common_path((before, after)))
             sources, targets = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"

@@ -232,7 +232,11 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups and merge only subgroups; return the number of nodes and values."""
+    """Dissolve small groups, and merge a group with its only member if that is a group, too.
+
+    Returns:
+        The number of nodes and values in the group and its subgroups.
+    """
     members: list[ModuleGroup | str] = []
     total = 0
     for member in group.members:

@@ -24,7 +24,7 @@ _TYPE = re.compile(r"^\w+(?:\[[^\]]*\])?\s+(?=[\[{\w.\-\"])")
 """The type of a tensor, before its elements."""
 _SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
 _WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
-"""A complete literal; a cut literal, or a reference such as `blob"…"`, does not match."""
+"""Matches a complete literal, but neither a truncated one nor a reference such as `blob"…"`."""
 _MAX_TEXT = 200
 _MAX_DETAIL_LENGTH = 120
 

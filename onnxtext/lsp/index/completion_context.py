@@ -336,7 +336,7 @@ class _Reader:
         if bracket >= 0:
             return True
         if opening >= 0 and self.tokens[opening].startswith("@"):
-            return self.in_body  # outside, the name of a graph or function follows
+            return self.in_body  # outside of a body, the name of a graph or function follows
         # Outside of braces, a header or the head of a graph may end here.
         return self._operator_before(opening) or self._call_before(opening)
 

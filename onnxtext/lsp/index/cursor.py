@@ -20,7 +20,7 @@ Kind = Literal[
     "value", "function", "operator", "attribute", "parameter", "type", "label", "graph", "literal"
 ]
 Step = tuple[str | int, SpanMap]
-"""Name or index, and span map, of a part: an item of `LocatedSpans.path_to`."""
+"""An item of `LocatedSpans.path_to`: the name or index of a part, and the part's span map."""
 
 
 @dataclass(slots=True)

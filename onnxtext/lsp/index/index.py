@@ -329,13 +329,14 @@ class Index:
             if located is not None and located.span.end >= offset:
                 return statement
             if statement.scope.holder is None and statement.kind == "node":
-                return None  # no statement contains a node of an outermost graph
+                return None  # earlier statements end before this node of an outermost graph
         return None
 
     def statements_in(self, start: int, end: int) -> list[Statement]:
-        """Return the statements that begin in [start, end), after those that may contain `start`.
+        """Return the statements that begin in [start, end), or may contain the offset `start`.
 
-        These are the last statement before `start`, and the statements whose graphs contain it.
+        The latter are the last statement before `start`, and statements whose graphs contain that
+        statement.
         """
         first = max(bisect_left(self.starts, start) - 1, 0)
         result = self.statements[first : bisect_left(self.starts, end)]

@@ -138,7 +138,11 @@ def limit_statements(index: Index) -> None:
 
 
 def _limit_holders(index: Index, ordered: list[int]) -> None:
-    """Set the limit of each statement that contains graphs to the next start after these graphs."""
+    """Set `limit` of each statement that contains graphs.
+
+    It is the first offset in `ordered` (the starts of statements, graphs and sections, and the end
+    of the text) after everything in these graphs.
+    """
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # nested graphs first
         if scope.parent is None:

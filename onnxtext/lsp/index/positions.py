@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
-    # At run time, only the methods that need it import it: `onnxtext view` lacks the extra `lsp`.
+    # Methods import `lsprotocol` when they need it: `onnxtext view` works without the extra `lsp`.
     from lsprotocol import types as t
 
 _LINE_FEED = re.compile("\n")

@@ -177,7 +177,8 @@ def _decorators_start(index: Index, scope: Scope) -> int:
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""Maps each field that contains the name of a value to the field that must enclose it, or to ""."""
+"""The fields that contain the name of a value. Each is mapped to the field that must enclose it, or
+to "" if it may be in any field."""
 
 
 def _recorded_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:

@@ -16,8 +16,8 @@ class TextBlocks:
     """The multi-line strings of a text.
 
     Attributes:
-        is_paired: whether each quote has a partner. If not, a string `"…"` ends with its line at
-            the latest, so that an unclosed quote does not change the meaning of later lines.
+        is_paired: whether each quote has a partner. If not, no string `"…"` extends beyond its
+            line, so that an unclosed quote does not change the meaning of later lines.
     """
 
     def __init__(self, text: str) -> None:

@@ -192,7 +192,7 @@ class Protocol(LanguageServerProtocol):
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
-            # The context holds the id of a request. The worker serves all requests: give it a copy.
+            # The worker runs in a copy of the context, because the context holds one request's id.
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())
@@ -209,7 +209,7 @@ class Protocol(LanguageServerProtocol):
                 continue
             try:
                 ready = await self._server.prepare(waiting.version, waiting.method)
-            except Exception:  # the handler will raise it again and report it
+            except Exception:  # it recurs in the handler, where it is reported
                 ready = True
             if not ready:
                 continue

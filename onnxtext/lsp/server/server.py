@@ -33,8 +33,8 @@ from onnxtext.lsp.server.protocol import Protocol
 from onnxtext.lsp.server.stdio import PipeReader, PipeWriter
 
 STRICT = "ONNXTEXT_LSP_STRICT"
-"""If this variable is set, internal errors are sent to the client. By default they are logged and
-the request has no result, since editors show each error to the user."""
+"""If this environment variable is set, internal errors are sent to the client. By default, they are
+only logged and the request has no result, since editors show each error to the user."""
 
 SYNTAX_DELAY = 0.01
 """Seconds before a changed text is parsed, to batch changes."""

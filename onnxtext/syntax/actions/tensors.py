@@ -119,7 +119,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
 def _semantic_error(
     error: LiteralError, token: str | None, parse: Callable[[str], object] | None = None
 ) -> SemanticError:
-    """Convert an error like `from_literal`; accept a literal that was joined from tokens, too."""
+    """Convert an error as `from_literal` does; `token` may also be a `JoinedText`."""
     result = from_literal(error, token, parse)
     if isinstance(token, JoinedText):
         result.at = token.source(error.offset)

@@ -204,7 +204,7 @@ _BLANKS = r"[ \t\n\v\f\r]*"
 
 _MARK = "a mark"
 _LONG = "long"
-"""The kinds of two groups that are not terminals: punctuation, and the start of a long token."""
+"""Kinds that are not terminals: `_MARK` is punctuation, `_LONG` is the start of a long token."""
 
 _RARE = frozenset((_LONG, "NESTED", END_KIND))
 

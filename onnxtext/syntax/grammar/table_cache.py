@@ -77,7 +77,10 @@ def cache_path(grammar: str) -> Path | None:
 
 
 def _lark() -> str:
-    """Return the text of `lark/__init__.py`: it has Lark's version; metadata is slower."""
+    """Return the text of `lark/__init__.py`, which contains Lark's version.
+
+    Reading the version with `importlib.metadata` is slower.
+    """
     spec = find_spec("lark")
     assert spec is not None, "a dependency"
     assert spec.origin is not None, "it has an __init__.py"
@@ -99,7 +102,7 @@ def read_tables(path: Path) -> ParserTables | None:
             return None
         header, _, cells = content.partition(b"\n")
         return _tables(json.loads(header), cells)
-    except (OSError, ValueError, TypeError, KeyError):  # the last two: unexpected JSON structure
+    except (OSError, ValueError, TypeError, KeyError):  # KeyError, TypeError: wrong structure
         return None
 
 

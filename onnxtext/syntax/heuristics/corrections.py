@@ -57,7 +57,7 @@ _SWAP = 1.5  # swapping two tokens
 _LINE = 2.0  # removing a line
 _TWO_LINES = 1.0  # changing tokens on two lines
 _BRACE_IN_LINE = 1.5  # inserting `{` before a token on the same line
-_COMPLETE_LINE = 0.5  # changing a line before the error that seems complete
+_COMPLETE_LINE = 0.5  # changing a line that is before the error and seems complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ class _Search:
     def find(self, limit: float) -> Correction | None:
         """Return the correction with the lowest cost; None if no cost is below `limit`."""
         order = count()
-        # Cost, order, start, states, inserted text, number of insertions (-1 for a swap), and end
-        # of the removal (None while more tokens may be inserted).
+        # The items are: cost, order, start, states, inserted text, number of insertions (-1 for a
+        # swap), and end of the removal (None while more tokens may be inserted).
         heap: list[tuple[float, int, int, list[int], str, int, int | None]] = []
         seen: set[tuple[int, tuple[int, ...]]] = set()
 
@@ -256,7 +256,7 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the first index of each line to the index after the line, for the last lines only."""
+        """Map the index at which a line begins to the index after it, for the last `_MAX_LINES`."""
         lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
             if start > self.error:
@@ -285,11 +285,11 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether the tokens from an index up to `far` tokens after the error parse.
+        """Whether the tokens from `start` to the `far`-th token after the error parse.
 
         Args:
             stack: the states of the parser before these tokens.
-            start: the index.
+            start: the index of the first token.
         """
         kinds = self.kinds
         states = States(self.context.automaton, stack)

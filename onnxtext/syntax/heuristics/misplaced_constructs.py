@@ -34,7 +34,7 @@ _ATTRIBUTE_TYPES = frozenset(
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
 _MISSING_BRACE = 3
-"""The edit cost of a graph among nodes: a missing `}` before the graph is likelier."""
+"""The edit cost of a graph among nodes; high, since a `}` missing before the graph is likelier."""
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )
@@ -195,7 +195,7 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
 
 
 _NODE = 8
-"""If so many tokens parse as nodes, the block is the body of a graph, not a section."""
+"""If at least this number of tokens parse as nodes, a block is the body of a graph, no section."""
 
 
 def _has_nodes(context: ErrorContext, edit: Edit) -> bool:

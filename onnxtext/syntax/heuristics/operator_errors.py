@@ -91,7 +91,7 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if text[first.at] in "[(":
         tokens = context.lexer.tokens(text, first.at, max(first.end, context.line_limit))
-        end = closing_index(tokens) if tokens[:1] and tokens[0] in CLOSER else 0  # 0: one token
+        end = closing_index(tokens) if tokens[:1] and tokens[0] in CLOSER else 0  # 0: no bracket
         if not tokens or end is None or "=" in tokens[1 : end + 2]:
             return
         span = Span(first.at, tokens[end].end)

@@ -114,7 +114,7 @@ class Outcome:
 
     Attributes:
         count: the number of parsed tokens from `resume` on.
-        resume: the offset of the first token after the last edit that is at or after the error.
+        resume: the offset of the first token that is after the last edit and not before the error.
         complete: whether the parse reached its limit or the end of the text, or stopped at an
             invalid token that is probably a separate error.
         next_line: whether a token on a later line than the error parsed.
@@ -150,7 +150,7 @@ def parse_with_edits(
     text = region.text
     pieces = []
     places = []  # for each piece: offset in the edited text, offset in the original, is inserted
-    spans: list[tuple[int, int]] = []  # of the inserted texts, in the edited text
+    spans: list[tuple[int, int]] = []  # the spans of the inserted texts in the edited text
     offset, size = region.start, 0
     for edit in edits:
         for piece, origin in (
@@ -179,7 +179,7 @@ def parse_with_edits(
     next_line = False
     for kind, token, offset in lexer.read(changed, 0):
         end = offset + len(token)
-        if end == len(changed) and limit < len(text) and resume >= 0:  # the limit may cut it
+        if end == len(changed) and limit < len(text) and resume >= 0:  # perhaps cut off
             return Outcome(count, resume, True, next_line, tokens, edited)
         after = offset >= size and offset + shift >= touched
         if after and resume < 0:

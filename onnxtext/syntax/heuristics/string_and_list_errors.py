@@ -178,7 +178,10 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _safety_of_equals(context: ErrorContext, token: Token, mark: str) -> Applicability:
-    """Return whether writing `=` for `:` is safe; it is not after `)`, or before `:` or a type."""
+    """Return the safety of replacing `token` by `mark`.
+
+    Replacing `:` by `=` is unsafe after `)`, and before another `:` or a type.
+    """
     after = context.lexer.token(context.text, token.end)
     called = context.text[max(0, token.at - 10) : token.at].rstrip().endswith(")")
     return "unsafe" if mark == "=" and (called or after in {":", *ATTRIBUTE_TYPES}) else "safe"
@@ -304,7 +307,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     To find the row, inspect the rank of the tensor and the indentation of rows and brackets.
     """
     text, done = context.text, context.done
-    # A token that recovery inserted has the offset of another token.
+    # A `[` that recovery inserted has the offset of another token: the text has no `[` there.
     starts = [
         index
         for index, (token, value) in enumerate(pairwise(done), 1)

@@ -94,8 +94,8 @@ class Recovery:
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
-        # Offsets: errors up to `_reported` and in text before `_resumed` have been reported;
-        # `_skipped` is the end of the text that was skipped last.
+        # These are offsets. Errors up to `_reported`, and errors in skipped text before `_resumed`,
+        # have been reported. `_skipped` is the end of the text that was skipped last.
         self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
@@ -151,7 +151,7 @@ class Recovery:
         context, position = self._error_context(token, offset)
         self._tries = self._tries + 1 if offset == self._at else 0
         self._at = offset
-        if self._tries > MAX_TRIES:  # no edit helped
+        if self._tries > MAX_TRIES:  # no edit helped: drop the statement
             self._reported = max(self._reported, offset)
         diagnosis = diagnose(context, self._budget) if offset > self._reported else None
         if diagnosis is not None and diagnosis.replaces_errors:
@@ -162,7 +162,7 @@ class Recovery:
         certain = certain and not follows_bare_value(self.text, self._errors, context.region.start)
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
-        # The skipped text has been reported.
+        # The errors in skipped text have been reported.
         cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         if offset > self._reported and may_be_wider(context, cost) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
@@ -221,7 +221,7 @@ class Recovery:
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
             self._report(diagnosis or unexplained_error(context, resync.early))
-        # If parsing continues at `resync.early`, before this error, report errors after that place.
+        # If parsing continues before this error, at `resync.early`, report errors from there on.
         self._reported = at if resync.early is None else resync.early - 1
         if diagnosis is not None and self._skipped < (skip_to or 0) <= at:
             self._reported = self._skipped = (skip_to or 0) - 1
@@ -373,7 +373,7 @@ class Recovery:
         try:
             return self._close_all(len(self.text))
         finally:
-            del self._errors[error_count:]  # errors of the truncated constructs
+            del self._errors[error_count:]  # errors due to the early closing
 
     def _close_all(self, end: int) -> int | None:
         machine = self.parser.machine
