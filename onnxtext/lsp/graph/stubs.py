@@ -21,7 +21,7 @@ from onnxtext.lsp.index.operators import value_text
 _MAX_TEXT_LENGTH = 24
 _CONSTANT = re.compile(r"Constant\s*<\s*\w+(?:\s*:\s*\w+)?\s*=\s*(.*?)>\s*\(", re.DOTALL)
 _TYPE = re.compile(r"^\w+(?:\[[^\]]*\])?\s+(?=[\[{\w.\-\"])")
-"""The type of a tensor, before its elements."""
+"""Matches the type of a tensor at the start of its literal; the elements follow."""
 _SCALAR = re.compile(r"^(?:\w+\(|\{)([^(){},]*)[)}]$")
 _WHOLE = re.compile(r"[\[{][^:]*[\]}]|-?[\w.+\-]+|\".*\"")
 """Matches a complete literal, but neither a truncated one nor a reference such as `blob"…"`."""

@@ -241,7 +241,7 @@ class Index:
         return sorted([*starts, *(section.at for section in self.section_spans[:1])])
 
     def original(self, item: Any) -> Any:
-        """Return the syntax tree's item for a scope's item, which may be a resolved copy of it."""
+        """Return the item of the syntax tree for a scope's item, which may be a resolved copy."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 

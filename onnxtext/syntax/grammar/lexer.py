@@ -72,12 +72,12 @@ class Lexer:
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern of a token, or of the start of a long token; and the kind of each group."""
+        """A pattern for a token or the start of a long token, and the kind for each regex group."""
         return _token_pattern(self._terminals, [(_LONG, _LONG_BEGINNING)])
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """The pattern of a token, even of a whole long token; and the kind of each group."""
+        """A pattern for a whole token, even a long one, and the kind for each regex group."""
         return _token_pattern(self._terminals, [])
 
     def read(self, text: str, offset: int) -> Iterator[tuple[str, str, int]]:

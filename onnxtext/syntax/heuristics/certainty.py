@@ -26,7 +26,7 @@ _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 
 
 def _places(text: str, name: str, span: Span) -> Iterator[int]:
-    """Yield the offsets of a whole name, quoted or not, near a range but outside of it."""
+    """Yield the offsets at which a whole name, quoted or not, occurs near but outside a range."""
     end, limit = max(0, span.start - _AROUND), span.end + _AROUND
     for _ in range(_MAX_HITS):
         place = text.find(name, end, limit)

@@ -13,7 +13,7 @@ from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import COMMENT, LINE_STRING, Source, Span
 
 _MIN_LINES = 3
-"""Minimum number of lines of a text to recognize a mark at the start of each line."""
+"""A mark at the start of each line is recognized only if at least this number of lines have it."""
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
 _ADDED = re.compile(r"\+")

@@ -58,9 +58,9 @@ from onnxtext.syntax.recovery.resynchronization import (
 from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 BRACKETS = OPENING | CLOSING
-_MAX_WIDER = 3
+_MAX_WIDER = 3  # the maximum number of enclosing constructs to inspect for an error
 _MAX_WIDER_LENGTH = 80
-"""Maximum number of enclosing constructs to inspect for an error, and of tokens in each."""
+"""Maximum number of tokens of each enclosing construct that is inspected for an error."""
 
 MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
