@@ -153,7 +153,7 @@ def _check_weights(job: ConversionJob, weights: Path) -> None:
 def _check_derived(target: Path) -> None:
     """Raise a CommandError if `target` is a device, or a link to another directory.
 
-    Only paths that the command itself derives from other names are checked, not those of `-o`.
+    This is for derived paths. A path that the user gives with `-o` may be a device or a link.
     """
     why = unsafe_reason(target, target.parent)
     if why is not None:
@@ -230,8 +230,8 @@ def _write(
 def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
     """Write all new files, then rename them over the old ones.
 
-    The files are renamed in reverse order. In `files`, external data follows its model, so it
-    exists before the model.
+    The files are renamed in reverse order: `files` has a model before its external data, and the
+    external data must exist first.
     """
     size = sum(len(piece) for _, pieces in files for piece in pieces)
     with contextlib.ExitStack() as stack:

@@ -29,8 +29,8 @@ _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the line number of a statement in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Placeholder for the number of a line after the first line of a statement; contains its distance
-to the first line."""
+"""Placeholder for the number of a line after the first line of a statement. The digits are the
+distance between the two lines."""
 
 
 def register(server: Server) -> None:

@@ -46,7 +46,7 @@ def register(server: Server) -> None:
 
 
 def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
-    """Return the hover for the name, literal or keyword under the mouse; None without a hover."""
+    """Return the hover for the name, literal or keyword under the mouse, or None."""
     version = document.version
     offset = version.lines.offset(params.position)
     at_cursor = target_at(version.index, offset)

@@ -38,7 +38,7 @@ MAX_NODES = 5000
 MANY_NODES = 200
 """Minimum number of nodes and values of a model whose groups are closed by default."""
 MAX_USERS = 8
-"""Maximum number of users of a value that is drawn with edges; with more, each user has a stub."""
+"""If a value has more users than this, it has no edges; each user has a stub instead."""
 
 _MAX_OPERATORS = 6
 

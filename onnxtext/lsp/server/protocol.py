@@ -209,7 +209,7 @@ class Protocol(LanguageServerProtocol):
                 continue
             try:
                 ready = await self._server.prepare(waiting.version, waiting.method)
-            except Exception:  # it recurs in the handler, where it is reported
+            except Exception:  # the handler will fail, too, and report it
                 ready = True
             if not ready:
                 continue

@@ -256,7 +256,7 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the index at which a line begins to the index after it, for the last `_MAX_LINES`."""
+        """Map the start of each of the last `_MAX_LINES` lines to its end; both are indexes."""
         lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
             if start > self.error:

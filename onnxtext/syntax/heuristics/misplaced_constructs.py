@@ -195,7 +195,7 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
 
 
 _NODE = 8
-"""If at least this number of tokens parse as nodes, a block is the body of a graph, no section."""
+"""If at least this number of tokens parse as nodes, a block is a graph's body, not a section."""
 
 
 def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
