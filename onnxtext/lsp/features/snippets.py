@@ -7,7 +7,7 @@ import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
 _ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""Sets of punctuation. A completion adds no character of a set if one already follows the cursor."""
+"""Sets of punctuation. A completion adds none of a set if one of the set follows the cursor."""
 
 
 def escape_snippet(text: str) -> str:
