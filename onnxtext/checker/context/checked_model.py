@@ -40,7 +40,7 @@ class Options:
         base_dir: the directory that paths of external data are relative to; None if unknown.
         active: the codes of the active (enabled) rules, such as `value-undefined`.
         selected: the codes of the rules that the user selected explicitly, such as by `--select`.
-        encoded: a function that returns the model as protobuf bytes, or None if it cannot be
+        encoded: a function that returns the model as protobuf bytes, or None if the model cannot be
             encoded. The attribute itself is None if the caller provides no function.
         assumed: the operator sets to use for a fragment that is a graph or nodes, which has no
             opset imports.

@@ -36,7 +36,7 @@ def describe_contradiction(left: Type, right: Type) -> str | None:
 
 
 def _kind(type: Type) -> str:
-    """Return the kind of a type, as text for messages."""
+    """Return the kind of a type for messages, with its article: `a sparse tensor`."""
     names = {
         TensorType: "a tensor",
         SparseTensorType: "a sparse tensor",

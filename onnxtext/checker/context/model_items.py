@@ -194,7 +194,8 @@ def dense_tensors(subject: CheckedModel) -> list[TensorUse]:
     """Return the dense tensors in initializers and attributes, including parts of sparse tensors.
 
     An initializer with raw data is omitted if it has no decorators and its element type is in
-    `_ORDINARY`. The size of its data is already checked, and no other rule applies to it.
+    `_ORDINARY`. The parser and the decoder have checked the size of its data, and no other rule
+    applies to it.
     """
     return list(_tensors(subject))
 

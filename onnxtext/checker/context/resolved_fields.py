@@ -223,7 +223,10 @@ class ResolvedFields:
         return type if isinstance(type, ast.Record) else None
 
     def initializer(self, value: ast.ValueInfo, *, is_input: bool) -> ast.ValueInfo:
-        """Return an initializer with the changes of its `@set` and `@unset` applied."""
+        """Return an initializer with the changes of its `@set` and `@unset` applied.
+
+        If `is_input`, the initializer is the default of an input, to which `@data.set` applies.
+        """
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
         if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, ast.SparseTensor):
             return value
@@ -257,7 +260,7 @@ class ResolvedFields:
 
 
 def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
-    """Copy `original`, with the values of the protobuf fields `fields` from `lifted`."""
+    """Copy `original`, but take the protobuf fields `fields` from `lifted`."""
     result = replace(original)
     for field in fields:
         name = _FIELDS.get(field)

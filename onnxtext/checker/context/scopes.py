@@ -53,7 +53,8 @@ class Scope:
         holder_index: the 0-based index of `holder` in the nodes of `parent`.
         attribute: the name of the attribute of `holder` that contains this graph.
         function: the enclosing function; None outside of functions.
-        opsets: the imported operator sets; None if unknown, because a fragment has no imports.
+        opsets: the imported operator sets; for a fragment that is a graph or nodes, the operator
+            sets in `Options.assumed`, which may be None.
         tree: the function as it is before its decorators are applied; None for a graph.
         inputs: the formal inputs.
         outputs: the formal outputs.
@@ -172,9 +173,9 @@ class Scope:
         return None
 
     def definition(self, name: str) -> tuple[ValueInfo | Node, tuple[str | int, ...]]:
-        """Return the statement that defines a name in this scope, and the path of the name in it.
+        """Return the statement that defines a name in this scope, and the position of the name.
 
-        The path is as in `Place.part`.
+        The position is a path in the statement, as in `Place.part`.
         """
         position = self.position[name]
         if position == GIVEN:

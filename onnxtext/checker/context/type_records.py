@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect types written as `TypeProto` records: no other types can lack a required field."""
+"""Collect types that are written as `TypeProto` records: only they can lack required fields."""
 
 from __future__ import annotations
 

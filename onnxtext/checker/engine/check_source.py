@@ -115,9 +115,10 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 def _check_despite_dangling(
     source: Source, errors: Sequence[Diagnostic], options: dict[str, Any]
 ) -> list[Diagnostic]:
-    """Check a text that has errors; return only these errors unless all are dangling entries.
+    """Check a text that has errors; apply the rules only if all errors are dangling entries.
 
-    A dangling entry is an entry of a section that names no item of the model.
+    A dangling entry is an entry of a section that names no item of the model. If there are other
+    errors, return only the errors.
     """
     from onnxtext.syntax.parse import parse_partial
 

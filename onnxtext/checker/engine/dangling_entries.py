@@ -50,8 +50,9 @@ def join_findings(
     if any("value_info" in f"{item.message} {item.help}" for item in errors):
         # The entries may name values that a wrong `@value_info` does not list.
         remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
-    # An undefined value may be the output of a deleted node, whose label then dangles. So each
-    # undefined value explains one dangling label that is not misspelled.
+    # An undefined value may be the output of a deleted node. Entries that refer to this node by its
+    # label then dangle, too. So for each undefined value, drop the entries with one label, unless
+    # the label is probably misspelled.
     undefined = {item.message for item in errors if item.code in _LOST_NODE}
     ends = tuple([name for text in undefined for name in _QUOTED.findall(text)[:1]])
     lost = {item.message: item for item in remaining if _is_lost_label(item, ends)}
@@ -63,7 +64,7 @@ def join_findings(
 
 
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
-    """Whether the label in a dangling entry is probably right, because its node is missing.
+    """Whether an entry probably dangles because the node with its label is missing.
 
     False if the label is probably misspelled, or if the entry does not name a label.
 

@@ -117,7 +117,7 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
 
 
 def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
-    """Yield sets of findings to repair together: all; all except guesses; then each guess."""
+    """Yield sets of findings to repair together: all; all except guesses; each guess alone."""
     yield repairable
     guesses = [item for item in repairable if _is_kind(item, _GUESSES)]
     if guesses:

@@ -23,7 +23,7 @@ from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.io.memory import paused_collector
 
 _MAX_NODES = 5_000
-"""A larger fragment is checked only with the newest version of the standard operators."""
+"""A fragment with more nodes is checked only with the newest version of the operators."""
 _ABOUT_OPERATORS = frozenset(
     {"op-unknown", "op-deprecated", "input-count", "output-count", "optional-input-missing",
      "output-empty-required", "attribute-unknown", "attribute-required", "attribute-type",

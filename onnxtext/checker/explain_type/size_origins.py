@@ -39,7 +39,7 @@ from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 _MAX_STEPS = 20_000
 """The maximum number of steps in all explanations of one model together."""
 _MAX_OTHERS = 3
-"""The maximum number of further equal sizes that a step lists."""
+"""The maximum number of other input sizes that a step reports as equal to the output size."""
 _DEEPEST = 30
 """The maximum number of steps with several sources along one chain."""
 

@@ -48,7 +48,7 @@ class Outputs(NamedTuple):
 
 
 Visit = Callable[[Types], Outputs]
-"""Visits a body, given the types of its inputs, and reports no findings."""
+"""Visits a body and returns its outputs, given the types of its inputs; reports no findings."""
 
 
 def common_type(left: Type | None, right: Type | None) -> Type | None:

@@ -175,7 +175,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> None:  # fmt: skip
         """Report an output whose computed type differs from its declared type.
 
-        `declaration` is None if the node itself declares the type, as in `float[N] y = …`.
+        `number` is the 0-based index of the output. `declaration` is None if the node itself
+        declares the type, as in `float[N] y = …`.
         """
         places: tuple[Place, ...]
         if declaration is None:

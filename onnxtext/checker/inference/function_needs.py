@@ -70,7 +70,7 @@ class FunctionNeeds:
         self._types: dict[Parameter, TypedUse] = {}
         # Maps a parameter of a called function to the parameters of callers that are passed for it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        # The same, only for attribute references that do not state a type.
+        # Like `_callers`, but only for attribute references that do not state a type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {
@@ -215,7 +215,7 @@ def float_for_int(node: Node, attribute: Attribute, required: AttributeType) -> 
     """Return the repair that writes `3.0` for `3` if an attribute must hold floats.
 
     Return None if `required` is neither FLOAT nor FLOATS. Also return None if the attribute does
-    not hold integers, or if one is so large that a 32-bit float may not represent it exactly.
+    not hold integers, or if an integer is too large for a 32-bit float to represent exactly.
 
     Args:
         node: the node with the attribute.

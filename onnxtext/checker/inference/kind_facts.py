@@ -115,7 +115,10 @@ class InputUse(NamedTuple):
 
 NOTHING = InputUse(values=False)
 TENSOR = InputUse(values=False)
-"""For `Constant`, whose elements are in an attribute. It equals `NOTHING`: compare with `is`."""
+"""For `Constant`, whose elements are in an attribute.
+
+Use `is` to distinguish this object from `NOTHING`: they are equal.
+"""
 _EVERYTHING = InputUse(values=True, constants=0)
 
 
@@ -147,7 +150,7 @@ _TYPE_PRESERVING_OPERATORS = """
 TYPE_PRESERVING_OPERATORS = frozenset(_TYPE_PRESERVING_OPERATORS.split())
 """Operators with one input: in every node that onnx accepts, the output has the input's type."""
 FIRST_TYPE_PRESERVING_VERSION = 6
-"""The first version for which onnx can infer all of `TYPE_PRESERVING_OPERATORS`."""
+"""The first operator set version in which onnx infers all of `TYPE_PRESERVING_OPERATORS`."""
 
 
 def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
@@ -175,7 +178,9 @@ def is_plain_dim(dim: Dim) -> bool:
 
 
 class KindShapes:
-    """Infers the symbolic shapes of one node of each `NodeKind` (`SymbolicShapes`: of all nodes).
+    """Infers symbolic shapes for one node of each `NodeKind`.
+
+    `SymbolicShapes`, in contrast, infers the shapes of all nodes.
 
     Attributes:
         fits: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or

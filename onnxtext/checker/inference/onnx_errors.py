@@ -18,7 +18,7 @@ _LARGEST = 1 << 31
 _MAX_EXPANDED = 10_000
 """Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100
-"""Maximum depth of calls, because onnx recurses."""
+"""Maximum depth of nested function calls; onnx expands them by recursion."""
 
 
 def errors_of(subject: CheckedModel) -> list[Finding]:

@@ -111,8 +111,8 @@ OUTPUT_TYPES = {
     "SequenceAt": _element,
     "ConcatFromSequence": _element,
 }
-"""Maps operators whose schemas do not determine the type of the first output to functions.
+"""Maps operators to functions that return the type of the first output, or None if unknown.
 
-Each function returns this type; None if unknown. The operators are in the standard domain or in
-`ai.onnx.ml`.
+The schemas of these operators do not determine this type. The operators are in the standard domain
+or in `ai.onnx.ml`.
 """

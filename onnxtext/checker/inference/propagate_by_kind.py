@@ -75,7 +75,7 @@ class KindPropagation:
 
     Attributes:
         kinds: the kinds found so far, each with its first node.
-        symbols: infers the symbolic shapes of these nodes.
+        symbols: infers the symbolic shapes of the first node of each kind.
         depends_on_values: whether an output type may depend on the elements of an input.
     """
 

@@ -43,7 +43,7 @@ class ScopeWalk(Generic[E]):
     def __init__(self, subject: CheckedModel) -> None:
         self.findings: list[Finding] = []
         self.environments: dict[int, E] = {}
-        # The subject refers to this walk: a reference to the subject would make a cycle.
+        # The subject caches this walk: a reference back to the subject would make a cycle.
         self._scopes = subject.scopes
         self._targets = resolve_targets(subject)
         self._calls = CallMemo(subject)

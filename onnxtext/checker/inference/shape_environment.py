@@ -73,9 +73,9 @@ def is_small(type: Type | None, data: object) -> bool:
 
 
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
-    """Return the names of the inputs whose initializers are defaults that callers can replace.
+    """Return the names of the inputs whose initializers, if any, callers can replace.
 
-    From IR version 4 on, these are all inputs; before, there are none.
+    Before IR version 4, the result is empty. From IR version 4 on, it contains all inputs.
     """
     return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 

@@ -375,7 +375,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
         """Encode a tensor; return None if the encoding fails."""
-        key = id(type), id(data)  # unique: the tree outlives the walk
+        key = id(type), id(data)  # no id is reused: the tree lives longer
         if key not in self._encoded:
             try:
                 self._encoded[key] = b"".join(lower_tensor(type, None, data))

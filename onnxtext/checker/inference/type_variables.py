@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the input types of a node against type constraints of its operator and its attributes."""
+"""Check the input types of a node against its operator's constraints and its attributes."""
 
 from __future__ import annotations
 

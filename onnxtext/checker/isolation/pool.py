@@ -157,7 +157,7 @@ class InferenceClient:
     ) -> Answer:
         """Return [encoded function]: the function body that defines a node's operator.
 
-        The function body must depend on the types of the node's inputs.
+        This works only for operators whose function body depends on the types of the inputs.
 
         Args:
             operator: the operator, as (name, version of the schema, domain).

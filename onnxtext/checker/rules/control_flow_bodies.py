@@ -36,7 +36,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Iterator[Finding]:
     names = [value.name for value in body.inputs]
-    if 0 < ir_version < 4:  # initializers are inputs, but get no values from the node
+    if 0 < ir_version < 4:  # the node passes no values to inputs with initializers
         initializers = {value.name for value in body.initializers}
         names = [name for name in names if name not in initializers]
     outputs = len(body.outputs)

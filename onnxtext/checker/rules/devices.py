@@ -72,7 +72,7 @@ def _configuration(
     count = _number(configuration.record, "num_devices")
     devices = field_of(configuration.record, "device")
     if count is None and not _is_valid(configuration.record):
-        return  # an error in the record explains it
+        return  # the encoder reports the invalid record
     if count is None or count < 1:
         has = (
             "no `num_devices`" if count is None else f"`num_devices: {count}`; it must be positive"
@@ -235,7 +235,7 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find device indices, also in device groups, that the configuration lacks; find equal keys."""
+    """Find unknown device indices, also in device groups, and device groups with equal keys."""
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")

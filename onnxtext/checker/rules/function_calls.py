@@ -25,9 +25,10 @@ from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
 from onnxtext.plurals import count_noun
 
 _MOST = 20
-"""The maximum number of overloads in a note, and of missing inputs or attributes of one call.
+"""The maximum number of overloads in a note, and of reported missing inputs in one call.
 
-Without this limit, the number of findings could be the number of calls times the number of inputs.
+The same limit holds for missing attributes. Without it, the number of findings could be the number
+of calls times the number of inputs.
 """
 
 

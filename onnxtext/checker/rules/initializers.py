@@ -21,7 +21,7 @@ from onnxtext.checker.rules.missing_and_duplicate_names import items_by_repeated
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find duplicate initializers, and initializers that wrongly are inputs or are not inputs."""
+    """Find duplicate initializers, and those that must be inputs or must not be inputs."""
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:
             continue

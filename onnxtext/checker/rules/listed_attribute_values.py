@@ -160,8 +160,11 @@ _TARGETS: Mapping[str, tuple[tuple[object, ...], frozenset[int], str]] = {
         "a `float8` type",
     ),
 }  # fmt: skip
-"""Maps attributes of `Cast` that apply to some target types only to a triple: the values that
-onnxruntime rejects for other target types, the target types, and a description of them."""
+"""The attributes of `Cast` that have an effect only for some target types.
+
+Maps each of these attributes to a triple: the values that onnxruntime rejects for other target
+types, the numbers of the target types, and a description of the target types.
+"""
 
 
 def _listed_values(signature: Signature) -> dict[str, _Listed]:
@@ -269,7 +272,7 @@ def _ignores_case(node: Node, name: str) -> bool:
 
 def _loads(node: Node, entry: _Listed, text: str) -> bool:
     """Whether onnxruntime loads a model with this value, which the operator does not list."""
-    if entry.attribute == "nearest_mode":  # onnxruntime reads it only in mode `nearest`
+    if entry.attribute == "nearest_mode":  # onnxruntime reads this only if `mode` is `nearest`
         mode = attribute_value(node.attributes, "mode")
         return mode not in (None, b"nearest") or text == ""
     return entry.loads is None or text in entry.loads

@@ -91,7 +91,7 @@ def _fields(
             tensor,
             f"has an empty `raw_data`, which readers use instead of the data in `{held[0]}`",
             "remove `raw_data`",
-        )._replace(severity="warning")  # the checker of onnx accepts it
+        )._replace(severity="warning")  # onnx's checker accepts this
     if len(held) > 1:
         names = ", ".join(f"`{name}`" for name in held)
         yield _field(

@@ -199,7 +199,7 @@ def _undefined_message(name: str, places: Sequence[Place]) -> str:
 
 
 def _inner_definition(scope: Scope, name: str) -> Scope | None:
-    """Return a graph nested directly in a scope that defines a name; None if there is none."""
+    """Return a graph that is nested directly in a scope and defines a name; None if none does."""
     for children in scope.children.values():
         for child in children:
             if name in child.position:

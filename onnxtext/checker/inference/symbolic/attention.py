@@ -14,7 +14,7 @@ from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 
 def _width(call: OperatorCall) -> Extent:
-    """Return the hidden size of values: `qkv_hidden_sizes[2]`, or a third of the weights' width."""
+    """Return the hidden size of V: `qkv_hidden_sizes[2]`, or a third of the weights' width."""
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
@@ -61,7 +61,7 @@ def standard_attention(call: OperatorCall) -> Shapes:
     input_shapes = {0: query, 1: keys, 2: values, 4: past, 5: older}
 
     def common(axis: int, name: str, *inputs: int) -> Extent:
-        """Return the size that all `inputs` must have at `axis`; reject the node if they differ."""
+        """Return the size of all `inputs` at `axis`; reject the node if the sizes differ."""
         sizes = [(index, input_shapes[index][axis]) for index in inputs]
         first, known = next((pair for pair in sizes if pair[1] is not None), sizes[0])
         for index, size in sizes:

@@ -48,7 +48,11 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
 
 
 def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
-    """Return the number of windows for `ceil_mode`; no window starts in the pads at the end."""
+    """Return the number of windows for `ceil_mode`; no window starts in the pads at the end.
+
+    `steps` is the last offset at which a window fits, `by` is the stride, and `end` is the offset
+    of the pads at the end.
+    """
     count = plus(quotient_rounded_up(steps, by), 1)
     if not isinstance(count, int) or not isinstance(end, int):
         return None
@@ -184,7 +188,10 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
 def _require_output(
     call: OperatorCall, axis: int, expected: int, stride: int, span: Extent, added: int
 ) -> None:
-    """Require that pads of at least 0 exist which give the output size `expected`."""
+    """Require that some pads, of which none is negative, give the output size `expected`.
+
+    `span` is the size of the dilated kernel, and `added` is the output padding.
+    """
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None
     if not isinstance(size, int) or not isinstance(span, int) or stride < 1:

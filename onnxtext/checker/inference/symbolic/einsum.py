@@ -23,7 +23,7 @@ def require_equation(call: OperatorCall) -> None:
     left, arrow, right = equation.decode(errors="replace").replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(call.shapes) or not all(map(_TERM.fullmatch, terms)):
-        return  # onnx reports it
+        return  # onnx reports this error
     repeated = next(
         (letter for letter in right if letter.isalpha() and right.count(letter) > 1), None
     )
@@ -52,7 +52,7 @@ def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, 
     before, dots, after = found.groups()
     rest = len(shape) - len(before) - len(after)
     if rest < 0 or (rest and not dots):
-        return  # onnx reports it
+        return  # onnx reports this error
     labels = [*before, *[str(axis - rest) for axis in range(rest)], *after]
     for label, size in zip(labels, shape, strict=True):
         if isinstance(size, int) and size != 1:

@@ -22,7 +22,7 @@ def _affine_grid(call: OperatorCall) -> None:
     if not call.has_rank(1, 1):
         return
     if theta is None or len(theta) != 3 or (sizes is not None and len(sizes) not in _MATRICES):
-        return  # onnx reports it
+        return  # onnx reports this error
     if sizes is not None:
         call.equal(theta[0], sizes[0], "dimension 0 of {0}", "entry 0 of {1}")
         for axis, size in enumerate(_MATRICES[len(sizes)], 1):

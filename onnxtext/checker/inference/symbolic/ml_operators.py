@@ -70,7 +70,7 @@ def _warn_if_missing(call: OperatorCall, name: str) -> None:
 
 
 def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
-    """Return which of two lists a node has; if it has both or none, reject it and return None."""
+    """Return which of two lists a node has; reject a node with both or none, and return None."""
     present = [name for name in (first, second) if count_of(call, name)]
     if len(present) != 1:
         call.reject(f"exactly one of `{first}` and `{second}` must be given")
@@ -292,4 +292,4 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "TreeEnsembleRegressor": _tree_regressor,
     "ZipMap": _zip_map,
 }
-"""Maps operators to inference functions. The names differ from those of standard operators."""
+"""Maps operators to inference functions. No standard operator has one of these names."""

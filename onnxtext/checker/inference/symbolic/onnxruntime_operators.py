@@ -22,7 +22,10 @@ from onnxtext.checker.inference.symbolic.size_equations import Extents, SizeEqua
 
 DOMAIN = "com.microsoft"
 SINCE = 13
-"""The operator version that inference functions of standard operators get as `since`."""
+"""The `OperatorCall.since` of all nodes with operators of onnxruntime.
+
+Inference functions of standard operators treat these nodes like nodes of this operator version.
+"""
 _AMONG_STANDARD = ("SimplifiedLayerNormalization",)
 """Operators of onnxruntime in the standard domain."""
 
@@ -37,12 +40,12 @@ def has_rule(domain: str | None, name: str) -> bool:
 
 
 def _standard(name: str, *indices: int) -> ShapeFunction:
-    """Return the function that infers the first output of a standard operator.
+    """Return a function that infers the shape of the first output as for a standard operator.
 
     Args:
         name: the standard operator.
-        indices: the 0-based indices of the inputs to pass to the function of the standard
-            operator, which has no scales and zero points. Without `indices`, pass all inputs.
+        indices: the 0-based indices of the node's inputs that the standard operator has, too; for
+            example, it has no scales and zero points. Without `indices`, all inputs are used.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:

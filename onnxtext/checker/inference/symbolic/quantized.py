@@ -112,7 +112,7 @@ def require_matmul_scales(
             scale_shape = call.shape(index)
             if scale_shape is None or len(scale_shape) < 2:
                 _require_each(call, index, shape[at], name)
-            elif isinstance(scale_shape[-3 - at], int):  # of -2 and -1, the axis that is not `at`
+            elif isinstance(scale_shape[-3 - at], int):  # -3 - at: -1 if `at` is -2, else -2
                 call.equal(
                     scale_shape[-3 - at],
                     1,

@@ -44,7 +44,7 @@ def recurrent(call: OperatorCall) -> Shapes:
 
 
 def _require_functions(call: OperatorCall, directions: int) -> None:
-    """Require the right number of `activations`; `RNN` may always have two, as its default has."""
+    """Require the right number of `activations`; `RNN` may always have two, like its default."""
     operator, activations = call.node.op_type, call.attribute("activations")
     expected = directions * _FUNCTIONS.get(operator, 0)
     if expected and isinstance(activations, tuple) and len(activations) not in (

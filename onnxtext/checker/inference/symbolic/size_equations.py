@@ -235,19 +235,19 @@ class SizeEquations:
     def reject(
         self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
     ) -> None:
-        """Record that a node does not accept its inputs."""
+        """Record that a node does not accept its inputs; see `ShapeMismatch` for the arguments."""
         certain = certain and self._outer is None
         self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
-        """Record that the declared shape of an output contradicts its computed shape."""
+        """Record that the declared shape of output `index` contradicts its computed shape."""
         self.mismatches.append(ShapeContradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
 
-        Ignore the equation if a dimension is unknown, or if there are no symbols. Also ignore it
-        unless it determines the size of a symbol or the difference between two symbols.
+        The equation has an effect only if both dimensions are known, and if it determines the size
+        of a symbol or the difference between two symbols.
         """
         if left is right or left is None or right is None or left == right:
             return
@@ -329,7 +329,10 @@ class SizeEquations:
     def _restrict(
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
-        """Restrict a size to some numbers; record a conflict if none of the numbers is possible."""
+        """Restrict a size to some numbers; record a conflict if none of the numbers is possible.
+
+        `reported_as` is the symbol that the conflict names; by default the symbol of the size.
+        """
         root, root_offset, joined = self.representative(extent[0])
         offset = root_offset + extent[1]
         allowed = frozenset(number - offset for number in numbers)

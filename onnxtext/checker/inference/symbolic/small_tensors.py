@@ -34,7 +34,7 @@ class SmallTensor(NamedTuple):
 
     Attributes:
         shape: the shape of the tensor.
-        items: the elements in row-major order; None for an unknown element or a fraction.
+        items: the elements in row-major order; None for unknown elements and for fractions.
         real: whether the element type is a float type.
     """
 
@@ -121,7 +121,7 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor.
 
     Return None if the tensor is too large, if its element type is not tracked, or if its data is
-    not loaded. Also return None for a tensor with elements of which none is an integer.
+    not loaded. Also return None if the tensor has elements, but all are unknown (`made_value`).
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
@@ -143,9 +143,14 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> SmallTensor | None:
-    """Return a `SmallTensor` with the elements `numbers`; fractions become unknown.
+    """Return a `SmallTensor`; return None if there are elements, but all become unknown.
 
-    Return None if there are elements, but all are unknown.
+    A float becomes unknown if it is not a whole number, or if its absolute value exceeds `EXACT`.
+
+    Args:
+        shape: the shape of the tensor.
+        numbers: the elements in row-major order.
+        real: whether the element type of the tensor is a float type.
     """
     items = [
         int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None

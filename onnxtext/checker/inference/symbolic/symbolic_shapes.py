@@ -198,7 +198,7 @@ class SymbolicShapes:
                 if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
                 if name in SHAPES_ALONE and not (values and all(values)):
-                    attributes, values = (), []  # without all input values, no output values
+                    attributes, values = (), []  # elements of outputs are unknown
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *map(id, values),
@@ -225,7 +225,7 @@ class SymbolicShapes:
                         and id(node) not in wrong
                         and rejected == len(sizes.mismatches)  # every equal node must be reported
                     ):
-                        # The key has ids of objects in the last four items, which keep them alive.
+                        # Keep alive the objects in the last four items: the key contains their ids.
                         results[key] = found, contents, inputs, types, attributes, values
             for name, shape in zip(outputs, found, strict=True):
                 if name and name not in shapes:

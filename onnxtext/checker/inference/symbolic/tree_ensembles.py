@@ -25,7 +25,7 @@ _MODES = frozenset(
 
 
 def count_of(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first named attribute that is a non-empty list; 0 without a list."""
+    """Return the length of the first attribute in `names` that is a non-empty list, or 0."""
     for name in names:
         value = call.attribute(name)
         if isinstance(value, (tuple, Floats)) and len(value):
