@@ -22,7 +22,7 @@ def describe_contradiction(left: Type, right: Type) -> str | None:
     """Describe how two declared types of one value contradict each other; None if they do not."""
     match left, right:
         case TensorType() | SparseTensorType(), TensorType() | SparseTensorType():
-            # Real models declare the dense type of a sparse initializer.
+            # Real models declare a sparse initializer with a dense type, which is no contradiction.
             return _tensors(left, right)
         case (SequenceType(a), SequenceType(b)) | (OptionalType(a), OptionalType(b)):
             return describe_contradiction(a, b)

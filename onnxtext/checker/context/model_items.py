@@ -35,9 +35,9 @@ class TypeUse(NamedTuple):
 
 @cache_in_memo
 def type_uses(subject: CheckedModel) -> list[TypeUse]:
-    """Return every distinct type in declarations and attributes, in the order of first use.
+    """Return every type object in declarations and attributes once, in the order of first use.
 
-    Equal types that are different objects count as distinct.
+    Equal types may be different objects; each of these objects is returned.
     """
     uses: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MAX_PLACES` places

@@ -167,7 +167,7 @@ class TextPlaces:
             offset = token.at + len(token)
 
     def _name_span(self, offset: int) -> Span:
-        """Return the span of the name of a graph or function: the token before its first list."""
+        """Return the span of a graph's or function's name: the token before the first bracket."""
         if offset not in self._names:
             self._names[offset] = self._find_name(offset)
         return self._names[offset]

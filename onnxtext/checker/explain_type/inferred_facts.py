@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up the types and values that an inference has recorded for a graph or function body.
+"""Look up the types and values that inference has recorded for a graph or function body.
 
 Inference visits a function body, and the graphs in it, once for each kind of call. Calls are of the
 same kind if equal facts are known about their inputs and attributes. A view gives the results of

@@ -279,7 +279,7 @@ class SizeExplainer:
         if not influences:
             step.how = f"{operator} computes it"
             if node.attributes:
-                step.how = f"{operator}: its attributes give it"
+                step.how = f"the attributes of {operator} give it"
             return []
         if all(size == step.size for size in sizes):
             step.how = f"{operator} takes it from"

@@ -103,7 +103,7 @@ class InputUse(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
-        all_values: whether this effect requires that the elements of all inputs are known.
+        all_values: whether they have an effect only if the elements of all inputs are known.
         constants: the 0-based index of the first input whose elements are passed to onnx if the
             input is constant; None if no elements are passed.
     """

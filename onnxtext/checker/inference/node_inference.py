@@ -117,7 +117,7 @@ class NodeInference:
             constants: the constants among these values, as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets; None if unknown.
         """
-        self._kept.append(node)  # `Lowering` caches its attributes by id
+        self._kept.append(node)  # `Lowering` caches attributes by id
         try:
             data = self._lowering.node(node)
             encoded_types = {

@@ -36,7 +36,7 @@ def _constant(node: Node, inputs: Texts) -> str | None:
         if isinstance(item.value, Tensor):
             return type_text(item.value.type)
         if isinstance(item.value, SparseTensor):
-            # ONNX infers the equivalent dense tensor type, and real models declare it.
+            # Not the sparse type: ONNX infers the dense type, and real models declare it.
             return None
         if item.type in by_type and item.name.startswith("value"):
             return by_type[item.type]

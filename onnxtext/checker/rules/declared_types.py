@@ -34,7 +34,7 @@ _DENOTATIONS = frozenset(
 _CONTAINERS = {
     "sequence_type": "elem_type", "optional_type": "elem_type", "map_type": "value_type",
 }  # fmt: skip
-"""Maps each field of TypeProto that contains another type to the subfield with that type."""
+"""For each field of TypeProto that contains another type, the subfield that holds this type."""
 _KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 

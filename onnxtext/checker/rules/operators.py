@@ -221,7 +221,7 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
 
 
 def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
-    # Another version of the schema's origin may accept more inputs, but hardly requires fewer.
+    # Another version of the schema's origin may accept more inputs, but rarely requires fewer.
     is_certain = finding.code == "optional-input-missing" or (
         finding.code == "input-count" and len(node.inputs) < signature.least_inputs
     )

@@ -55,7 +55,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         unchecked = unchecked or any(map(_is_checked_only_by_onnx, used.values()))
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # In IR version 1, attributes may lack a type; onnx rejects this only if it infers one node.
+    # In IR version 1, attributes may lack a type; onnx rejects this only in single nodes.
     skipped = skipped or subject.ir_version == 1
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return

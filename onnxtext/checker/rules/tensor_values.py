@@ -26,7 +26,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         if element is None:
             continue
         match tensor.data:
-            # Skip other types: every bit pattern is valid, and `raw.data` expands repeated data.
+            # Skip other types: any bit pattern is valid, and `raw.data` is slow for repeated data.
             case RawData() as raw if element.kind == "bool" or element.bits == 6:
                 yield from _raw(tensor, element, raw.data)
             case TypedData(entries):

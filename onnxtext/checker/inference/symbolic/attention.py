@@ -123,7 +123,7 @@ def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
     if len(shape) == 4:
         if count > 0 and isinstance(shape[1], int) and shape[1] != count:
             wrong = f"dimension 1 of {{{index}}} is {shape[1]}, but `{heads}` is {count}"
-            call.reject(wrong, certain=False)  # the specification omits this attribute for rank 4
+            call.reject(wrong, certain=False)  # the attribute is specified only for rank 3
         return shape
     if len(shape) != 3 or count <= 0:
         return (None,) * 4

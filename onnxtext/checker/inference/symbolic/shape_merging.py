@@ -46,7 +46,7 @@ def operator_step(
         sizes: the equations between sizes; this function adds the equations of the node.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
-        return tuple(declared_shapes), ()  # defaults must not replace unknown values
+        return tuple(declared_shapes), ()  # no attribute value may be replaced by its default
     before = len(sizes.mismatches)
     contents: SmallTensors = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):

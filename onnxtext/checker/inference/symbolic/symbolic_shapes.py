@@ -223,7 +223,7 @@ class SymbolicShapes:
                     elif (
                         type(target) is not Scope  # `_call` has its own cache
                         and id(node) not in wrong
-                        and rejected == len(sizes.mismatches)  # every equal node must be reported
+                        and rejected == len(sizes.mismatches)  # each equal node gets a finding
                     ):
                         # Keep alive the objects in the last four items: the key contains their ids.
                         results[key] = found, contents, inputs, types, attributes, values
