@@ -105,10 +105,11 @@ def from_binary(
         data: an encoded `ModelProto`; the encoding need not be canonical.
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
-        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
+        inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline.
-        metadata: where to write metadata: `auto` (a section at the end of the text, short single
-            entries inline), `section` (all in the section), `inline` (all at their statements) or
+        metadata: where to write metadata: `auto` (a section at the end of the text; an item's only
+            entry inline if it is short), `section` (all in the section), `inline` (all at their
+            statements) or
             `none` (left out; `to_binary` rejects such a text).
         name: the name of the data in messages, such as its file name.
 
@@ -132,8 +133,8 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         name: the name of the data in messages, such as its file name.
 
     Returns:
-        (text, losses). A loss describes a difference between the model and the text. If the text
-        only changes how some fields are stored, the last loss summarizes them and is `harmless`.
+        (text, losses). A loss describes a difference between the model and the text. If some fields
+        are only stored differently, the last loss summarizes these fields and is `harmless`.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
@@ -339,7 +340,7 @@ def dump(
         weights: where to write large data: `section` (at the end of the text), `store` (in a
             directory beside it, one file per blob), `safetensors` (in one file beside it), `inline`
             or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise `store`.
-        inline_limit: maximum number of elements of a tensor, or of a list in an attribute, that is
+        inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline.
         metadata: where to write metadata: `auto`, `section`, `inline` or `none`, as in
             `from_binary`.

@@ -114,7 +114,7 @@ _HELPS = {
 
 
 def _error_span(error: LowerError, source: Source) -> Span:
-    """Return the span of `error.mark` in the text; without it, of the statement's first token."""
+    """Return the span of `error.mark` in the text; if not found, of the statement's first token."""
     from onnxtext.syntax.grammar.lexer import load_lexer
 
     text, offset = source.text, max(error.at, 0)
@@ -131,9 +131,9 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 
 def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
-    """Find each word or decorator after the previous one; return the span of the last one found.
+    """Find words and decorators, each after the one before; return the span of the last one found.
 
-    Return None if the first one is not found.
+    The search ends at the first word that is not found. Return None if no word is found.
     """
     span = None
     for word in words:
@@ -148,7 +148,7 @@ def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
 
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
-    """Return an error that explains why bytes are not a model; `error` itself if that is unknown.
+    """Return an error that explains why bytes are not a model; `error` if the reason is unknown.
 
     Args:
         data: the bytes.

@@ -77,7 +77,7 @@ def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | 
 
 
 def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
-    """Return edits that correct the keywords in `@value_info(…)`; [] if one cannot be corrected."""
+    """Return edits that correct keywords in `@value_info(…)`; [] if a keyword is uncorrectable."""
     end = text.find(")", span.end, span.end + _MAX_LENGTH)
     edits = []
     for match in _WORD.finditer(text, span.end, max(end, span.end)):
@@ -90,7 +90,7 @@ def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
 
 
 def _entry_marks(text: str, span: Span) -> list[Edit]:
-    """Return edits that correct `@meta("key", "value")` and `@meta({"key": "value"})`."""
+    """Return edits that turn `@meta("k", "v")` or `@meta({"k": "v"})` into `@meta("k": "v")`."""
     start = text.find("(", span.start, span.end + 1)
     if start < 0 or text[span.start : start].strip() != "@meta":
         return []

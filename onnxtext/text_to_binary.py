@@ -194,7 +194,10 @@ def _move_to_external_file(
 
 
 _DEEP = 75
-"""Protobuf can read all models up to this depth. Deeper models are decoded to check it."""
+"""Protobuf can read all models up to this estimated nesting depth.
+
+Deeper models are decoded, to check whether protobuf can read them.
+"""
 
 
 def _restore_encoding(

@@ -147,7 +147,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
     data = join_pieces(encode(model, Source(text, name), blob_source=FilesBeside(model, base_dir)))
     printed = f"{name} as printed"
     violations: list[LawViolation] = []
-    if not _is_printed(text, model):  # otherwise the printed text is `text`
+    if not _is_printed(text, model):  # if it is, printing changes nothing
         violations += _compare_with_printed(model, data, base_dir, printed)
     del model
     try:

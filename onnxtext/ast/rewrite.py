@@ -61,7 +61,7 @@ class Rewriter:
         """Rewrite the attributes of nodes and the parameters of functions in place.
 
         Args:
-            graphs: the functions; graphs are ignored.
+            graphs: the functions. Graphs in the list are ignored.
             nodes: the nodes.
         """
         for graph in graphs:

@@ -34,7 +34,7 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""Maximum number of lines above an error, at a line's start, to search for a nonempty line."""
+"""If an error is at the start of a line, a nonempty line is searched among so many lines above."""
 _BOM = "\ufeff"
 
 
@@ -184,9 +184,10 @@ def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[in
 def _snippet_rows(
     snippet: _Snippet, severity: str, paint: _Paint, digits: int, columns: int
 ) -> Iterator[str]:
-    """Yield the line, and the rows of its marks below it.
+    """Yield the line, and below it the rows with its underlines and messages.
 
-    A line that is too long is repeated: for each group of marks that fit into the visible part.
+    Of a line that is too long, only a part is visible. Such a line is repeated, with another
+    visible part, until each of its marks has been shown.
     """
     room = max(columns - digits - 3, _NARROWEST)
     gutter = paint(f"{snippet.number:>{digits}} |", "gutter")
@@ -252,7 +253,7 @@ def _window(line: str, offset: int, room: int) -> _Window:
 
 
 def _around(line: str, offset: int, room: int) -> tuple[int, int]:
-    """Return (start, end) of the characters that fit into `room` columns.
+    """Return (start, end) of the characters around `offset` that fit into `room` columns.
 
     About a third of the columns are before `offset`, more if the line ends soon.
     """

@@ -181,7 +181,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
 
 
 def _wrong_type(name: str, expected: np.dtype[Any], array: NDArray[Any]) -> OnnxTextError:
-    if array.dtype.kind == "O":  # such as integers that no element type can hold
+    if array.dtype.kind == "O":  # Python objects, such as integers that no element type can hold
         return input_error(f"`{name}` must be {expected.name}, which cannot hold the given values")
     return input_error(f"`{name}` must be {expected.name}; the given array is {array.dtype.name}")
 
@@ -253,7 +253,7 @@ def _random(name: str, type: onnx.TypeProto, seed: int, sizes: Mapping[str, int]
         if any(size < 0 for size in shape):
             raise ValueError("it has a negative dimension")
         return _draw(name, shape, _dtype(type.tensor_type.elem_type), seed)
-    except (TypeError, ValueError, OverflowError) as error:  # numpy may lack such arrays
+    except (TypeError, ValueError, OverflowError) as error:  # also raised by numpy
         wrong = f"cannot make a random value for `{name}`: {error}"
         raise input_error(wrong, "give a value for this input") from None
 

@@ -140,8 +140,9 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: the list to which misplaced comments move. Initially, these are the comments above the
-            statement; after a bracketed list with comments, those before its closing bracket.
+        sink: the list of comments to which misplaced comments are added: the comments above the
+            statement or, once a bracketed list with comments has been visited, the comments before
+            the closing bracket of that list.
     """
 
     def __init__(self, item: ListItem) -> None:
@@ -198,6 +199,7 @@ def has_comments(part: Tree | CommentedToken) -> bool:
     listing = find_list(part)
     if listing is None:
         return any(map(has_comments, part.parts))
-    # `commented` covers the items: to visit them again would take cubic time in deep lists.
+    # `part.commented` already takes the items into account. To visit the items again would take
+    # cubic time in deeply nested lists.
     before = part.parts[: part.parts.index(listing.opening)]
     return part.commented or any(map(has_comments, (*before, listing.opening, listing.closing)))

@@ -18,7 +18,7 @@ from onnxtext.syntax.parse import parse_model
 MAX_REST_LENGTH = 20_000
 """Maximum number of characters outside of long lists; a text with more is formatted in full.
 
-If a twentieth of the text is longer, that is the limit instead."""
+For a text of more than 400,000 characters, the limit is a twentieth of its length instead."""
 
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:

@@ -154,7 +154,8 @@ class StatementWriter(LiteralWriter):
         listing = required_list(body)
         is_empty = not listing.items and not body.commented
         after = 2  # the number of columns of ` {`
-        if is_empty:  # of ` {}`, or of ` {},` for a graph in an attribute, which is indented
+        if is_empty:
+            # ` {}`, or ` {},` for a graph in an attribute: only such a graph is indented.
             after = 4 if indent else 3
         values = tree.child("values")
         if values is not None and not required_list(values).items and not values.commented:

@@ -95,8 +95,8 @@ def install(
     Args:
         scope: the configuration of the repository (local) or of the user (global).
         mode: the mode.
-        file: the attributes file; None for that of the last installation or, without an
-            installation, the default file.
+        file: the attributes file. None stands for the file of the last installation or, if there
+            was no installation, for the default file.
         structural: whether `git diff` shows the structural diff; None to keep the setting.
 
     Returns:
@@ -207,8 +207,8 @@ def _check_foreign(
 def _replaceable(name: str, old: str, new: str, before: InstalledSettings) -> bool:
     """Whether the value of a setting may be replaced, because onnxtext has probably written it.
 
-    A command may be replaced if `install` writes such commands, any other value if a mode is
-    installed.
+    A command may be replaced if it looks like a command that `install` writes. Any other value may
+    be replaced if a mode is installed.
     """
     if old == new:
         return True
@@ -216,7 +216,10 @@ def _replaceable(name: str, old: str, new: str, before: InstalledSettings) -> bo
 
 
 def _check_inside(scope: Scope, file: Path) -> None:
-    """Raise an error if a file in the working tree (not in `.git`) is a link to outside of it."""
+    """Raise an error if a file in the working tree is a link that leads out of the working tree.
+
+    Files in `.git` are not checked.
+    """
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
         return

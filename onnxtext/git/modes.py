@@ -106,7 +106,7 @@ def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict
         "filter.onnxtext.process": f"{command} git filter-process || {_FALLBACK}",
         "filter.onnxtext.clean": f"{command} git clean -- %f",
         "filter.onnxtext.smudge": f"{command} git smudge -- %f",
-        # If true, git would remove files from the working tree if the filter cannot run.
+        # With `required`, git would remove files from the working tree if the filter cannot run.
         "filter.onnxtext.required": "false",
     }
 

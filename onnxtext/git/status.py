@@ -154,14 +154,17 @@ def _setting_requirements(
 
 
 def _attribute_requirement(mode: Mode, scope: Scope | None) -> Requirement:
-    """Check a mode's attributes in the attributes file of a scope; None checks those in effect."""
+    """Check a mode's attributes in the attributes file of a scope.
+
+    If `scope` is None, check the attributes that are in effect.
+    """
     if scope is None:
         return _effective_attributes(mode)
     file = find_installed(scope).file
     top = top_level() if scope == "local" else None
     try:
         lines = read_attributes(file).lines()
-        if top is not None:  # if `.gitattributes` has the lines, `file` has only a part of them
+        if top is not None:  # `install` may have written some lines only to `.gitattributes`
             lines += read_attributes(top / ".gitattributes").lines()
     except DamagedBlock as error:
         return Requirement(False, "attributes", f"{file}: {error}")

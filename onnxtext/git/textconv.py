@@ -57,7 +57,7 @@ def _of_text(data: bytes) -> str | bytes:
         try:
             return _of_binary(to_binary(decode_text(data, "")))
         except OnnxTextError:
-            pass  # such as an LFS pointer, or a text with weights in other files
+            pass  # for example, an LFS pointer, or a text with weights in other files
     # The bytes may still be a binary model without control characters.
     shown = _of_binary(data)
     return data if shown.startswith(_NO_MODEL) else shown

@@ -319,7 +319,7 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
             return os.open(temporary, flags, mode), temporary
         except FileExistsError:
             continue
-        except BaseException:  # a signal, right after the file was created
+        except BaseException:  # a signal handler may raise right after the file was created
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise

@@ -21,7 +21,7 @@ def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
     parts = _split(type, " ")
     if len(parts) > 1:
         return f"\n{indent}".join([_fitting_type(part, indent, width) for part in parts])
-    head = _HEAD.match(type)  # None for a dimension, which may be a string with brackets
+    head = _HEAD.match(type)  # no match for a dimension, even if it is a string with brackets
     if head is None or type[-1] not in "])" or head.end() == len(type) - 1:
         return type
     start = head.end() - 1

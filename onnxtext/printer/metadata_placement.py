@@ -37,7 +37,7 @@ def place_metadata(
     Args:
         model: a model that was just decoded; changed in place.
         graphs: all graphs and functions of the model; None to search them.
-        short_too: whether to print single entries that fit on one line in the section, too.
+        short_too: whether to print in the section also the single entries that fit on one line.
     """
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):

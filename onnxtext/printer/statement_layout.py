@@ -24,7 +24,11 @@ NO_LIMIT = 1 << 30
 """Pass this as the maximum width to keep lists on one line, however long they are."""
 
 Literal = Callable[[str, int], str]
-"""Returns the text of a literal, given the indentation of its line and its maximum width."""
+"""Returns the text of a literal.
+
+The arguments are the indentation of the literal's line, and the maximum number of columns that the
+literal may take on that line.
+"""
 
 
 # ---- Nodes ----------------------------------------------------------------------------------
@@ -106,7 +110,7 @@ def _broken_node(
     `attributes` returns the attributes to print after the inputs; None if `call` contains them.
     """
     line = _join_call(head, call)
-    end = 0 if attributes is None else 2  # the `<` after the inputs
+    end = 0 if attributes is None else 2  # the columns of ` <` after the inputs
     if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
         line = f"{_output_lines(parts, indent, width)}\n{indent}{STEP}{call}"
         indent += STEP
@@ -191,7 +195,7 @@ def assign_literal(
         return f"{head} {literal}"
     inner = indent + STEP
     moved = write(inner, width - len(inner) - after)
-    if not _fits(moved, len(inner), after, width):  # such as a long string
+    if not _fits(moved, len(inner), after, width):  # for example, a long string fits on no line
         return f"{head} {literal}"
     return f"{head}\n{inner}{moved}"
 

@@ -172,7 +172,8 @@ class _Observed:
     Attributes:
         packed: the list fields that are packed at least once.
         unpacked: the list fields that are unpacked at least once.
-        before: by field number, the numbers of the fields that directly precede it.
+        before: maps a field number to the numbers of the fields that directly precede the field in
+            some message.
         split: whether another field stands between two items of a list.
     """
 

@@ -209,7 +209,7 @@ class _TensorRewriter(Rewriter):
         self.attributes_of(graphs, nodes)
         for value in [value for graph in graphs for value in graph.values]:
             if isinstance(value.data, SparseTensor):
-                # Leave the values unchanged: their name is the name of the initializer.
+                # Leave `values` unchanged: its name is the name of the initializer.
                 value.data = replace(value.data, indices=self._change(value.data.indices))
 
 

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from onnxtext.ast.tensors_and_attributes import DataFile
     from onnxtext.ast.types import TensorType
 
+# The diagnostic codes for blobs.
 MISSING = "blob-missing"
 AMBIGUOUS = "blob-ambiguous"
 DAMAGED = "blob-damaged"
 BLOB_SIZE = "blob-size"
-"""The diagnostic codes for blobs."""
+
 PRINTED_DIGITS = 32
-"""The number of hexadecimal digits of a SHA-256 in texts; these 128 bits avoid collisions."""
+"""The number of hexadecimal digits of a SHA-256 that texts show: 128 bits, to avoid collisions."""
 
 
 class BlobError(ValueError):

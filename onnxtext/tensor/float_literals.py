@@ -46,7 +46,7 @@ _BELOW_FLOAT32 = 0x1FFFFFFF
 """The mantissa bits of a double that a float32 does not have."""
 
 _HALFWAY = 0x10000000
-"""The value of these bits in a double that is halfway between two normal float32 values."""
+"""The bits `_BELOW_FLOAT32` of a double that is halfway between two normal float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -142,7 +142,7 @@ def float64_text(bits: int, *, point: bool = False) -> str:
 
 
 def _spell(text: str, point: bool) -> str:
-    text = text.replace("e+", "e")  # orjson writes the plus since 3.13
+    text = text.replace("e+", "e")  # orjson writes a plus in exponents since 3.13
     return text if point else text.removesuffix(".0")
 
 

@@ -307,7 +307,7 @@ def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
             return None
         infinities = words.count(b"inf")
     values: NDArray[np.float64] | None = _fromstring(data, np.float64)
-    # More infinities than words: some decimal was out of range.
+    # If there are more infinities than words `inf`, a decimal was out of range.
     if values is None or np.count_nonzero(np.isinf(values)) != infinities:
         return None
     return values

@@ -29,7 +29,10 @@ _FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<f4", "double_data": "<f8"}
 _BLOCK = 1 << 16
 """Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
 _FEW = 1 << 10
-"""Number of elements that `is_splat` compares first. Up to this many are formatted one by one."""
+"""Number of elements that `is_splat` compares first.
+
+The texts of at most this number of narrow floats are looked up one by one.
+"""
 
 
 def format_rows(
@@ -180,7 +183,7 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
         return False
     if element.bits < 8:
         packed, first = np.frombuffer(data, np.uint8), -1
-        for start in range(0, packed.size, 3 * _BLOCK):  # codes of 6 bits fill three bytes
+        for start in range(0, packed.size, 3 * _BLOCK):  # four codes of 6 bits fill three bytes
             codes = unpack(packed[start : start + 3 * _BLOCK], element.bits)
             codes = codes[: count - start * 8 // element.bits]
             first = int(codes[0]) if first < 0 else first

@@ -35,7 +35,7 @@ _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _HALF = 0x1000_0000
 _LOW_BITS = 0x1FFF_FFFF
-"""The bits of a float64 that a float32 lacks; `_HALF` is halfway between two float32 values."""
+"""The bits of a float64 that a float32 lacks; they equal `_HALF` halfway between two float32s."""
 
 _NORMAL = 0x3810_0000_0000_0000
 """The bits of 2**-126 as float64: the smallest normal float32."""

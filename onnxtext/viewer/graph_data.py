@@ -21,8 +21,9 @@ def graph(
     Args:
         drawing: the graphs; if two models are compared, those of the new model with the changes.
         text: the text on the page.
-        old: the old text on the page, to convert the lines of removed nodes; None for one model.
-        against: the name of the old text; None for one model.
+        old: the old text on the page, to convert the lines of removed nodes; None if only one model
+            is shown.
+        against: the name of the old text; None if only one model is shown.
 
     Returns:
         `document`: the result of `onnxtext/graph` with all groups.

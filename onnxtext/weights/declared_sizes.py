@@ -94,7 +94,10 @@ def _attributes(
 
 
 def _value(data: Any, type: Any) -> int:
-    """Estimate the size of the data of a type, in bytes; 0 for data that does not count."""
+    """Estimate the size of `data` in bytes; only blobs, data files and raw data count.
+
+    `type` is the declared type of the data; None if unknown.
+    """
     match data:
         case ast.Tensor():
             return _value(data.data, data.type)

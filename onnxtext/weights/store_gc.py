@@ -51,7 +51,8 @@ def find_texts(store: Path) -> Iterator[Path]:
 def _texts(directory: Path, names: list[str]) -> Iterator[Path]:
     for name in sorted(names):
         path = directory / name
-        # Skip temporary files: if one is a text, its blobs are recent or in use by other texts.
+        # Skip blobs and temporary files. A temporary file may be a text that is being written, but
+        # then its blobs are new, or other texts use them.
         ours = DIGEST.fullmatch(name) or TEMPORARY.fullmatch(name)
         if not ours and _is_file(path) and _may_be_text(path):
             yield path

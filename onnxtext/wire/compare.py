@@ -25,7 +25,7 @@ _BLOCK = 1 << 22
 def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
     """Whether the pieces, joined in order, equal `data`.
 
-    Large pieces that are views of `data` at the right offset are not read: they must be equal.
+    A large piece that is a view of `data` at the right offset is not read: it is the same memory.
     """
     offset = 0
     view = memoryview(data)

@@ -38,8 +38,8 @@ def assemble_graph(
         infos: the `value_info` list.
 
     Returns:
-        The decorators `@initializers` and `@value_info`, each only if its list needs it to keep its
-        order.
+        The decorators that the text needs to keep the order of the lists: `@initializers` for
+        `initializers`, `@value_info` for `infos`; () if it needs neither.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -49,7 +49,8 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        # An entry with metadata repeats a declared name: `recombine_value_infos` converts it later.
+        # Some entries have metadata, and the name of an entry is also that of an input, output or
+        # initializer: `recombine_value_infos` converts the list later.
         graph.values = rest + place_types(graph.nodes, infos)
         return order
     decorator, infos = place_infos(graph, infos, any_order=not described)
@@ -80,8 +81,8 @@ def _make_defaults(
     """Convert each initializer that has the name of an input to the default of that input.
 
     Returns:
-        The other initializers; and the decorator for the order of all initializers, or () if they
-        are in the default order.
+        The initializers that are not converted; and the decorator for the order of all
+        initializers, or () if they are in the default order.
     """
     places = {value.name: index for index, value in enumerate(inputs)}
     if places.keys().isdisjoint([value.name for value in initializers]):
@@ -121,7 +122,8 @@ def _order_of_initializers(
 
     Args:
         initializers: all initializers, in order.
-        keys: for each initializer, 0 and the index of its input, or 1 and its index in `<…>`.
+        keys: for each initializer, (0, index of the input whose default it is) or (1, its index in
+            `<…>`).
     """
     if keys == sorted(keys):
         return ()
@@ -161,7 +163,7 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
         return
     described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
     if not described and not removed:
-        return  # decoding has already converted them
+        return  # decoding has already converted value infos without metadata
     entries = _unique_metadata(owner, infos)
     order = order_of(owner) if isinstance(owner, Graph) else None
     data = [value for value in owner.values if value.data is not None]
@@ -177,7 +179,7 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
             owner.decorators = (decorator, *owner.decorators)
     elif order is None or not {Word("values"), Word("nodes")} & set(order.items):
         rest = place_types(owner.nodes, plain)
-    else:  # the order says where the entries in `<…>` are
+    else:  # `@value_info` gives the places of the entries in `<…>`: they must stay there
         rest = plain
     statements = {id(info) for info in rest}
     kept = []

@@ -27,13 +27,16 @@ ORDERS = frozenset((DECORATOR, INITIALIZERS))
 """The names of both decorators; the decorators are not stored in the `GraphProto`."""
 
 MAX_NAMES_LENGTH = 72
-"""A decorator whose names have more characters in total moves to the section `order`."""
+"""If the names in a decorator have more characters in total, it moves to the section `order`."""
 
 PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
     INITIALIZERS: ("inputs", "values"),
 }
-"""The keywords of each decorator, which select parts of the list; `nodes`: typed node outputs."""
+"""The keywords of each decorator. A keyword selects a part of the list, such as `inputs`.
+
+`nodes` selects the outputs of nodes that have a type.
+"""
 
 _BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
 """For each decorator, the parts of the list that need no keyword, in their default order."""
@@ -93,7 +96,9 @@ class ListEntry(NamedTuple):
 
 
 def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
-    """Return the arguments of a graph's `@value_info` or `@initializers`; None without decorator.
+    """Return the arguments of a graph's decorator `@value_info` or `@initializers`.
+
+    Return None if the graph does not have the decorator.
 
     Raises:
         ValueInfoError: the arguments are invalid.
@@ -152,7 +157,10 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Move the main graph's `@value_info` and `@initializers` to a section `order` if too long."""
+    """Set `has_order` if `@value_info` or `@initializers` of the main graph is too long for the graph.
+
+    Both decorators are then printed in the section `order`.
+    """
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
             names: list[FieldValue] = []

@@ -45,7 +45,8 @@ def place_all_types(
         nodes: the nodes of a graph or function.
         infos: the `value_info` list.
         taken: other values; nothing is changed if an entry has the name of one of them.
-        with_metadata: whether the entries may have metadata; then the caller must keep it.
+        with_metadata: whether the entries may have metadata. If so, the caller must keep the
+            metadata.
 
     Returns:
         Whether the types were set.

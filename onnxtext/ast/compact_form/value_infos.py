@@ -230,7 +230,8 @@ def _copy_arguments(
         ordered = ascending_end([positions[name] for name in names])
         missing = positions.keys() - set(names)
         if len(missing) > len(names) - ordered:
-            arguments[part] = list(names)  # shorter than `without:` with the missing names
+            # This list of names is shorter than `without:` with the names that have no entry.
+            arguments[part] = list(names)
             kept |= set(names)
             continue
         arguments[part] = [*names[:ordered], Word(part)]
@@ -240,7 +241,7 @@ def _copy_arguments(
     inputs = {value.name for value in graph.inputs}
     data = {value.name for value in with_data(graph)}
     if not data.isdisjoint(named.get("inputs", ())):
-        return None  # a lookup of these names would find the initializers
+        return None  # a lookup of these inputs by name would find the initializers instead
     if not (data | inputs).isdisjoint(named.get("outputs", ())):
         return None
     return None if without & kept else (arguments, frozenset(without))
@@ -253,7 +254,8 @@ def _split_runs(
 
     Args:
         nodes: the nodes of the graph.
-        others: the entries, as at most two runs: between the runs, entries repeat declarations.
+        others: the entries, in at most two runs. Between the runs, the list has entries that repeat
+            declarations.
 
     Returns:
         For each run, its statements and its output types. None if there are two runs and neither

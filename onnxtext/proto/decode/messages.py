@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from onnxtext._core.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""The careful path first tries to lift a graph without comparing items, unless this many enclosing
-graphs are lifted carefully. Without the limit, it would lift a node once per enclosing graph."""
+"""Limits how often the careful path first tries to lift a graph without comparing items.
+
+It tries only if fewer than this number of enclosing graphs are lifted carefully. Without the limit,
+a node could be lifted once for each enclosing graph.
+"""
 
 _DEEP = 90
 """Graphs and functions nested deeper than this are read in Python, which checks the depth limit."""

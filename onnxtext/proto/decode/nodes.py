@@ -24,7 +24,7 @@ from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
-"""The initial presence of a lifted message, without defaults; `settle_presence` chooses them."""
+"""The `presence` of a lifted message before `settle_presence` chooses its presence defaults."""
 
 SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
