@@ -89,7 +89,8 @@ class ValueComparer:
         Args:
             old: the old initializer.
             new: the new initializer.
-            defaults: whether the old and the new initializer are default values of inputs.
+            defaults: whether the old, and whether the new initializer is the default value of an
+                input.
         """
         assert isinstance(old.type, ast.TensorType)
         assert isinstance(new.type, ast.TensorType)

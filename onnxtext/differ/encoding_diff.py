@@ -38,7 +38,7 @@ def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector)
             for side in (old, new)
         ]
     except LowerError:
-        return  # weights are missing; `digested` has compared their digests
+        return  # weights are missing; the encodings in `digested` contain their digests instead
     if complete[0] != complete[1]:
         change = FieldChange(
             "",

@@ -17,7 +17,7 @@ _ATTRIBUTES = {
     "sparse_initializer": "sparse",
     "value_info": "infos",
 }
-"""The attribute of `GraphLists` with each list, by the list's field name in the ONNX schema."""
+"""Maps a list field of the ONNX schema to the attribute of `GraphLists` that has the list."""
 
 
 @dataclass(slots=True)

@@ -21,8 +21,11 @@ _MAX_OPERATORS = 8
 """Maximum number of operators to name in a title."""
 
 _MAX_NODES = 40
-"""Maximum number of nodes in a rewrite. If all nodes of a model were replaced, for example, the
-rewrite is larger. It is then split: the nodes of a part compute the same output names."""
+"""Maximum number of nodes in a rewrite; a larger rewrite is split into parts.
+
+Rewrites are larger if, for example, all nodes of a model were replaced. The nodes of a part compute
+the same output names.
+"""
 
 
 def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> tuple[Group, ...]:

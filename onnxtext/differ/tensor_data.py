@@ -310,7 +310,7 @@ def _accumulate(
             missing = [np.isnan(part) for part in wide]
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
             distance = np.abs(wide[0] - wide[1])
-            distance[wide[0] == wide[1]] = 0  # otherwise NaN for equal infinities
+            distance[wide[0] == wide[1]] = 0  # the difference of equal infinities is NaN
             finite = distance[~(missing[0] | missing[1])]
             compared += finite.size
             if finite.size:

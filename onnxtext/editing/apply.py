@@ -48,10 +48,11 @@ def apply(
         from onnxtext.proto.encode.lower import lower_model
 
         try:
-            model = lift_placed(content, weights="inline")  # the same tree as from the text
+            # This tree equals the tree that is parsed from the text of the model.
+            model = lift_placed(content, weights="inline")
         except LiftError as error:
             raise invalid_model_error(content, error, name) from None
-        model.encoding = None  # it patches the bytes from before the edit
+        model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
         data = lower_model(model)

@@ -69,7 +69,7 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return (new shape of each input by name, old size); without a known old size, it is None."""
+    """Return (new shape of each input by name, old size or None if the old size is unknown)."""
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}

@@ -93,7 +93,8 @@ def merge(
     markers = Markers(marker_size, labels)
     files = (base, ours, theirs)
     with paused_collector(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", OnnxTextWarning)  # these concern the inputs, not the merge
+        # These warnings concern the inputs, not the merge.
+        warnings.simplefilter("ignore", OnnxTextWarning)
         try:
             if all(map(looks_binary, files if base else files[1:])):
                 return _merge_models(files, markers, path)

@@ -27,8 +27,8 @@ _MAIN = ("", "", "")
 def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
     """Find nodes that fit the operator set version of one side, but not that of the other side.
 
-    A node does not fit if the version does not allow its attributes or the number of its inputs or
-    outputs, or if it changes the default of an attribute that the node omits. If the other side has
+    A node does not fit a version that does not allow its attributes or the number of its inputs or
+    outputs, or that changes the default of an attribute that the node omits. If the other side has
     a node with the same operator and outputs that does not fit either, the node is not reported.
 
     Args:

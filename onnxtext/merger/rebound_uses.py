@@ -21,9 +21,9 @@ _VALUE = "value-renumbered"
 
 
 def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Yield a finding for each node that one side adds if its names mean other things in the merge.
+    """Yield a finding for each node that one side adds and that has another meaning in the merge.
 
-    The other side has then given these names to other values or parameters.
+    The other side has given names that the node uses to other values or parameters.
 
     Args:
         merged: the syntax tree of the merge.
@@ -87,7 +87,8 @@ class _Scope:
     def computation(self, name: str) -> tuple[str, ...] | None:
         """Describe how a value is computed: (output index, domain, operator, origin of each input).
 
-        The origin of an input is the operator that computes it; without such a node, its name.
+        The origin of an input is the operator of the node that computes the input or, if no node
+        computes it, the name of the input.
         Return None if no node computes the value.
         """
         node = self.makers.get(name)
@@ -127,7 +128,8 @@ def _moved_arguments(
 ) -> Iterator[Finding]:
     """Find calls of functions whose parameters are in another order in the merge.
 
-    Renamed parameters are ignored. But if a name has moved to another parameter, calls are found.
+    Calls of a function whose parameters were only renamed are not found, unless a parameter now has
+    the old name of another parameter.
     """
     for node in nodes:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
@@ -170,9 +172,9 @@ def _renumbered_values(
 
     Args:
         nodes: the nodes of the merge that only one side has.
-        own: the scope in that side.
-        other: the scope in the other side.
-        together: the scope in the merge.
+        own: the scope of these nodes in the side that has them.
+        other: the same scope in the other side.
+        together: the same scope in the merge.
     """
     for node in nodes:
         for name in dict.fromkeys(node.inputs):

@@ -167,7 +167,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match initializers that a matching pair of nodes has at the same input index."""
+    """Match two initializers if two matching nodes use them as the input with the same index."""
     old, new = match.old, match.new
     left, right = unmatched_indices(
         match.initializers, len(old.initializers), len(new.initializers)

@@ -55,7 +55,7 @@ def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
 
 
 def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
-    """Match the entries that `pairs` lacks by other keys, as `match_keys` does.
+    """Match the entries that are not in `pairs` by the given keys, as `match_keys` does.
 
     Args:
         pairs: the (old, new) indices of the entries that are matched already.

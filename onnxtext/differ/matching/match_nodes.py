@@ -196,14 +196,14 @@ class NodeMatcher:
         self._match_unique(old.below, new.below)
 
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
-        """Match nodes by signatures that occur exactly once in each graph.
+        """Match nodes by signatures that occur exactly once in each graph; two such nodes are a pair.
 
-        In the new graph, a rival may have the output name of the old node: another unmatched node
-        without a pair. If the rival has the operator of the old node, skip the pair, because the
-        rival is probably the old node with a changed input. If the rival has the inputs of the
-        paired new node, and the uses of the output name are kept, match the rival instead, because
-        the paired new node is a copy. A rival in the old graph that has the operator and the output
-        name of the new node also causes the pair to be skipped.
+        A rival is an unmatched node of the new graph that is in no pair, but has the output name of
+        the old node of a pair. If the rival has the operator of the old node, skip the pair: the
+        rival is probably the old node with a changed input. If the rival has the inputs of the new
+        node, and the uses of the output name are kept, match the old node with the rival: the new
+        node is a copy. Also skip the pair if an unmatched node of the old graph that is in no pair
+        has the output name and the operator of the new node.
         """
         if not self._has_unmatched():
             return

@@ -141,7 +141,7 @@ class NodeConversion:
         """Return the result of `value`, a list of integers or None.
 
         Raises:
-            NotConvertible: `value` raises it, or the result is anything else.
+            NotConvertible: `value` raises this error, or returns something else.
         """
         value = self.value(name)
         if value is None:

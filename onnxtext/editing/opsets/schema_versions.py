@@ -48,7 +48,7 @@ def misfit_reason(
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
 
-    If the type of a value is unknown, it fits if the conversion created the value.
+    A value of unknown type fits if the conversion created the value.
 
     Args:
         node: the node.

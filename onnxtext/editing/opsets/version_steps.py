@@ -92,7 +92,7 @@ class GraphConverter:
                     ]
                 )
         if converted == [original]:
-            converted = [original]  # the caller tests identity
+            converted = [original]  # not a copy: the caller tests the identity of the node
         return converted, list(dict.fromkeys(self._sentences))
 
     def _advance(
@@ -127,7 +127,7 @@ class GraphConverter:
         self._sentences += work.notes
         result: list[Node] = []
         if work.removed:
-            # If the replaced node has graphs, the new nodes have them, in its version.
+            # The new nodes take over the graphs of the replaced node, which use its version.
             self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
         for new_node in work.nodes():
             before = (

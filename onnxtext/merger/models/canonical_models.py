@@ -86,7 +86,7 @@ def _lower(model: ast.Model, marks: DataMarks) -> bytes:
 
 
 class _Lowering(Lowering):
-    """Lowers a model with marks instead of data."""
+    """Lowers a model; writes short marks (see `DataMarks`) instead of tensor data."""
 
     def __init__(self, model: ast.Model, marks: DataMarks) -> None:
         resources = {**marks.resources, **model.resources}
@@ -204,7 +204,7 @@ def _mark_of(data: ast.Blob | ast.TypedBlob | ast.DataFile | ast.RawData) -> byt
 
 
 class _Restorer(Rewriter):
-    """Replaces marks by their data."""
+    """Replaces marks, the short stand-ins for tensor data, by the data (see `DataMarks`)."""
 
     def __init__(self, marks: DataMarks) -> None:
         super().__init__()

@@ -221,7 +221,8 @@ class ModelMerger:
         if repeated.is_node and base is not None:
             for side, other, renames in ((ours, theirs, 0), (theirs, ours, 1)):
                 if other is None and side is not None and self._only_inputs(base, side, renames):
-                    return None, None, None  # one side deleted it, the other only renamed inputs
+                    # One side deleted the node, the other side only renamed its inputs.
+                    return None, None, None
         if repeated.kind is None or None in (base, ours, theirs):
             simple = _three_way(base, ours, theirs)
             return (ours, theirs, base) if simple is None else simple

@@ -161,7 +161,7 @@ def _signature(data: bytes) -> Hashable:
 
 
 def _body(data: bytes) -> Hashable:
-    """Return the nodes of a function; None without nodes."""
+    """Return the nodes of a function; None if it has no nodes."""
     return _only(7)(data) or None
 
 

@@ -45,7 +45,7 @@ def review_models(
         resolved: the result of the merge.
         versions: the base, ours and theirs as canonical bytes.
         sides: the syntax trees of ours and theirs.
-        marks: the data that marks replace.
+        marks: the tensor data that the marks in `versions` replace (see `DataMarks`).
         notes: receives warnings for the user.
 
     Returns:
@@ -93,7 +93,10 @@ def review_models(
 _NAMES: dict[int, Callable[[bytes], Any]] = {
     number: GRAPH.lists[number].key for number in (5, 11, 15)
 }
-"""For each field number, returns the name of an initializer, input or sparse initializer."""
+"""Maps a field number of `GraphProto` to the function that returns the name of an item.
+
+The fields are the dense initializers, the inputs and the sparse initializers.
+"""
 
 
 def _defined_names(data: bytes) -> dict[bytes, set[int]]:

@@ -55,7 +55,7 @@ def key_of(part: TextPart) -> Hashable:
 
 
 def label_of(part: TextPart) -> Hashable:
-    """Return the label (the ONNX node name) of a node; None without a label."""
+    """Return the label (the ONNX node name) of a node; None if it has no label."""
     if isinstance(part.item, Node) and part.item.name != "":
         return None if part.item.name is None else (part.item.name,)
     label = part.tree.child("label") if isinstance(part.tree, Tree) else None
@@ -153,7 +153,7 @@ def inputs_of(part: TextPart) -> tuple[str, ...]:
 
 
 def outputs_of(part: TextPart) -> tuple[str, ...] | None:
-    """Return the output names of a node; None without outputs."""
+    """Return the output names of a node; None for a node without outputs, and for other items."""
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None

@@ -241,7 +241,8 @@ def _pairwise(
         return right.base - left.base  # one side has swapped the two items
 
     ordered = sorted(shared, key=cmp_to_key(compare))
-    # If these counts differ, `compare` is not transitive, and the sort violates it for some pair.
+    # If the sum is not `apart`, the sorted order violates `compare` for some pair of items, because
+    # `compare` is not transitive.
     if _inversions(ordered, _ours) + _inversions(ordered, _theirs) != apart:
         return None
     changed = _inversions([t for t in ordered if t.base != ABSENT], _base)

@@ -92,10 +92,12 @@ class Merger:
         _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
-                chunk.lead = chunk.lead or " "  # if it is first on its side only
+                # The item may have no lead because it is the first item of its side.
+                chunk.lead = chunk.lead or " "
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
                 for chunk in listed.chunks[:1]:
-                    chunk.lead = chunk.lead.lstrip(" ")  # if it is first in the merge only
+                    # The item may have a lead because it is not the first item of its side.
+                    chunk.lead = chunk.lead.lstrip(" ")
         return listed
 
     def _head(self, base: ListItems, ours: ListItems, theirs: ListItems) -> Body:
@@ -176,7 +178,8 @@ class Merger:
             return None
         origin = versions[0].origin
         if origin == "resource" and construct_rules.is_blob(versions[0]):
-            return mine or others  # equal digests; `text_review` drops unused blobs
+            # The blobs have equal digests. `text_review` drops unused blobs.
+            return mine or others
         if (
             not self.split_all
             or len(versions) < 3

@@ -16,9 +16,9 @@ class NodeRules:
     """Functions that identify a node although its outputs have changed.
 
     Attributes:
-        outputs: returns the names of the outputs of a node as a tuple; None without outputs.
+        outputs: returns the names of the outputs of a node as a tuple; None if it has no outputs.
         reads: returns the names of the inputs of a node.
-        label: returns the label of a node; None without a label.
+        label: returns the label of a node; None if it has no label.
         operator: returns the operator of a node.
         unchanged: returns all of a node except its outputs; None for an item that is not a node.
         content: returns the operator, inputs and attributes of a node; None for other items.

@@ -19,7 +19,7 @@ from onnxtext.syntax.parse import parse_model
 Version = tuple[str, Model]
 """A text and its syntax tree."""
 _END = None
-"""Instead of the key of a statement, for comments after the last statement."""
+"""Takes the place of a statement's key for comments that follow the last statement."""
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:

@@ -54,12 +54,13 @@ class NeedsFullSplit(Exception):
 
 @dataclass(frozen=True)
 class ReviewedMerge:
-    """A merge whose semantic conflicts are all marked.
+    """The result of `review`: a merge in which all semantic conflicts are marked.
 
     Attributes:
         text: the merged text, with conflicts resolved to ours.
         tree: its syntax tree.
-        fits: whether the merge had no new semantic conflicts.
+        fits: whether the last check of the text found no semantic conflicts besides those that were
+            marked before, or that ours or theirs already has.
     """
 
     text: str

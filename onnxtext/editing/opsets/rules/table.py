@@ -151,7 +151,10 @@ FIRST: Mapping[tuple[str, str], Change] = MappingProxyType(
         ("", "ScatterElements"): indexing.scatter_down,
     }
 )
-"""Rules for target versions without the operator; other operators are replaced by their bodies."""
+"""Rules for operators that do not exist in the target version.
+
+Such an operator without a rule here is replaced by its function body.
+"""
 
 
 def reviewed_version(domain: str) -> int:
