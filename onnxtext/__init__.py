@@ -71,7 +71,7 @@ _MODULES = {
     "show": "api_show",
     "view": "viewer",
 }
-"""The module of each exported name; names that are not listed are in `api`."""
+"""Maps exported names to their modules. All other exported names are in `api`."""
 
 
 def __getattr__(name: str) -> object:

@@ -46,7 +46,7 @@ FRAGMENTS = {
     "SparseTensorProto": "tensor",
     "StringStringEntryProto": "entry",
 }
-"""Maps message types to the grammar's kinds of fragments; other messages have the kind `record`."""
+"""Maps message types to kinds of texts in the grammar; other messages have the kind `record`."""
 
 
 def parse(text: str, *, name: str = "<string>") -> Model:

@@ -37,8 +37,8 @@ class LawViolation:
         message: a description of the difference.
         offset: the offset of the first byte that differs; None if texts or trees differ.
         path: the path of the differing field or subtree; None if unknown.
-        line: the first line of the printed text that differs or does not parse (1-based); None
-            otherwise.
+        line: the 1-based number of the first line of the printed text that differs or does not
+            parse; None for other violations.
     """
 
     law: str

@@ -28,7 +28,7 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists, without lists that have only numbers and strings."""
+    """Return the lists of `attribute_lists`, except those that have only numbers and strings."""
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes)
         return result
@@ -38,7 +38,7 @@ def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the distinct attribute lists that have an attribute that is not numeric.
+    """Return the lists of `attribute_lists` that have at least one attribute that is not numeric.
 
     A numeric attribute has a name, a type, and a value that is a number or a list of numbers.
     """
@@ -114,7 +114,7 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 
 
 def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
-    """Return the initializers among the values, without initializers that have little raw data.
+    """Return the values that are initializers, except initializers with little raw data.
 
     Args:
         values: the values.

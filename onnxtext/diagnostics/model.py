@@ -106,7 +106,7 @@ class Diagnostic:
 
     @property
     def position(self) -> Position | None:
-        """The line and column of the first label; None without labels or without a text."""
+        """The line and column of the first label; None if there are no labels or no text."""
         if self.source is None or not self.labels:
             return None
         return self.source.position(self.labels[0].span.start)

@@ -84,9 +84,9 @@ def run_both(
     Args:
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
-        inputs: the inputs of the first model, by name. The second model gets the inputs that it
-            has, too. For a required input that is not given, it gets the first model's default
-            value.
+        inputs: the inputs of the first model, by name. The second model gets those of these values
+            that are its inputs. If a required input of the second model is not given, it gets the
+            default value that the input has in the first model.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.

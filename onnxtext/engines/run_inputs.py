@@ -88,7 +88,8 @@ def fill_inputs(
         random: whether to make random values for required inputs that are not given; otherwise
             such an input is an error.
         seed: the seed of the random numbers.
-        sizes: the sizes of symbolic dimensions for random inputs, by symbol; 1 for other symbols.
+        sizes: the sizes of symbolic dimensions for random inputs, by symbol. All other symbols have
+            the size 1.
 
     Raises:
         OnnxTextError: a given input or a symbol is unknown, a required input is missing, or a given
@@ -229,7 +230,7 @@ def random_inputs(
         names: names of required inputs; None for all required inputs.
         seed: the seed of the random numbers. Each value depends only on the seed and on the name,
             type and shape of its input.
-        sizes: the sizes of symbolic dimensions, by symbol; 1 for other symbols.
+        sizes: the sizes of symbolic dimensions, by symbol. All other symbols have the size 1.
 
     Raises:
         OnnxTextError: an input is not a tensor, has no shape, or has a negative dimension.

@@ -41,7 +41,7 @@ class ListItem:
 
     Attributes:
         tree: the syntax tree of the item.
-        comma: the comma after the item; None without a comma.
+        comma: the comma after the item; None if no comma follows.
     """
 
     tree: Tree

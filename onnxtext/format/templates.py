@@ -191,7 +191,7 @@ def interleaved_list(between: Sequence[str], strings: Sequence[str]) -> list[str
     """Return texts and strings in alternation; the first and the last item are texts.
 
     Args:
-        between: the texts; their number is that of the strings plus 1.
+        between: the texts, one more than `strings`.
         strings: the strings.
     """
     parts = [""] * (len(between) + len(strings))

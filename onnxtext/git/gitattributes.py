@@ -39,7 +39,7 @@ class AttributesFile:
     content: bytes | None
 
     def lines(self) -> list[str]:
-        """Return the lines of onnxtext's block; empty without a block.
+        """Return the lines of onnxtext's block; [] if there is no block.
 
         Raises:
             DamagedBlock: the block is incomplete or occurs twice.

@@ -68,7 +68,7 @@ def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterab
 
 
 def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
-    """Return the decorators and the header of a model, with a final newline; "" without them."""
+    """Return the decorators and header of a model, with a final newline; "" if it has neither."""
     entries = _presence(model.presence)
     if model.encoding_habits:
         habits = [

@@ -178,8 +178,9 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
         spec: the type of the message that contains the field.
         number: the field's number.
         value: its value.
-        depth: the number of records that enclose the message. From `MAX_RECORD_DEPTH` on, the
-            number may be that of a schema field: such deep messages are written as bytes.
+        depth: the number of records that enclose the message. If it is at least `MAX_RECORD_DEPTH`,
+            `number` may also be the number of a schema field, because more deeply nested messages
+            are written as bytes.
 
     Raises:
         RecordError: the schema has this field with this wire type, the number is invalid, or the

@@ -67,7 +67,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
 
 
 def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
-    """Convert the formal inputs or outputs of a schema; a node must have at least `least`."""
+    """Convert the formal inputs or outputs of a schema; a node must have `least` or more of them."""
     result: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):
@@ -86,7 +86,10 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal value; without syntax for it, an unconstrained type variable."""
+    """Return the type of a formal value.
+
+    If texts have no syntax for the type, return a type variable without constraints.
+    """
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:
         return text

@@ -136,7 +136,7 @@ def round_doubles(
 def _round_floats(
     form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
-    """Do the same as `_round_block`, but for float32, with the processor's conversion."""
+    """Round one block to float32 with the processor's conversion; otherwise like `_round_block`."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = values.astype(np.float32)
     out[:] = rounded.view(np.uint32)
@@ -158,8 +158,8 @@ def _round_block(
     """Round one block to a format narrower than float32, by integer arithmetic.
 
     Write the codes to `out`, and return the indices of values exactly halfway between two codes;
-    the caller must compute the codes of these values again. Return None if another value has no
-    code.
+    the caller must compute the codes of these values again. Return None if any of the other values
+    has no code.
     """
     finite = np.isfinite(values)
     magnitude = np.abs(values)

@@ -13,7 +13,7 @@ from onnxtext.tensor.element_types import ELEMENTS, raw_size
 _INTS_FRACTION = 4
 """An integer has 8 bytes in a blob, but may have only 2 (tag and varint) in an INTS attribute."""
 _COMMON = (ast.RawData, ast.Blob)
-"""The classes of the data of most initializers; the size depends only on the tensor's type."""
+"""The data classes of most initializers. Their size depends only on the type of the tensor."""
 _WEIGHTLESS = (ast.Float32, int, bytes)
 """The classes of attribute values that are too small to count."""
 

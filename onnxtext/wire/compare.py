@@ -19,7 +19,7 @@ _LARGE = 1 << 18
 A copy of a smaller piece fits into the processor's cache.
 """
 _BLOCK = 1 << 22
-"""Number of bytes of two long pieces to compare at a time."""
+"""Number of bytes to compare at a time if two pieces are long."""
 
 
 def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:

@@ -84,8 +84,8 @@ class ListEntry(NamedTuple):
         name: the name of the value.
         type: the type of the value; None if the value has no type.
         at: the character offset of the statement that has the type.
-        statement: the `ValueInfo` that the entry comes from, if it is a value info in `<…>`, or if
-            the entry is in the list of initializers; otherwise None.
+        statement: the `ValueInfo` from which the entry was made, for a value info in `<…>`, and for
+            any entry of the list of initializers; otherwise None.
     """
 
     part: str
@@ -157,7 +157,7 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Set `has_order` if `@value_info` or `@initializers` of the main graph is too long for the graph.
+    """Set `has_order` if `@value_info` or `@initializers` of the main graph is too long for it.
 
     Both decorators are then printed in the section `order`.
     """

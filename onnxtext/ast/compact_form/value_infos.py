@@ -39,7 +39,7 @@ _Lists = dict[str, dict[str, Type | None]]
 
 
 def _part_of(lists: _Lists, info: ValueInfo) -> str:
-    """Return the part whose value has the entry's name and type; "" if there is none."""
+    """Return the part (a key of `lists`) that has the entry's name and type; "" if no part has."""
     if not info.decorators and not info.metadata:
         for part, types in lists.items():
             if info.name in types and types[info.name] == info.type:

@@ -21,7 +21,10 @@ TENSOR_FIELDS = {
     "double_data": (b"\x52", None),
     "uint64_data": (b"\x5a", "<u8"),
 }
-"""The key of each data field of `TensorProto`, and the numpy type of its varints if any."""
+"""Maps a data field of `TensorProto` to its key and to the numpy type of its entries.
+
+The numpy type is None for fields whose entries are not varints.
+"""
 
 
 def text_bytes(text: str) -> bytes:
