@@ -25,7 +25,7 @@ KEYS = {
     "ValueInfoProto": "name",
     "FunctionProto": "name",
 }
-"""The field that identifies an entry of a list, by its message type.
+"""Maps a message type to the field that identifies a message of this type in a list.
 
 Entries of other message types match by position.
 """

@@ -218,7 +218,8 @@ def remove(model: Model, node: str) -> None:
     kept = [name for name in target.outputs if name in needed]
     source = next(filter(None, target.inputs), None)
     if scope is model.graph:
-        # If an output is a graph output, the input gets its name. If not, the outputs disappear.
+        # If an output of the node is a graph output, the name of this output replaces the name of
+        # the input. Otherwise, the names of the outputs disappear.
         renamed = any(value.name in target.outputs for value in scope.outputs)
         trained = _used_in_training(model).intersection([source] if renamed else target.outputs)
         if trained:

@@ -25,7 +25,7 @@ _CHECKED_OPERATORS = frozenset(
 )  # fmt: skip
 """Operators of onnxruntime whose inference checks all sizes."""
 _BROADCASTING_OPERATORS = frozenset(("QLinearAdd", "QLinearMul"))
-"""Operators of onnxruntime that broadcast their inputs 0 and 3."""
+"""Operators of onnxruntime that broadcast their inputs 0 and 3 to each other."""
 
 
 def is_checked(node: Node) -> bool:

@@ -39,7 +39,7 @@ from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 _FUNCTION_TYPES_SINCE = 10
 """The first IR version in which functions have a `value_info` list."""
 _MADE_UP = re.compile(r"unk__\d+")
-"""Names of dimensions that onnx's inference generates."""
+"""Matches the dimension names that onnx's inference generates."""
 
 
 def check_subject(model: Model) -> CheckedModel:

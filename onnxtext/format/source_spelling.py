@@ -16,7 +16,7 @@ from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
 
 _NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
-"""A flat list of numbers at the end of an initializer."""
+"""Matches a flat list of numbers at the end of an initializer."""
 
 
 class SourceSpellingPrinter(GraphPrinter):

@@ -72,7 +72,7 @@ class StatementFormatter(ABC):
     """The grammar's rule for one statement."""
 
     brackets = "", ""
-    """The text before and after the statements of a graph, following its inputs and outputs."""
+    """The text between the outputs and the statements of a graph, and the text after these."""
 
     sibling = ""
     """A dummy statement to put before and after a statement that is formatted alone.

@@ -14,7 +14,7 @@ _QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
 BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
 
 COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*")
-"""Whitespace and comments up to the end of a line."""
+"""Matches whitespace, line breaks and comments."""
 
 
 def code_before_trivia(source: str) -> str | None:

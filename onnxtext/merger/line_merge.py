@@ -11,7 +11,7 @@ from pathlib import Path
 from onnxtext.merger.conflict_markers import Markers, whole_conflict
 
 _MAX_CONFLICTS = 127
-"""The maximum exit status of `git merge-file`, which is the number of conflicts."""
+"""The exit status of `git merge-file` is the number of conflicts, but at most this number."""
 
 
 def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, bool]:

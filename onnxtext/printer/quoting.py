@@ -8,10 +8,10 @@ from onnxtext.tensor.element_types import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals; a value, graph or function with such a name is quoted."""
+"""Words of types and literals; the name of a value, graph or function is quoted if it is one."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Words of literals; a name that equals such a word, in any letter case, is quoted, too."""
+"""Words of literals; a name is also quoted if it equals such a word in any letter case."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 

@@ -67,7 +67,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
 
 
 def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
-    """Convert the formal inputs or outputs of a schema; a node must have `least` or more of them."""
+    """Convert the formal inputs or outputs of a schema; a node needs at least `least` of them."""
     result: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from onnxtext.quick_dataclass import dataclass
 
 _MIN_BLOCK, _MAX_BLOCK = 1 << 14, 1 << 20
-"""Minimum and maximum size of a piece, in bytes."""
+"""Bounds of the size, in bytes, of the piece that `Repetition.pieces` repeats."""
 
 
 @dataclass(frozen=True, slots=True)

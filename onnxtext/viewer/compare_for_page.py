@@ -18,7 +18,7 @@ NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
 """Categories of differences that the graph of a page does not mark."""
 
 _MAX_PLACES = 5_000
-"""Maximum number of occurrences of a difference to list."""
+"""For each difference, at most this number of occurrences is listed."""
 
 
 def compare_models(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnxtext.differ.matching.derived_weights import Array
 
 _MAX_BYTES = 1 << 28
-"""Maximum total size of weights to match by content; above it, they match by name only."""
+"""If all weights together have more bytes than this, they match by name only, not by content."""
 
 _FEWEST_ELEMENTS = 4
 """Minimum number of elements to match by content; smaller weights may be equal by chance."""

@@ -28,7 +28,7 @@ Keys = Mapping[int, Hashable]
 """Keys of nodes by index; nodes with the key None are not matched."""
 
 _MAX_ACCIDENTS = 2
-"""If more names than this denote another value in the new graph, names count as reused."""
+"""If more names than this denote different values in the two graphs, names count as reused."""
 
 
 class NodeMatcher:
@@ -196,8 +196,9 @@ class NodeMatcher:
         self._match_unique(old.below, new.below)
 
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
-        """Match nodes by signatures that occur exactly once in each graph; two such nodes are a pair.
+        """Match nodes by signatures that occur exactly once in each graph.
 
+        Two nodes with such a signature are a pair.
         A rival is an unmatched node of the new graph that is in no pair, but has the output name of
         the old node of a pair. If the rival has the operator of the old node, skip the pair: the
         rival is probably the old node with a changed input. If the rival has the inputs of the new

@@ -22,7 +22,7 @@ MAX_RENAMES = 20
 """Maximum number of renames to show, unless every difference is shown."""
 
 _HEADLINE = ("op_type", "domain", "overload", "input[", "output[", "type", "name")
-"""Prefixes of the paths of fields that the headline of a statement shows."""
+"""The headline of a statement shows the fields whose paths begin with these prefixes."""
 
 VERDICTS = {
     "same": "the models are the same",
@@ -46,10 +46,10 @@ class DiffLine(NamedTuple):
 
 
 MAX_ITEMS = 40
-"""Maximum number of items in a diff without groups; above it, similar items are grouped."""
+"""If a diff has more items than this, similar items are grouped."""
 
 _MAX_SHOWN = 8
-"""Maximum number of lines that a group shows from its first occurrence."""
+"""A group shows at most this number of lines of its first occurrence."""
 
 
 class Hunk(NamedTuple):

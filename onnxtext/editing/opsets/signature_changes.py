@@ -21,9 +21,9 @@ from onnxtext.editing.opsets.schema_versions import NONE, default_of
 Change = Callable[[NodeConversion], None]
 """A function that converts a node by one step."""
 Step = tuple[str, str, int]
-"""The domain, the operator, and the version that changed it."""
+"""A conversion step: the domain, the operator, and the version that changed the operator."""
 ANY = object()
-"""Marker in the tables for all values of an attribute."""
+"""Stands for every value of an attribute in the tables below."""
 
 REMOVED: dict[Step, dict[str, object]] = {
     ("", "BatchNormalization", 6): {"consumed_inputs": ANY},
@@ -34,7 +34,8 @@ REMOVED: dict[Step, dict[str, object]] = {
     ("", "LSTM", 7): {"output_sequence": ANY},
     ("", "RNN", 7): {"output_sequence": ANY},
 }
-"""Removed attributes, each with the value that has the behavior of the newer version."""
+"""Attributes that a version removed; with the value here, older versions behave like the newer one.
+"""
 CONSUMED = "consumed_inputs"
 """A hint for optimizers that version 6 removed from all operators."""
 
@@ -46,14 +47,14 @@ UNUSED_BY_OLDER: dict[Step, tuple[str, ...]] = {
     ("", "CastLike", 24): ("round_mode",),
     ("", "Range", 27): ("stash_type",),
 }
-"""Attributes that only affect element types added by the same version."""
+"""New attributes of a version that only affect element types which this version added, too."""
 
 MEANT_BEFORE: dict[Step, dict[str, object]] = {
     ("", "RoiAlign", 16): {"coordinate_transformation_mode": b"output_half_pixel"},
     ("", "Concat", 4): {"axis": 1},
     ("", "Upsample", 7): {},
 }
-"""Attributes whose new default changes the behavior, each with the value of the old behavior."""
+"""Attributes whose new default changes the behavior; the value here restores the old behavior."""
 
 SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Clip", 6): ("max", "min"),  # no limit
@@ -71,7 +72,7 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
     ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
 }
-"""Attribute values that a version introduced, for attributes that older versions have, too."""
+"""Values that a version added to an attribute which older versions have, too."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
 }

@@ -114,17 +114,17 @@ class _Lowering(Lowering):
         return ast.RawData(mark)
 
     def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
-        """Return a `TensorProto` with a mark instead of its data."""
+        """Return a `TensorProto` with a mark (see `DataMarks`) instead of the data."""
         mark = _digest(data)
         self._known[mark] = ast.RawData(data)
         return super().raw_initializer(type, name, mark)
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto` with its data; marks would be decoded as a record."""
+        """Return a `SparseTensorProto` with its data: with a mark, it would decode to a record."""
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
-        """Return the bytes of a blob; its mark if the bytes are missing."""
+        """Return the bytes of a blob; if they are missing, return its mark (see `DataMarks`)."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:

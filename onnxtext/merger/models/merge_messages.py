@@ -30,7 +30,7 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, m
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
-"""A merged value, resolved to ours, to theirs and to the base; None if the version lacks it."""
+"""A merged value: resolved to ours, to theirs, to the base. None if that version has no value."""
 FieldPath = tuple[int, int]
 """Identifies a list: (0, field number) in the model, (7, field number) in its field 7, `graph`."""
 

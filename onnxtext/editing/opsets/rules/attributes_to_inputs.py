@@ -87,7 +87,7 @@ def axes_to_attribute(conversion: NodeConversion) -> None:
 
 
 def split_count(conversion: NodeConversion) -> None:
-    """Add `num_outputs` to a `Split` without the input `split`: version 18 requires one of them."""
+    """Add `num_outputs` to a `Split` without the input `split`: version 18 needs one of the two."""
     if not conversion.input(1):
         conversion.set(make_tensors.int_attribute("num_outputs", len(conversion.node.outputs)))
         conversion.add_note("`num_outputs` is added, because version 18 needs it")

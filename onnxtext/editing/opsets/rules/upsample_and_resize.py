@@ -124,7 +124,7 @@ def resize_with_empty(conversion: NodeConversion) -> None:
 
 
 def resize_without_empty(conversion: NodeConversion) -> None:
-    """Omit the empty `scales` of a `Resize` with `sizes`: version 13 allows only one of them."""
+    """Omit the empty `scales` of a `Resize` with `sizes`: version 13 allows only one of the two."""
     if conversion.input(3) and conversion.input(2):
         numbers = conversion.numbers(conversion.input(2))
         if numbers is None and conversion.shape(conversion.input(2)) != (0,):
