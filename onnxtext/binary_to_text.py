@@ -94,7 +94,7 @@ def print_binary(
             del model  # before the garbage collector traverses the tree
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
-    except ValueError as error:  # LiftError, and numpy's errors on corrupt lists
+    except ValueError as error:  # a LiftError, or numpy's error for a corrupt list
         raise invalid_model_error(data, error, name) from None
     warn_if_suspicious(data, name)
     return text, weight_files
@@ -134,7 +134,7 @@ def lift_placed(
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
         """Place metadata and move large data to the resources; see `proto.decode.lift.Finish`."""
-        if largest < 0:  # otherwise the model has no metadata
+        if largest < 0:  # if `largest` is known, there is no metadata
             assert graphs is not None
             if metadata in ("auto", "section"):
                 place_metadata(model, graphs, short_too=metadata == "section")
@@ -150,7 +150,7 @@ def lift_placed(
         from onnxtext.weights.external_data import embed_external
 
         if embed_external(model, embed_from):
-            model.encoding = None  # the patch is only valid for the unchanged model
+            model.encoding = None  # the encoding patch fits only the unchanged model
         move(model, list_graphs(model))
     if metadata == "none":
         leave_metadata_out(model)

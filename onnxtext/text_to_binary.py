@@ -173,7 +173,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 
     try:
         if embed_external(model, base_dir):
-            model.encoding = None  # the patch is only valid for the unchanged model
+            model.encoding = None  # the encoding patch fits only the unchanged model
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
     check_declared_size(model, source)
@@ -186,7 +186,7 @@ def _move_to_external_file(
     from onnxtext.weights.external_data import externalize
     from onnxtext.weights.find_blobs import BlobReader
 
-    model.encoding = None  # the patch is only valid for the unchanged model
+    model.encoding = None  # the encoding patch fits only the unchanged model
     try:
         externalize(model, external, blob_source or BlobReader(None, ()))
     except BlobError as error:

@@ -55,7 +55,7 @@ def _result(diagnostic: Diagnostic) -> dict[str, object]:
         result["locations"] = [location]
     fix, source = diagnostic.fix, diagnostic.source
     if source is not None and len(diagnostic.labels) > 1:
-        labels = dict.fromkeys(diagnostic.labels[1:])  # the schema requires unique items
+        labels = dict.fromkeys(diagnostic.labels[1:])  # the SARIF schema requires unique items
         result["relatedLocations"] = [_related_locations(source, label) for label in labels]
     if fix is not None and source is not None:
         edits = [

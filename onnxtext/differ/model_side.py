@@ -144,7 +144,7 @@ def _read(path: Path) -> bytes | memoryview:
     """Read a file; map a large file into memory."""
     try:
         view = view_file(Path(os.path.realpath(path)))
-    except PathError:  # a pipe; or a directory, which `read_input` rejects
+    except PathError:  # the file is a pipe, or a directory, which `read_input` rejects
         return read_input(path)
     return view if len(view) > _LARGE else bytes(view)
 

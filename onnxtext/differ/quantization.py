@@ -55,7 +55,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
                 weight, weight_axis = (
                     gathered[used],
                     None,
-                )  # `axis` counts the axes of Gather's output
+                )  # not `axis`, which counts the axes of Gather's output
             if (
                 weight in initializers
                 and scale in initializers

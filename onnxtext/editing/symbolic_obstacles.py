@@ -97,7 +97,7 @@ def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElemen
         if node.op_type != "Reshape" or node.domain or len(node.inputs) != 2:
             continue
         if any(attribute.name == "allowzero" and attribute.value for attribute in node.attributes):
-            continue  # with `allowzero`, 0 is a size
+            continue  # with `allowzero`, 0 does not copy the size
         shape = inferred.shapes.get((0, node.inputs[0]))
         value = views[0].value(node.inputs[1])
         target = value.numbers() if value is not None else None

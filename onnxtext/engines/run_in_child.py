@@ -111,7 +111,7 @@ def run_model(
         directory = Path(place)
         try:
             (directory / "model.onnx").write_bytes(_with_outputs(model, also))
-        except ValueError as error:  # more than 2 GiB
+        except ValueError as error:  # the model has more than 2 GiB
             raise run_error(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
         most = str(memory or _available_memory())

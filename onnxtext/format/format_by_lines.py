@@ -119,7 +119,7 @@ def _placed(
                 return None
             lines[line] += mark
         elif ends[line] == offset:
-            lines[bisect_right(ends, offset) - 1] += mark  # below printed blank lines
+            lines[bisect_right(ends, offset) - 1] += mark  # place it below printed blank lines
         elif mark != "\n":
             return None
         last = offset
@@ -170,7 +170,7 @@ class _Merger:
         if not line:
             self.blank = True
             return not self._is_within()
-        while index < self.count and not self.printed[index]:  # a printed blank line
+        while index < self.count and not self.printed[index]:  # skip printed blank lines
             self.blank = True
             self.at = index = index + 1
         if line[0] == "#":

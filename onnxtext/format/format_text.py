@@ -97,7 +97,7 @@ def format_incrementally(source: Source, model: Model) -> str | None:
         return None
     try:
         proven = _difference(rest, parse_model(rest), formatted) is None
-    except OnnxTextError:  # sections refer to extracted statements
+    except OnnxTextError:  # for example, a section refers to an extracted statement
         proven = _difference(source, model, cut.put_back(formatted)) is None
     return cut.put_back(formatted) if proven else None
 

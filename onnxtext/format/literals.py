@@ -34,7 +34,7 @@ class LiteralWriter(RecordWriter):
         """
         decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
-        if isinstance(first, CommentedToken):  # float(1.5)
+        if isinstance(first, CommentedToken):  # as in `float(1.5)`
             literal = tree.required("literal")
             before = decorators.inline or decorators.lines
             return f"{before}{first.text}({self.scalar(literal, indent)})"

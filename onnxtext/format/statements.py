@@ -185,7 +185,7 @@ class StatementWriter(LiteralWriter):
         if overload is not None:
             operator += f":{word_text(overload.trees()[0])}"
         before = self.decorator_lines(tree.child("decorators"), indent)
-        if not before.endswith("\n" + indent):  # `@unset(…)`
+        if not before.endswith("\n" + indent):  # only `@unset(…)` is on the line of the node
             before, label = "", before + label
         attributes = tree.child("attributes")
         flat = "" if attributes is None else self._flat_attributes(attributes)

@@ -77,7 +77,7 @@ def _growing(rule: GrammarRule) -> Reduction:
 
     def grow(*parts: Tree | CommentedToken) -> Tree:
         first = parts[0] if parts else None
-        if isinstance(first, Tree) and first.origin == rule.origin:  # append an item
+        if isinstance(first, Tree) and first.origin == rule.origin:  # the rule appends an item
             first.parts += parts[1:]
             return first
         return Tree(rule.origin, rule.action, list(parts))
@@ -110,7 +110,7 @@ def top_level(model: Tree) -> list[Tree]:
     for part in model.trees():
         if part.origin in ("functions", "sections"):
             trees += part.trees()
-        elif part.origin == "header" and trees:  # preceded by decorators
+        elif part.origin == "header" and trees:  # decorators precede the header
             trees = [Tree("head", "", [*trees, part])]
         else:
             trees.append(part)

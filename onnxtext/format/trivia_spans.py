@@ -28,7 +28,7 @@ def code_before_trivia(source: str) -> str | None:
         The code without trailing whitespace; None if the code contains comments.
     """
     offset = source.find("#")
-    while offset >= 0 and source.count('"', 0, offset) & 1:  # in a string
+    while offset >= 0 and source.count('"', 0, offset) & 1:  # the `#` is in a string
         offset = source.find("#", offset + 1)
     code = source[: offset if offset >= 0 else None].rstrip()
     return code if offset < 0 or COMMENTS.fullmatch(source, offset) else None

@@ -154,7 +154,8 @@ def command_line() -> str:
     """
     if not sys.executable:
         raise git_error("the path of this Python is unknown, so git cannot run it")
-    flags = ["-I"] if sys.version_info < (3, 11) else ["-I", "-P"]  # isolated; no current directory
+    # -I: isolated mode. -P: do not import from the current directory.
+    flags = ["-I"] if sys.version_info < (3, 11) else ["-I", "-P"]
     for flag in flags:
         words = [sys.executable, flag, "-m", "onnxtext", "--version"]
         done = subprocess.run(words, capture_output=True, check=False, stdin=subprocess.DEVNULL)

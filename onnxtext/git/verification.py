@@ -75,7 +75,7 @@ def tracked_models(top: Path) -> list[TrackedFile]:
     for entry in split_output(listed):
         head, _, path = entry.partition("\t")
         mode, name, stage = head.split(" ")
-        if mode.startswith("100") and stage == "0":  # no links, submodules or conflicts
+        if mode.startswith("100") and stage == "0":  # skip links, submodules and conflicts
             entries[path] = name
     listing = "".join(f"{path}\0" for path in entries).encode("utf-8", "surrogateescape")
     values = run_git("-C", str(top), "check-attr", "--stdin", "-z", "filter", stdin=listing)

@@ -231,7 +231,7 @@ def reason_of(error: OSError) -> str:
     """Return the message of an error, without the name of the file."""
     if lacks_current_directory(error):
         return "the current directory does not exist"
-    if error.errno == errno.EFAULT:  # from a file that is mapped into memory
+    if error.errno == errno.EFAULT:  # the input is a file that was mapped into memory
         return "an input was truncated while it was being read"
     return error.strerror or str(error)
 

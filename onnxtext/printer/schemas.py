@@ -93,7 +93,7 @@ def _attribute(formal: FormalAttribute, printer: GraphPrinter) -> str:
     else:
         text = attribute_text(attribute, STEP, printer.graph_value)
         named = quote_word(attribute.name)
-        if text.startswith(f"{named} = "):  # the type is always written
+        if text.startswith(f"{named} = "):  # schema files always have the type
             text = f"{named}: {kind}{text[len(named) :]}"
     return _with_decorators(decorators, text)
 

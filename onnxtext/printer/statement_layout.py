@@ -380,7 +380,7 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
             break
         lengths = [0 if short is None else len(short) for short in flat]
         longest = lengths.index(max(lengths))
-        if lengths[longest] <= 2:  # `()`
+        if lengths[longest] <= 2:  # every list is `()` or already broken
             break
         flat[longest] = None
     return join(broken)

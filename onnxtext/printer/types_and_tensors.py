@@ -240,7 +240,7 @@ def _raw(
 
 def _first_element(element: ElementType, data: bytes | memoryview) -> str:
     first = data[: max(element.bits // 8, 1)]
-    if element.bits < 8:  # clear the other elements of the byte
+    if element.bits < 8:  # keep only the first element of the byte
         first = bytes((first[0] & (1 << element.bits) - 1,))
     return format_rows(element, first, count=1)[0]
 

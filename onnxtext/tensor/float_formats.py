@@ -96,7 +96,7 @@ def round_double(form: FloatFormat, magnitude: float) -> tuple[int, bool]:
     bits: int = struct.unpack("<Q", struct.pack("<d", magnitude))[0]
     exponent = bits >> 52
     if form.zero and exponent <= 1023 - form.bias:
-        scaled = magnitude * 2.0 ** (form.bias - 1 + form.mantissa)  # exact: a power of two
+        scaled = magnitude * 2.0 ** (form.bias - 1 + form.mantissa)  # exact: times a power of two
         return round(scaled), scaled % 1.0 == 0.5
     shift = 52 - form.mantissa
     half = 1 << (shift - 1)

@@ -276,7 +276,7 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
     """Return the first error in the brackets of a literal that should have this shape."""
     counts: list[int] = []
-    ready = True  # whether an element or "[" may follow, otherwise a comma or "]"
+    ready = True  # True: an element or "[" may follow; False: a comma or "]"
     for match in _TOKEN.finditer(clean):
         token, offset = match[0], match.start()
         if token == "...":

@@ -340,7 +340,7 @@ def _read_specials_apart(
     if not special:
         return None
     for index in special:
-        tokens[index] = "1.0"  # exact in every format
+        tokens[index] = "1.0"  # 1.0 is exact in every format
     codes = fast(",".join(tokens).encode())
     if codes is None:
         return None
@@ -379,7 +379,7 @@ def _plain_codes(
 
 def _has_no_bare_integer(data: bytes, count: int) -> bool:
     """Whether no element is a bare integer: each has a point, an exponent or letters."""
-    if data.count(b".") == count:  # numpy rejects two points in a number
+    if data.count(b".") == count:  # every number has a point: numpy rejects numbers with two
         return True
     codes = np.frombuffer(data, np.uint8)
     starts = np.concatenate(([0], np.flatnonzero(codes == ord(",")) + 1))

@@ -178,7 +178,7 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
     """
     width = element.bits // 8
     if count < 2 or (width and data[:width] != data[width : 2 * width]):
-        return False  # the most common case
+        return False  # in most tensors, the first two elements differ
     if not is_expressible(element, data, count):
         return False
     if element.bits < 8:

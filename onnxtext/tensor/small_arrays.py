@@ -122,5 +122,5 @@ def _integers(element: ElementType, text: str, count: int | None) -> bytes | Non
     letter = letter if element.kind == "int" else letter.upper()
     try:
         return pack(f"<{len(values)}{letter}", *values)
-    except struct.error:  # out of range
+    except struct.error:  # a number is out of range
         return None

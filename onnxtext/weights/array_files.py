@@ -101,7 +101,7 @@ def _from_npz(
                 data += file.read(max(size - len(data), 0))
     except (BlobError, OSError):
         raise
-    except Exception as error:  # zipfile and its decompressors raise many classes
+    except Exception as error:  # zipfile and its decompressors raise errors of many classes
         raise BlobError(f"{array_name} cannot be read: {error}", UNREADABLE) from None
     return _to_row_major(memoryview(data), dtype, shape, fortran, array_name)
 
@@ -124,7 +124,7 @@ def _header(
             held, fortran, dtype = npy.read_array_header_2_0(file)
         else:
             raise ValueError(f"version {version} of the format is unknown")
-    except Exception as error:  # numpy parses headers as Python, and raises many classes
+    except Exception as error:  # numpy parses headers as Python: many classes of errors
         reason = str(error).partition("\n")[0]
         raise BlobError(f"{array_name} is not a .npy file: {reason}", UNREADABLE) from None
     expected = _NUMPY.get(type.element)

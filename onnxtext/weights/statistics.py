@@ -55,7 +55,7 @@ class _Finder(Rewriter):
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
         if isinstance(value, (Blob, TypedBlob)):
             element = "" if kind is None else _LISTS.get(kind, "")
-            is_packed = isinstance(value, TypedBlob) and element != "float"  # varints
+            is_packed = isinstance(value, TypedBlob) and element != "float"  # a blob of varints
             self.found.setdefault(value.digest, (name, "" if is_packed else element))
         return super().value(kind, value, name)
 

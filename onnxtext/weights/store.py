@@ -20,7 +20,7 @@ from onnxtext.io.files import has_content, write_atomically
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows has no `fcntl`
     fcntl = None  # type: ignore[assignment]
 
 DIGEST = re.compile(r"[0-9a-f]{64}")

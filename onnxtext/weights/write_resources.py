@@ -109,7 +109,7 @@ class WeightFiles:
                 if written is not None:
                     written(len(data))
         except BaseException:
-            with contextlib.suppress(OSError):  # the directory is not empty
+            with contextlib.suppress(OSError):  # the directory may not be empty
                 target.rmdir()
             raise
 

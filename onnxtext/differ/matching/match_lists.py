@@ -92,7 +92,7 @@ def walk_pairs(
     out_of_order = {pairs[index][1] for index in moved_entries([one for one, _ in pairs])}
     partner = {new: old for old, new in pairs}
     image = dict(pairs)
-    removed: dict[int, list[int]] = {}  # by the new index of their matched predecessor
+    removed: dict[int, list[int]] = {}  # by the new index of the matched predecessor
     last = -1
     for old in range(old_count):
         if old in image:

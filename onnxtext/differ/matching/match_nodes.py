@@ -160,7 +160,7 @@ class NodeMatcher:
         if old == new:
             return list(range(len(old)))
         places: dict[Hashable, int] = {}
-        following: list[int] = [-1] * len(new)  # the next new node with the same statement
+        following: list[int] = [-1] * len(new)  # for each new node, the next one with its statement
         for index in range(len(new) - 1, -1, -1):
             following[index] = places.get(new[index], -1)
             places[new[index]] = index
@@ -271,7 +271,7 @@ class NodeMatcher:
         """Match producers and consumers of matched nodes by operator and index, transitively."""
         used = value_uses(self.old), value_uses(self.new)
         queue = [(index, self.old.partner[index]) for index in sorted(self._frontier(used[0]))]
-        for old_index, new_index in queue:  # grows during the loop
+        for old_index, new_index in queue:  # `queue` grows during the loop
             for pair in (
                 *self._producer_pairs(old_index, new_index),
                 *self._consumer_pairs(old_index, new_index, *used),

@@ -156,7 +156,7 @@ class Signatures:
                         value = number_of(leaf_key(name))
                     elif marks[producer[0]] >= 0:
                         value = number_of(("matched", marks[producer[0]], producer[1]))
-                    else:  # in a cycle, so that the producer comes later
+                    else:  # the producer comes later in `order`: there is a cycle
                         value = number_of(("free", name))
                     values[name] = value
                 inputs.append(value)
@@ -222,7 +222,7 @@ def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
                 waits[index] += 1
                 consumers.setdefault(producer[0], []).append(index)
     order = [index for index, count in waits.items() if not count]
-    for index in order:  # grows during the loop
+    for index in order:  # `order` grows during the loop
         for consumer in consumers.get(index, ()):
             waits[consumer] -= 1
             if not waits[consumer]:

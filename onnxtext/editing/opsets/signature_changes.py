@@ -57,7 +57,7 @@ MEANT_BEFORE: dict[Step, dict[str, object]] = {
 """Attributes whose new default changes the behavior; the value here restores the old behavior."""
 
 SAME_MEANING: dict[Step, tuple[str, ...]] = {
-    ("", "Clip", 6): ("max", "min"),  # no limit
+    ("", "Clip", 6): ("max", "min"),  # both defaults mean no limit
     ("", "GRU", 3): ("direction",),  # the old default is misspelled
     ("", "Split", 2): ("axis",),
 }

@@ -78,7 +78,7 @@ def are_equivalent(left: TextPart, right: TextPart) -> bool:
         return False
     try:
         parsed = [parse_fragment(Source(part.body), part.origin) for part in (left, right)]
-    except OnnxTextError:  # some statements are valid only in their context
+    except OnnxTextError:  # some statements cannot be parsed outside of their context
         return False
     return bool(parsed[0] == parsed[1])
 
@@ -207,7 +207,7 @@ def _nodes_agree(
             _meaning(parse_fragment(Source(part.body), "node").item)
             for part in (base, ours, theirs)
         ]
-    except OnnxTextError:  # some statements are valid only in their context
+    except OnnxTextError:  # some statements cannot be parsed outside of their context
         return False
     mine, others = (
         renames[0].without_renames(before, mine),
@@ -222,7 +222,7 @@ def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: R
         return False
     try:
         before, after = [parse_fragment(Source(part.body), "node").item for part in (base, side)]
-    except OnnxTextError:  # some statements are valid only in their context
+    except OnnxTextError:  # some statements cannot be parsed outside of their context
         return False
     assert isinstance(before, Node)
     assert isinstance(after, Node)

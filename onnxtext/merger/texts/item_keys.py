@@ -108,12 +108,12 @@ def signature_of(part: TextPart) -> Hashable:
 
 
 def body_of(part: TextPart) -> Hashable:
-    """Return the tokens of the body of a function; None for other items, and without nodes."""
+    """Return the tokens of a function's body; None for a body without nodes, and other items."""
     if not isinstance(part.tree, Tree) or part.tree.origin != "function":
         return None
     body = TextPart.of(part.source, part.tree.required("body"))
     tokens = [] if body is None else [token.text for token in read_tokens(body.body) if token.text]
-    return tuple(tokens) if len(tokens) > 2 else None  # two tokens are the brackets
+    return tuple(tokens) if len(tokens) > 2 else None  # the brackets are two tokens
 
 
 def kind_of(part: TextPart) -> Hashable:

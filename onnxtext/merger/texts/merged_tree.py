@@ -141,7 +141,7 @@ class MergedTreeWriter:
                 for (glue, part), after in zip(body.parts, [*glues[1:], ""], strict=True):
                     self._blanks(glue)
                     if isinstance(part, MergedList) and not part.opening and not part.commas:
-                        self.listed(part, own_lines="\n" in after)  # decorators
+                        self.listed(part, own_lines="\n" in after)  # such as a list of decorators
                     else:
                         self.body(part)
             case ConflictPart():

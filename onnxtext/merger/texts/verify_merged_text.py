@@ -61,7 +61,7 @@ def lower_tree(
     """
     try:
         return lower_one(model, marks) if _has_all_blobs(model, text, versions) else None
-    except (LowerError, RecordError):  # such as a decorator that names a deleted value
+    except (LowerError, RecordError):  # for example, a decorator names a deleted value
         return None
 
 

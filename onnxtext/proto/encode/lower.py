@@ -91,7 +91,7 @@ def lower_guarded(
         if core() == "python":
             raise
         lowering = Lowering(*options, verified=verified, guard=guard)
-        pieces = lowering.model(model)  # raises the first error in the text
+        pieces = lowering.model(model)  # in Python, which raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
     return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type

@@ -193,7 +193,7 @@ class Lowering(ValueLowering):
             parts.append(delimited(b"\x1a", text_bytes(name)))
         try:
             parts.append(self.tail(node))
-        except LowerError as error:  # attributes have no offset
+        except LowerError as error:  # report the node's offset: attributes have none
             raise error.placed(node.at) from None
         if node.metadata:
             parts += metadata_fields(b"\x4a", node.metadata)

@@ -322,7 +322,7 @@ def dropout_to_attributes(conversion: NodeConversion) -> None:
             conversion.facts.replaced.add(conversion.input(1))
             conversion.set(
                 make_tensors.float_attribute("ratio", float(numbers[0]))
-            )  # has no effect in inference
+            )  # `ratio` has no effect in inference
         conversion.leave_out(1)
         conversion.add_note("`ratio` becomes an attribute")
     _refuse_used_mask(conversion, _MASK)
