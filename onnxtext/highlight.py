@@ -14,22 +14,16 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from onnxtext.source import SECTIONS
+
 if TYPE_CHECKING:
     from onnxtext.syntax.grammar.lexer import Token
 
 Piece = tuple[int, str, str]
 """(offset, Pygments token type such as `Name.Function`, text)"""
 
-_SECTIONS = {
-    "METADATA",
-    "QUANTIZATION",
-    "TRAINING",
-    "CONFIGURATION",
-    "ORDER",
-    "ENCODING",
-    "RESOURCES",
-}
-"""Keywords that begin a section; elsewhere, they are names."""
+_SECTIONS = frozenset(map(str.upper, SECTIONS))
+"""The terminals of keywords that begin a section; elsewhere, the keywords are names."""
 
 KINDS: dict[str, str] = {
     "TRIPLE": "String.Doc",

@@ -24,6 +24,20 @@ COMMENT = r"#[^\n]*"
 STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
 """Finds the string literals and comments of a text; it skips a quote that is never closed."""
 
+SECTIONS = (
+    "metadata",
+    "quantization",
+    "training",
+    "configuration",
+    "order",
+    "encoding",
+    "resources",
+)
+"""The keywords of the sections, in canonical order (SPEC 13)."""
+
+NAMED_SECTION = "configuration"
+"""The keyword of the section that has a name between its keyword and its brace."""
+
 ColumnUnit = Literal["characters", "utf-8", "utf-16"]
 
 

@@ -18,6 +18,7 @@ import onnx
 import onnx.parser
 import pytest
 from google.protobuf import text_format
+from google.protobuf.message import Message
 
 import onnxtext
 from onnxtext.ast import Model
@@ -308,6 +309,8 @@ def test_blocks_have_their_claimed_meaning(block: Block) -> None:
             part = getattr(part, name)
             if index:
                 part = part[int(index)]
+        path = " ".join(claim.info[1:])
+        assert isinstance(part, Message), f"`{path}` leads to {part!r}, which is no message"
         claimed = " ".join(line.strip() for line in claim.text.splitlines())
         assert claimed.strip() == meaning(part)
 

@@ -20,11 +20,9 @@ from onnxtext.printer.quoting import (
 )
 from onnxtext.printer.statement_layout import ListText, arrange_lists, column
 from onnxtext.printer.types_and_tensors import type_text
+from onnxtext.source import SECTIONS
 
-SECTION_WORDS = frozenset(
-    ("metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
-     "where")
-)  # fmt: skip
+KEYWORDS = frozenset((*SECTIONS, "where"))
 """Keywords that are quoted at the beginning of an operator's name, as in `"order".Op`."""
 
 
@@ -67,7 +65,7 @@ def _operator_name(schema: OperatorSchema) -> str:
     """Return the domain and name of an operator; quote the first word if it is a keyword."""
     parts = [*schema.domain.split("."), schema.name] if schema.domain else [schema.name]
     first = quote_word(parts[0])
-    special = SPECIAL_WORDS | SECTION_WORDS
+    special = SPECIAL_WORDS | KEYWORDS
     if first in special or first.lower() in SPECIAL_NUMBERS:
         first = quote_string(parts[0])
     return ".".join([first, *map(quote_word, parts[1:])])

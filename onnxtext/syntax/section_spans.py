@@ -10,24 +10,13 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from onnxtext.source import COMMENT, LINE_STRING, STRING
-
-SECTIONS = (
-    "metadata",
-    "quantization",
-    "training",
-    "configuration",
-    "order",
-    "encoding",
-    "resources",
-)
-"""The keywords of the sections, in canonical order (SPEC 13)."""
+from onnxtext.source import COMMENT, LINE_STRING, NAMED_SECTION, SECTIONS, STRING
 
 _GAP = rf"(?:\s|{COMMENT}\n)*"
 """Matches blanks and comments without ambiguity, so that a failed match takes linear time."""
 _HEAD = (
-    rf"(?P<word>metadata|quantization|training|order|encoding|resources)\b{_GAP}(?:\{{|none\b)"
-    rf"|(?P<named>configuration)\b{_GAP}(?:b?(?:{STRING})|\w+){_GAP}\{{"
+    rf"(?P<word>{'|'.join([word for word in SECTIONS if word != NAMED_SECTION])})\b"
+    rf"{_GAP}(?:\{{|none\b)|(?P<named>{NAMED_SECTION})\b{_GAP}(?:b?(?:{STRING})|\w+){_GAP}\{{"
 )
 
 
@@ -40,7 +29,9 @@ def _piece_pattern(*, is_balanced: bool) -> re.Pattern[str]:
     )
 
 
-_MAY_BE_HEAD = re.compile(rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|configuration\s*[\w\"]")
+_MAY_BE_HEAD = re.compile(
+    rf"(?:{'|'.join(SECTIONS)})(?:\s*[{{#]|\s+none\b)|{NAMED_SECTION}\s*[\w\"]"
+)
 
 
 class SectionSpan(NamedTuple):

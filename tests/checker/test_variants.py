@@ -131,7 +131,10 @@ def test_moved_examples_break_the_same_rule(code: str, place: Place, directory: 
         assert code not in found(broken, code, directory)
         return
     wanted = OTHER.get(key, {code})
-    assert found(broken, code, directory) == wanted
+    assert found(broken, code, directory) == wanted, (
+        f"{place.__name__}: add {key} to CANNOT if the rule cannot be broken there, or to OTHER if "
+        "another rule is"
+    )
     assert found(onnxtext.from_binary(broken), code, directory) == wanted
     fixed = place(load(example(code, "Fixed"))).SerializeToString()
     assert not found(fixed, code, directory)

@@ -50,6 +50,13 @@ _SAMPLES = {
     "TYPE": ("float[2]", "int64[1]", "float[]", "float[N]", "float[2, 2]", "undefined[1]",
              "string[2]", "bool[2]", "int4[3]", "float[?]", "float[0]", "float[-1]", "int8[N, 3]"),
 }  # fmt: skip
+_DRAWN = {"WORD", "DECORATOR", *_LITERALS, *_SAMPLES}
+_MISSING = [
+    terminal.name
+    for terminal in load_tables().terminals
+    if terminal.name not in _DRAWN and not terminal.name.startswith("__IGNORE")
+]
+assert not _MISSING, f"add samples of these terminals: {_MISSING}"
 _NAMES = ("x", "y", "w", "z", "N", "Add", "If", "Op", "F", "t", "value", "axis", "then_branch")
 _DECORATORS = (
     "doc", "meta", "denotation", "segment", "device", "set", "unset", "value_info",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import zlib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import lark
 import pytest
 
+from onnxtext.lsp.index.keyword_documentation import SECTION_EXPLANATIONS
+from onnxtext.source import SECTIONS
 from onnxtext.syntax.actions import registry
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables, load_tables
@@ -29,6 +32,15 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
         )  # fmt: skip
     conflicts = [r.getMessage() for r in caplog.records if "onflict" in r.getMessage()]
     assert not conflicts
+
+
+def test_all_lists_of_sections_are_those_of_the_grammar() -> None:
+    (words,) = re.findall(r"^section_word: (.*) \| WHERE$", GRAMMAR, re.MULTILINE)
+    sections = words.lower().split(" | ")
+    assert sections == list(SECTIONS)
+    assert sections == list(SECTION_EXPLANATIONS)
+    emacs = Path(__file__).parents[2] / "editors" / "emacs" / "onnxtext-mode.el"
+    assert "\\\\|".join(sections) in emacs.read_text(encoding="utf-8")
 
 
 def test_conflicts_are_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -25,7 +25,7 @@ function words(terminal) {
 }
 const PRIM = `${words('PRIM')}|${words('UNDEFINED')}`;
 const CONTAINER = words('CONTAINER');
-const SECTION = ['METADATA', 'QUANTIZATION', 'TRAINING', 'CONFIGURATION', 'ORDER', 'ENCODING', 'RESOURCES'].map(words);
+const SECTION = lark.match(/^section_word: (.*) \| WHERE$/m)[1].split(' | ').map(words);
 
 const WORD = '[A-Za-z_][A-Za-z0-9_]*';
 const STRING = 'b?"(?!"")(?:[^"\\\\]|\\\\.)*"';

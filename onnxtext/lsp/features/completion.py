@@ -34,7 +34,7 @@ from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.printer.quoting import quote_string, quote_word, value_name
-from onnxtext.syntax.section_spans import SECTIONS
+from onnxtext.source import NAMED_SECTION, SECTIONS
 from onnxtext.tensor.element_types import ELEMENTS
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class _Maker:
                 yield from self._parameters()
             case "top" if any(s.original.at < self.context.span.start for s in self.index.scopes):
                 for name in SECTIONS:
-                    head = f'{name} "$1"' if name == "configuration" else name
+                    head = f'{name} "$1"' if name == NAMED_SECTION else name
                     yield self._item(
                         name, t.CompletionItemKind.Keyword, snippet=f"{head} {{\n  $0\n}}"
                     )

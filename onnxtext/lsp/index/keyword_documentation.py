@@ -63,7 +63,7 @@ ARGUMENTS = {
 }
 """The arguments of decorators and of `external(…)`."""
 
-_SECTIONS = {
+SECTION_EXPLANATIONS = {
     "metadata": "The `metadata_props` of graphs, values, tensors, nodes and functions.",
     "quantization": "The `quantization_annotation` of graphs.",
     "training": "An entry of `training_info`.",
@@ -72,6 +72,8 @@ _SECTIONS = {
     "encoding": "How the bytes of the file differ from the canonical encoding.",
     "resources": "The bytes of blobs, or the stores and files with them.",
 }
+"""The documentation of the keywords that begin sections."""
+
 _BLOCKS = {
     "graph": "Metadata of the main graph, or of the graph in an attribute.",
     "value": "Metadata of the first value info of this name: input, output or `value_info`.",
@@ -116,7 +118,7 @@ def _explain(index: Index, token: Token) -> str | None:
     if token.startswith("@") and token.endswith("("):
         return WORDS.get(token[1:-1].strip())
     if any(span.at == token.at for span in index.section_spans):
-        return _SECTIONS[token]
+        return SECTION_EXPLANATIONS[token]
     section = section_context(index, token.at)
     if section is not None:
         return _in_section(index, section, token)

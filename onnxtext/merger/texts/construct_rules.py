@@ -15,9 +15,8 @@ from onnxtext.format.tree import Tree
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart
-from onnxtext.source import Source
+from onnxtext.source import SECTIONS, Source
 from onnxtext.syntax.parse import parse_fragment
-from onnxtext.syntax.section_spans import SECTIONS
 
 STATEMENTS = frozenset(
     (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import Span
+from onnxtext.source import SECTIONS, Span
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -18,7 +18,6 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES
-from onnxtext.syntax.section_spans import SECTIONS
 
 _SECTION_COLON = re.compile(rf'[ \t]*(?P<head>"?({"|".join(SECTIONS)})"?[ \t]*:?)[ \t]*\{{')
 _CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")

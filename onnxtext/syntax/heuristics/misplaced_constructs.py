@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Applicability, Edit
-from onnxtext.source import Span
+from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.attribute_errors import missing_opening, node_above
@@ -25,7 +25,6 @@ from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, in_attr
 from onnxtext.syntax.heuristics.other_languages import TENSOR_TYPE, translated_type
 from onnxtext.syntax.heuristics.section_errors import no_section
 from onnxtext.syntax.heuristics.token_errors import ALIASES
-from onnxtext.syntax.section_spans import SECTIONS
 
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import inf
 
 from onnxtext.diagnostics import Applicability, Edit, Label
-from onnxtext.source import Span
+from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
 from onnxtext.syntax.actions.sections import BLOCKS
@@ -19,7 +19,6 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     replace,
 )
-from onnxtext.syntax.section_spans import SECTIONS
 
 _TERMINALS = frozenset(word.upper() for word in SECTIONS)
 _STRINGS = frozenset(("STRING", "ESCAPED_STRING"))
