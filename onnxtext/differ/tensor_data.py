@@ -45,7 +45,7 @@ class DataReader:
     """Reads the data of a model's tensors.
 
     Attributes:
-        left_out: whether the text was printed without its weights.
+        left_out: whether the model was read from a text that was printed without its weights.
     """
 
     def __init__(self, model: ast.Model, base: Path | None) -> None:

@@ -261,7 +261,9 @@ class StatementRun:
     def take(self, offset: int, written: FormattedStatement) -> bool:
         """Add a formatted statement, whose source begins at `offset`.
 
-        Return False if it cannot begin the run: it has comments, and the line above it is blank.
+        Return False, and add nothing, if it would be the first statement of `texts`, has comments,
+        and follows a blank line. Then the blank line, which is not part of its source, would have
+        to move above the comments.
         """
         if self.same >= 0:
             self.begin(offset)

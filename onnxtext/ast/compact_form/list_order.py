@@ -128,12 +128,13 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
 
 _HELP = {
     DECORATOR: (
-        "the arguments of @value_info must be initializers, inputs, outputs, values, nodes or "
-        'names of values as strings, in their order; without: ["name"] excludes values'
+        "the arguments of @value_info must be the words `initializers`, `inputs`, `outputs`, "
+        "`values` and `nodes`, or names of values as strings, in the order of the list; "
+        '`without: ["name"]` after them leaves values out'
     ),
     INITIALIZERS: (
-        "the arguments of @initializers must be inputs, values or names of initializers as "
-        "strings, in their order"
+        "the arguments of @initializers must be the words `inputs` and `values`, or names of "
+        "initializers as strings, in the order of the list"
     ),
 }
 

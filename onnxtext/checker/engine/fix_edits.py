@@ -343,7 +343,7 @@ def _is_verified(source: Source, model: Model, changes: list[PlannedRepair]) -> 
     try:
         parsed = parse_model(Source(apply_edits(source.text, edits), source.name))
         return parsed == _model_after_repairs(model, changes)
-    except (OnnxTextError, KeyError):  # KeyError: the statement is in a decorator
+    except (OnnxTextError, KeyError):  # KeyError: a decorator holds the item, so it was not copied
         return False
 
 

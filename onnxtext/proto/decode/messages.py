@@ -224,7 +224,7 @@ class Lifter(NodeLifter):
             if lowered == data:
                 return True
             added = unknown_decorators(message, lowered, data)
-            if added is None:  # a known field differs, probably within one of its messages
+            if added is None:  # a known field is encoded differently, probably in a nested message
                 return False
             lifted.decorators += added
             return lower_fragment(fragment, message) == data

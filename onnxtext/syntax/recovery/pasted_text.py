@@ -44,15 +44,15 @@ _SECOND_MODEL = re.compile(r"^<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", r
 
 
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Replace the errors that follow from marks that copying added.
+    """Replace errors that marks such as line numbers or `>` cause, which copying added.
 
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
 
     Returns:
-        The diagnostics before the first mark, and one diagnostic for all marks. `diagnostics` if
-        there are no such marks.
+        The diagnostics before the first mark, then one diagnostic for all marks. `diagnostics`
+        itself if there are no marks.
     """
     if not diagnostics:
         return diagnostics
