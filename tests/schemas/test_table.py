@@ -217,7 +217,7 @@ def test_bodies_survive_an_import(tmp_path: Path) -> None:
     done = run("schemas", "import", "acme_ops", "-o", out, env=_with_path(tmp_path))
     assert done.status == 0, done.err
     assert "y = Size (x)" in out.read_text()
-    assert "1 operators: 1 of acme" in done.err
+    assert "1 operator: 1 of acme" in done.err
     assert run("schemas", "check", out).status == 0
 
 

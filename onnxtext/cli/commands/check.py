@@ -38,7 +38,7 @@ EXPLANATION = """\b
 Examples:
   onnxtext check model.onnxtxt
   onnxtext check --fix model.onnxtxt        applies safe fixes
-  onnxtext check --select all model.onnx    every rule, lints included
+  onnxtext check --select all model.onnx    also rules that are off by default
   onnxtext check --ignore node-name-duplicate --strict models/*.onnx
   onnxtext check --infer -o typed.onnx model.onnx
   onnxtext check --target-opset 21 model.onnx

@@ -15,6 +15,7 @@ from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import CommandError, Reporter, io_errors
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.io.files import write_atomically
+from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.ast.schemas import SchemaFile
@@ -103,7 +104,8 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
                 write_atomically(path, text.encode("utf-8", "surrogateescape"))
             domains = Counter(schema.domain or "ai.onnx" for schema in imported.schemas)
             counts = ", ".join(f"{count} of {domain}" for domain, count in domains.items())
-            reporter.summary(f"{output}: {len(imported.schemas)} operators: {counts}")
+            operators = count_noun(len(imported.schemas), "operator")
+            reporter.summary(f"{output}: {operators}: {counts}")
     return reporter.status
 
 
@@ -163,12 +165,10 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                 origins = [table.origin for table in schemas.tables(name)]
                 if schemas.knows(name):
                     origins.insert(0, "onnx")
-                operators = len(schemas.names(name))
+                operators = count_noun(len(schemas.names(name)), "operator")
                 version = schemas.newest(name)
                 shown = name or "ai.onnx"
-                print_to_stdout(
-                    f"{shown} {version}: {operators} operators, from {', '.join(origins)}"
-                )
+                print_to_stdout(f"{shown} {version}: {operators}, from {', '.join(origins)}")
         else:
             plain_domain = "" if domain == "ai.onnx" else domain
             names = schemas.names(plain_domain)
