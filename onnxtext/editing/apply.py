@@ -60,7 +60,7 @@ def apply(
 
 
 def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> EditResult:
-    from onnxtext.editing.opsets.report import ConversionError
+    from onnxtext.editing.opsets.remarks import ConversionError
     from onnxtext.rewriter.rewriting import rewrite_text
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model

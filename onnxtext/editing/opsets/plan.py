@@ -16,7 +16,7 @@ from onnxtext.editing.errors import refused_edit_error
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
-from onnxtext.editing.opsets.report import CHANGE, OBSTACLE, ConversionError, Remark
+from onnxtext.editing.opsets.remarks import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.version_steps import GraphConverter
 
 Targets = Mapping[str, int]
