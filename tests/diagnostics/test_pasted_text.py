@@ -50,6 +50,31 @@ PASTED: dict[str, tuple[Callable[[str], str], str]] = {
         "unexpected Markdown fence",
     ),
     "escapes of HTML": (html.escape, "`&lt;` is an HTML escape"),
+    "numbers of HTML": (
+        lambda text: text.replace("<", "&#60;").replace(">", "&#x3E;"),
+        "`&#60;` is an HTML escape",
+    ),
+    "doubled escapes of HTML": (
+        lambda text: html.escape(html.escape(text)),
+        "`&amp;lt;` is an HTML escape",
+    ),
+    "doubly quoted lines": (marked(">> "), "the lines begin with the quotation mark `>`"),
+    "numbers except in a line": (
+        lambda text: re.sub("^   3 ", "", numbered("{:4} ")(text), flags=re.MULTILINE),
+        "the lines begin with line numbers",
+    ),
+    "numbers from the second line on": (
+        lambda text: numbered("{}: ")(text).removeprefix("1: "),
+        "the lines begin with line numbers",
+    ),
+    "a formatted string of Python": (
+        lambda text: f"text = f'''\n{text.replace('{', '{{').replace('}', '}}')}'''\n",
+        "the text is in a string of Python",
+    ),
+    "prose with two fenced texts": (
+        lambda text: f"Run:\n```sh\nmake\n```\nThe model:\n```\n{text}```\n",
+        "this line is neither a statement nor a comment",
+    ),
     "a variable of Python": (
         lambda text: f"text = '''\n{text}'''\n",
         "the text is in a string of Python",

@@ -6,8 +6,10 @@ The marks cause an error in nearly every line. One diagnostic replaces all these
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import COMMENT, LINE_STRING, Source, Span
@@ -17,7 +19,8 @@ _MIN_LINES = 3
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
 _ADDED = re.compile(r"\+")
-_QUOTED = re.compile(r"> ?")
+_QUOTE = re.compile(r"> ?")
+_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _STRING_OR_COMMENT = re.compile(rf"{LINE_STRING}|{COMMENT}", re.DOTALL)
 _DIFF_HEADER = re.compile(
     r"^(?:diff --git [^\n]*|index [0-9a-f]+\.\.[^\n]*|(?:---|\+\+\+) [^\n]*"
@@ -30,17 +33,17 @@ _DIFF_LINE = re.compile(
     r"^(?:(-)(?!-|>|\.?[0-9]|(?i:inf|nan))[^\n]*\n?|(\+)(?!\.?[0-9]|(?i:inf|nan)))", re.MULTILINE
 )
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
-_ESCAPES = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'", "nbsp": " "}
-_ESCAPES |= {"#34": '"', "#39": "'", "#x27": "'", "#x22": '"'}
-_ESCAPE = re.compile(f"&({'|'.join(_ESCAPES)});")
+_ESCAPE = re.compile(
+    r"&(?:amp;)*(?:lt|gt|quot|amp|apos|nbsp|(?P<number>#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})));"
+)
 _PYTHON_HEAD = re.compile(
     r"\s*(?:[A-Za-z_]\w*[ \t]*=[ \t]*(?:[A-Za-z_][\w.]*\()*|(?:[A-Za-z_][\w.]*\()+)\s*"
-    r"[rR]?(\"\"\"|''')\\?[ \t]*\n?"
+    r"(?P<prefix>[A-Za-z]{0,2})(?P<quotes>\"\"\"|''')\\?[ \t]*\n?"
 )
 _STATEMENT = re.compile(r"[={}<>]")
 _PART_OF_MODEL = re.compile(r"=>|\bir_version\b|\"\"\"|'''|^[ \t]*@\w", re.MULTILINE)
 _DOMAIN = re.compile(r"\bdomain\s*:")  # in the header of a function
-_SECOND_MODEL = re.compile(r"^<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
+_SECOND_MODEL = re.compile(r"^[ \t]*<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
 
 
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
@@ -79,26 +82,35 @@ def _diagnostic(
 
 
 def _line_numbers(source: Source, starts: list[int]) -> Diagnostic | None:
-    """Recognize a number before each line, as in the output of `cat -n`."""
-    one = _LINE_NUMBER.match(source.text)
+    """Recognize a number before each line, as in the output of `cat -n`.
+
+    One line may lack its number or have a wrong one: it may have been edited.
+    """
+    first_lines = islice(_LINE.finditer(source.text), 2)
+    numbers = (_LINE_NUMBER.match(source.text, line.start()) for line in first_lines)
+    one = next((number for number in numbers if number is not None), None)
     if one is None:
         return None
     after = re.escape(one[2])  # equal in all lines, but an empty line may lack the blank
     pattern = re.compile(rf"[ \t]*([0-9]+)(?:{after}|{re.escape(one[2].rstrip(' '))}$)")
     edits: list[Edit] = []
-    last = last_line = 0
+    last = last_line = wrong = 0
     for match in _LINE.finditer(source.text):
         number = pattern.match(source.text, match.start(), match.end())
         if number is None:
-            return None
+            wrong += 1
+            if wrong > 1:
+                return None
+            continue
         value = int(number[1][:9])
         if edits:
             between = source.text.count("\n", last_line, match.start())
-            if value not in (last + 1, last + between):
+            wrong += value not in (last + 1, last + between)
+            if wrong > 1:
                 return None
         edits.append(Edit(Span(match.start(), number.end()), ""))
         last, last_line = value, match.start()
-    if len(edits) < _MIN_LINES:
+    if len(edits) < _MIN_LINES + 2 * wrong:
         return None
     span = Span(edits[0].span.start, len(source.text[: edits[0].span.end].rstrip()))
     return _diagnostic(
@@ -126,7 +138,12 @@ def _added_lines(source: Source, starts: list[int]) -> Diagnostic | None:
 
 
 def _quoted_lines(source: Source, starts: list[int]) -> Diagnostic | None:
-    return _marked_lines(source, _QUOTED, "the lines begin with the quotation mark `>`")
+    first = _QUOTED.match(source.text)
+    if first is None:
+        return None
+    mark = re.compile(rf"{first[0]}|{first[0].rstrip()}(?=\s*$)", re.MULTILINE)
+    message = "the lines begin with the quotation mark `>`"
+    return _marked_lines(source, mark, message) or _marked_lines(source, _QUOTE, message)
 
 
 def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
@@ -175,26 +192,34 @@ def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[s
 
 
 def _prose(source: Source, starts: list[int]) -> Diagnostic | None:
-    """Recognize prose around a model in Markdown fences."""
+    """Recognize prose around models in Markdown fences."""
     text = source.text
     fences = list(_outside_strings(text, _FENCE))
-    if len(fences) != 2 or starts[0] >= fences[0].end():
+    if not fences or len(fences) % 2 or starts[0] >= fences[0].end():
         return None
-    opening, closing = fences
-    before, after = text[: opening.start()], text[closing.end() :]
-    if not (before.strip() or after.strip()) or "=>" not in text[opening.end() : closing.start()]:
+    ends = [0, *(fence.end() for fence in fences)]
+    parts = [Span(start, fence.start()) for start, fence in zip(ends, fences, strict=False)]
+    parts.append(Span(ends[-1], len(text)))
+    outside = [text[slice(*part)] for part in parts[::2]]
+    models = [part for part in parts[1::2] if text.find("=>", *part) >= 0]
+    if not models or not any(prose.strip() for prose in outside):
         return None
-    if _PART_OF_MODEL.search(before) or _PART_OF_MODEL.search(after):
+    if any(_PART_OF_MODEL.search(prose) for prose in outside):
         return None
-    removed = [Span(0, opening.end()), Span(closing.start(), len(text))]
-    start = len(before) - len(before.lstrip()) if before.strip() else opening.start()
+    before = outside[0]
+    start = len(before) - len(before.lstrip()) if before.strip() else fences[0].start()
     end = text.find("\n", start)
     code, message = "syntax-error", "this line is neither a statement nor a comment"
     if not before.strip():
         code, message = "foreign-word", "unexpected Markdown fence"
     title = "remove the fences and everything outside of them"
-    edits = [Edit(span, "") for span in removed if span.start < span.end]
-    return _diagnostic(source, message, Span(start, len(text[:end].rstrip())), title, edits, code)
+    span = Span(start, len(text[:end].rstrip()))
+    if len(models) > 1:
+        help = "keep one of the models in fences, and remove everything else"
+        return Diagnostic(code, message, source=source, labels=(Label(span),), help=help)
+    removed = (Span(0, models[0].start), Span(models[0].end, len(text)))
+    edits = [Edit(part, "") for part in removed if part.start < part.end]
+    return _diagnostic(source, message, span, title, edits, code)
 
 
 def _html(source: Source, starts: list[int]) -> Diagnostic | None:
@@ -209,12 +234,19 @@ def _html(source: Source, starts: list[int]) -> Diagnostic | None:
         return None
     found = list(_outside_strings(text, _ESCAPE))
     # In an escaped text, strings and comments are escaped, too.
-    if "<" not in text or any(match[1] == "quot" for match in found):
+    # The `#` in a number such as `&#60;` seems to begin a comment.
+    if "<" not in text or any("quot" in match[0] or match["number"] for match in found):
         found = list(_ESCAPE.finditer(text))
-    edits = [Edit(Span(*match.span()), _ESCAPES[match[1]]) for match in found]
+    edits = [Edit(Span(*match.span()), _unescape(match[0])) for match in found]
     message = f"`{outside[0]}` is an HTML escape"
-    title = f"write `{_ESCAPES[outside[1]]}`" if len(edits) == 1 else "replace the HTML escapes"
+    title = f"write `{_unescape(outside[0])}`" if len(edits) == 1 else "replace the HTML escapes"
     return _diagnostic(source, message, Span(*outside.span()), title, edits)
+
+
+def _unescape(escape: str) -> str:
+    """Return the character of an escape, which may be escaped more than once: `&amp;lt;`."""
+    name = escape.rpartition("&")[2].rpartition("amp;")[2] or "amp;"
+    return html.unescape(f"&{name}").replace("\xa0", " ")
 
 
 def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:
@@ -223,12 +255,15 @@ def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:
     head = _PYTHON_HEAD.match(text)
     if head is None:
         return None
-    end = text.find(head[1], head.end())
+    end = text.find(head["quotes"], head.end())
     tail = len(text[end:].rstrip()) + end
     if end < 0 or not re.fullmatch(r"\)*;?", text[end + 3 : tail].strip()):
         return None
     start = len(text) - len(text.lstrip())
     edits = [Edit(Span(0, head.end()), ""), Edit(Span(end, tail), "")]
+    if "f" in head["prefix"].lower():
+        doubled = re.compile(r"\{\{|\}\}").finditer(text, head.end(), end)
+        edits += [Edit(Span(*match.span()), match[0][0]) for match in doubled]
     span = Span(start, len(text[: head.end()].rstrip()))
     message = "the text is in a string of Python"
     return _diagnostic(source, message, span, "remove the Python around the text", edits)
