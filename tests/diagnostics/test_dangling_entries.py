@@ -88,6 +88,23 @@ def test_the_cause_is_reported(mistake: str) -> None:
             f"{H}{G}  t = Abs (x\n  [conv_one] y = Relu (t)\n}}\n" + metadata("node [conv_oen]"),
             ["unclosed-bracket", "metadata-dangling"],
         ),
+        (  # the error quotes the name of an operator, not of a value
+            f"{H}{G}  y = Abs (x, x)\n}}\n" + metadata("value Abs"),
+            ["input-count", "metadata-dangling"],
+        ),
+        (
+            f"{H}{G}  y = Softmax <axes = 1> (x)\n}}\n" + metadata("value axes"),
+            ["attribute-unknown", "metadata-dangling"],
+        ),
+        (  # the value is misspelled, so no node is lost
+            f"{H}{G}  hidden = Abs (x)\n  y = Relu (hiden)\n}}\n" + metadata("node [removed]"),
+            ["value-undefined", "metadata-dangling"],
+        ),
+        (  # more entries than the maximum number of errors follow from the misspelled attribute
+            f"{H}{IF}    then_brnach = a () => (p) {{\n      p = Abs (x)\n    }},\n{BRANCH}"
+            + metadata(*[f"node y.then_branch.p{number}" for number in range(120)], "value z"),
+            ["attribute-unknown", "metadata-dangling"],
+        ),
     ],
 )
 def test_other_entries_are_reported(text: str, codes: list[str]) -> None:

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.suggestions import nearest_name
+from onnxtext.suggestions import is_clear_correction, nearest_name
 from onnxtext.syntax.actions.section_binding import DANGLING, NO_LABEL
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _LAST_QUOTED = re.compile(r"`([^`\n]+)`\Z")
@@ -23,6 +24,15 @@ _LOST_NODE = (
     "value-undefined", "graph-output-undefined", "function-output-undefined", "node-no-output",
 )  # fmt: skip
 """The rules whose findings suggest that a node, or its first line, is missing."""
+_KINDS = {
+    "no attribute": ("attribute-",),
+    "no function": ("function-", "op-"),
+    NO_LABEL: (),
+}
+"""For the start of an entry's message, the prefixes of rules whose findings name such an item."""
+_SUGGESTED = re.compile(r"did you mean `([^`\n]+)`")
+_SHORT = 3
+"""Maximum length of a name that is too short to be recognized as misspelled."""
 
 
 def only_dangling(errors: Sequence[Diagnostic]) -> bool:
@@ -44,23 +54,49 @@ def join_findings(
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
-    # Drop entries whose name an error contains: `t` is not defined; did you mean `then_branch`?
-    named = {name for item in errors for name in _QUOTED.findall(f"{item.message} {item.help}")}
-    remaining = [item for item in dangling if _dangling_name(item) not in named]
+    named = [(item.code, set(_QUOTED.findall(f"{item.message} {item.help}"))) for item in errors]
+    remaining = [item for item in dangling if not _is_named(item, named)]
     if any("value_info" in f"{item.message} {item.help}" for item in errors):
         # The entries may name values that a wrong `@value_info` does not list.
         remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
     # An undefined value may be the output of a deleted node. Entries that refer to this node by its
     # label then dangle, too. So for each undefined value, drop the entries with one label, unless
     # the label is probably misspelled.
-    undefined = {item.message for item in errors if item.code in _LOST_NODE}
+    undefined = {item.message for item in errors if _suggests_lost_node(item)}
     ends = tuple([name for text in undefined for name in _QUOTED.findall(text)[:1]])
     lost = {item.message: item for item in remaining if _is_lost_label(item, ends)}
     explained = set(list(lost)[: len(undefined)])
     remaining = [item for item in remaining if item.message not in explained]
+    remaining = remaining[:MAX_SEMANTIC_ERRORS]
     names = {_dangling_name(item) for item in dangling}
     findings = [_with_doubt(item, names, is_lost=bool(lost)) for item in findings]
     return [*remaining, *findings]
+
+
+def _is_named(entry: Diagnostic, named: Sequence[tuple[str, set[str]]]) -> bool:
+    """Whether an error in the graph names the missing item of an entry.
+
+    Examples: `t` is not defined; unknown attribute, did you mean `then_branch`?
+
+    Args:
+        entry: the error of the entry.
+        named: the code of each error in the graph, and the names that it quotes.
+    """
+    kinds = (kinds for start, kinds in _KINDS.items() if entry.message.startswith(start))
+    rules = next(kinds, _LOST_NODE)
+    name = _dangling_name(entry)
+    return any(code.startswith(rules) and name in names for code, names in named)
+
+
+def _suggests_lost_node(error: Diagnostic) -> bool:
+    """Whether an error suggests that a node is lost, rather than that a name is misspelled."""
+    if error.code not in _LOST_NODE:
+        return False
+    name = _QUOTED.search(error.message)
+    similar = _SUGGESTED.search(error.help or "")
+    if name is None or similar is None or len(name[1]) <= _SHORT:
+        return True
+    return not is_clear_correction(name[1], similar[1], [similar[1]])
 
 
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:

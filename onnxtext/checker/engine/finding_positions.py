@@ -26,6 +26,11 @@ from onnxtext.ast.model import (
 )
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
+from onnxtext.checker.engine.metadata_positions import (
+    Keys,
+    metadata_key_span,
+    metadata_keys,
+)
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan, section_spans
@@ -65,6 +70,11 @@ class TextPlaces:
         statement cannot be parsed, return the span of its first token.
         """
         item = self._subject.resolved.original(place.item)
+        if place.part[:1] == ("metadata",) and not isinstance(item, Model):
+            text, index = self._source.text, int(place.part[1])
+            key = metadata_key_span(text, self._metadata_keys, item, index)
+            if key is not None:
+                return key
         match item:
             case Node():
                 return self._node(item, place.part)
@@ -255,6 +265,10 @@ class TextPlaces:
     @cached_property
     def _sections(self) -> list[SectionSpan]:
         return section_spans(self._source.text)
+
+    @cached_property
+    def _metadata_keys(self) -> Keys:
+        return metadata_keys(self._source.text, self._sections)
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """Return the span of a place in a section.

@@ -88,7 +88,7 @@ def _entries(
     seen: set[str] = set()
     reported: set[str] = set()
     for index, (key, _) in enumerate(entries):
-        part: tuple[str | int, ...] = ("metadata", index) if isinstance(item, Model) else ()
+        part = ("metadata", index)
         if key in seen and key not in reported:
             reported.add(key)
             yield Finding(

@@ -22,7 +22,7 @@ from onnxtext.syntax.actions.sections import (
     RepeatedItem,
     Sections,
 )
-from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
 
@@ -30,6 +30,8 @@ DANGLING = "metadata-dangling"
 """The diagnostic code for an entry whose path matches no item."""
 NO_LABEL = "no node has the label"
 """The start of the message for a label that no node has."""
+_MAX_ERRORS = 500
+"""The maximum number of errors to collect: an error in the graph may explain many of them."""
 
 
 class _Names:
@@ -165,7 +167,7 @@ class SectionBinding:
         owner.quantization.append(Annotation(path[-1].name, entries))
 
     def _collect(self, error: SemanticError) -> None:
-        if len(self.semantic_errors) < MAX_SEMANTIC_ERRORS:
+        if len(self.semantic_errors) < _MAX_ERRORS:
             self.semantic_errors.append(error)
 
     def _attach_function(self, model: Model, block: MetadataBlock) -> None:

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find metadata entries in the text: the syntax tree has no offsets of decorators and sections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from onnxtext.ast.model import Node
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
+from onnxtext.syntax.section_spans import SectionSpan
+
+_MAX_DECORATOR_TOKENS = 20_000
+"""The maximum number of tokens to read of a statement's decorators."""
+
+
+Keys = dict[tuple[str, int, str], Span]
+"""Maps (key, number, name) to the span of a key in a section.
+
+The number counts the earlier entries with the same key in the block. The name is one in the head of
+the block; "" stands for any block.
+"""
+
+
+def metadata_keys(text: str, sections: Iterable[SectionSpan]) -> Keys:
+    """Return the places of the keys in the section `metadata`; of equal keys, the first counts."""
+    result: Keys = {}
+    for section in sections:
+        if section.keyword != "metadata":
+            continue
+        for head, entries in _blocks(load_lexer().tokens(text, section.inside, section.end)):
+            names = ["", *map(_name, head[1:])]
+            numbers: Counter[str] = Counter()
+            for entry in entries:
+                key = _name(entry)
+                for name in names:
+                    result.setdefault((key, numbers[key], name), entry.span)
+                numbers[key] += 1
+    return result
+
+
+def metadata_key_span(text: str, keys: Keys, item: Any, index: int) -> Span | None:
+    """Return the span of the key of a metadata entry; None if it is not found.
+
+    Args:
+        text: the whole text.
+        keys: the result of `metadata_keys`.
+        item: the node, value, graph or function that has the metadata.
+        index: the 0-based index of the entry: first those of decorators, then those in the section.
+    """
+    given = sum(len(one.arguments) for one in item.decorators if one.name == "meta")
+    if index < given:
+        return next(islice(_decorator_keys(text, item.at), index, None), None)
+    if index - given >= len(item.metadata):
+        return None
+    earlier = [key for key, _ in item.metadata[: index - given]]
+    key = item.metadata[index - given][0]
+    outputs = item.outputs if isinstance(item, Node) else ()
+    names = (item.name, *outputs, "")
+    spans = (keys.get((key, earlier.count(key), name)) for name in names if name is not None)
+    return next((span for span in spans if span is not None), None)
+
+
+def _decorator_keys(text: str, offset: int) -> Iterator[Span]:
+    """Yield the spans of the keys in the `@meta(…)` decorators at an offset."""
+    lexer = load_lexer()
+    depth, is_meta, before = 0, False, None
+    for _ in range(_MAX_DECORATOR_TOKENS):
+        token = lexer.token(text, offset)
+        if token is None or (not depth and token[0] != "@"):
+            return
+        depth += token.endswith("(") - (token == ")")
+        if token[0] == "@":
+            is_meta = token == "@meta("
+        elif token == ":" and is_meta and before is not None:
+            yield before.span
+        before, offset = token, token.end
+
+
+def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], list[Token]]]:
+    """Yield each block of a section `metadata`: the tokens before its `{`, and its keys."""
+    opened: list[tuple[list[Token], list[Token]]] = []
+    head: list[Token] = []
+    skipped = 0
+    for index, token in enumerate(tokens):
+        if skipped:
+            skipped -= 1
+        elif token == "{":
+            opened.append((head, []))
+            head = []
+        elif token == "}" and opened:
+            yield opened.pop()
+            head = []
+        elif tokens[index + 1 : index + 2] == [":"] and tokens[index + 3 : index + 4] != ["{"]:
+            if opened:
+                opened[-1][1].append(token)
+            skipped, head = 2, []
+        else:
+            head.append(token)
+
+
+def _name(token: str) -> str:
+    """Return the name that a token without escapes means."""
+    return token.removeprefix("b").strip('"') if token.endswith('"') else str(token)
