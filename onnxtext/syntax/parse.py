@@ -88,6 +88,18 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         The value of the start rule without the invalid statements, and the diagnostics of the
         errors in text order. The value is None if too little of the text could be parsed.
     """
+    value, diagnostics = _parse(source, start)
+    if any(item.fix is not None for item in diagnostics):
+        from onnxtext.syntax.recovery.verified_fixes import with_verified_fixes
+
+        diagnostics = with_verified_fixes(
+            source, diagnostics, lambda fixed: _parse(fixed, start)[1]
+        )
+    return value, diagnostics
+
+
+def _parse(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """Return the same as `parse_partial`, with fixes that are not verified."""
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)

@@ -80,27 +80,29 @@ def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
     done, token = context.done, context.token
     if token is None or done[-3:] != ["=", "int", "("] or context.ahead[:1] != [")"]:
         return
-    if context.name(token) == "INT":
+    if context.name(token) in {"INT", "FLOAT"}:
         span = Span(done[-2].at, context.ahead[0].end)
-        message, edits = (
-            "a number must not be in a call such as `int(…)`",
-            (Edit(span, str(token)),),
-        )
-        title = f"write `{token}`"
-        yield Diagnosis("misplaced-type", message, span, edits, title, min_tokens=1)
+        message = "a number must not be in a call such as `int(…)`"
+        edits, title = (Edit(span, str(token)),), f"write `{token}`"
+        safety: Applicability = "safe" if context.name(token) == "INT" else "unsafe"
+        yield Diagnosis("misplaced-type", message, span, edits, title, safety, min_tokens=1)
 
 
 def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `pads = ints[1, 1]` and `pads: ints [1, 1]`."""
+    """Diagnose `pads = ints[1, 1]`, `pads = int[1, 1]` and `pads: ints [1, 1]`."""
     done, token = context.done, context.token
     if token is None or len(done) < 3 or not in_attributes(context):
         return
-    if done[-1] in _LISTS and done[-2] == "=" and context.name(token) == "NUMBERS":
+    type = "ints" if done[-1] == "int" else str(done[-1])
+    if type in _LISTS and done[-2] == "=" and context.name(token) == "NUMBERS":
         if _begins_item(done[:-2], -1):
-            span, written = Span(done[-3].end, token.at), f": {done[-1]} = "
+            span, written = Span(done[-3].end, token.at), f": {type} = "
             message = "the type of an attribute belongs before `=`"
             title, edits = f"write `{done[-3]}{written}…`", (Edit(span, written),)
-            yield Diagnosis("misplaced-type", message, done[-1].span, edits, title, min_tokens=1)
+            safety: Applicability = "safe" if done[-1] == type else "unsafe"
+            yield Diagnosis(
+                "misplaced-type", message, done[-1].span, edits, title, safety, min_tokens=1
+            )
     elif token in {">", ","} and context.name(done[-1]) == "NUMBERS" and done[-3] == ":":
         message, edits = "expected `=` before the list", (insert(done[-2].end, " ="),)
         yield Diagnosis("missing-equals", message, done[-1].span, edits, "add `=`", min_tokens=1)

@@ -26,6 +26,7 @@ from onnxtext.syntax.heuristics.data_errors import (
     quoted_elements,
 )
 from onnxtext.syntax.heuristics.decorator_errors import (
+    decorated_output,
     equals_in_decorator,
     unquoted_doc,
     wrong_decorator,
@@ -59,7 +60,12 @@ from onnxtext.syntax.heuristics.header_errors import (
 )
 from onnxtext.syntax.heuristics.label_errors import labels, unquoted_label
 from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
-from onnxtext.syntax.heuristics.markdown_and_comments import backticks, emphasis, trailing_comment
+from onnxtext.syntax.heuristics.markdown_and_comments import (
+    backticks,
+    bullets,
+    emphasis,
+    trailing_comment,
+)
 from onnxtext.syntax.heuristics.metadata_errors import (
     bare_metadata_value,
     block_head,
@@ -77,6 +83,7 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     type_after_node,
     type_without_node,
 )
+from onnxtext.syntax.heuristics.misplaced_inputs import misplaced_comma
 from onnxtext.syntax.heuristics.node_errors import (
     brackets_of_attributes,
     brackets_of_inputs,
@@ -171,18 +178,18 @@ COMMON_ERRORS = (
     string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
     foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Decorators
-    wrong_decorator, unquoted_doc, equals_in_decorator,
+    wrong_decorator, unquoted_doc, equals_in_decorator, decorated_output,
     # Whole texts
-    empty_text, fences, imports, control_flow, emphasis, backticks,
+    empty_text, fences, imports, control_flow, emphasis, bullets, backticks,
     trailing_comment,
     # Nodes
     labels,
     made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
     function_among_nodes, unopened_attributes, unclosed_attribute_list, unclosed_attributes,
     named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
-    brackets_of_outputs, brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses,
-    nested_expressions, number_as_name, wrong_list_brackets, tensor_among_nodes,
-    type_without_node,
+    brackets_of_outputs, misplaced_comma, brackets_of_inputs, brackets_of_attributes,
+    missing_operator, parentheses, nested_expressions, number_as_name, wrong_list_brackets,
+    tensor_among_nodes, type_without_node,
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs

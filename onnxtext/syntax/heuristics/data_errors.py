@@ -87,7 +87,7 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def _type_of_list(context: ErrorContext) -> str:
+def type_of_list(context: ErrorContext) -> str:
     """Return the type of the tensor whose elements the innermost list contains; "" if unknown."""
     done = context.done
     index = innermost_bracket(done)
@@ -105,7 +105,7 @@ def booleans(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or not _is_boolean(token) or token.islower():
         return
     alone = context.done[-1:] == ["="] and "value_info" in context.rules
-    if not _type_of_list(context).startswith("bool") and not alone:
+    if not type_of_list(context).startswith("bool") and not alone:
         return
     others = [other for other in context.ahead if _is_boolean(other)]
     edits = tuple([Edit(other.span, other.lower()) for other in (token, *others)])
@@ -121,7 +121,7 @@ def _is_boolean(word: str) -> bool:
 def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose numbers in quotes: `float[2] w = [0, "1"]`, `bool[1] b = ["true"]`."""
     token = context.token
-    type = _type_of_list(context)
+    type = type_of_list(context)
     strings = [item for item in (*context.done[-2:], *context.rest) if item.startswith('"')]
     if token is None or not type or type.startswith("string") or not strings:
         return

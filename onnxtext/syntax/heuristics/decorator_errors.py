@@ -19,15 +19,17 @@ _WRONG = re.compile(
     r"""@[ \t]*(?P<name>\w+)[ \t]*(?:
         \[(?P<list>[^\]\[\n]*)\]
         | \{(?P<record>[^}{\n]*)\}
-        | =[ \t]*(?P<string>"(?:[^"\\\n]|\\.)*")
+        | =?[ \t]*(?P<string>"(?:[^"\\\n]|\\.)*"(?:[ \t]*:[ \t]*"(?:[^"\\\n]|\\.)*")?)
         | (?P<call>\()
         | (?P<words>\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?=\r?$)
+        | (?P<nothing>[ \t]*(?=\r?$))
     )""",
     re.VERBOSE | re.MULTILINE,
 )
 _UNQUOTED = re.compile(r'@doc\([ \t]*(?P<text>[^\s"()][^"()\n]*?)[ \t]*\)')
 _OPENING = re.compile(r"@[A-Za-z_][\w.]*\(")
 _ARGUMENT = re.compile(rf"{LINE_STRING}|(?P<equals>=)|(?P<end>\))", re.DOTALL)
+_MAX_DECORATORS = 10
 _MAX_LENGTH = 400
 """Maximum number of characters to inspect before and after an error in a decorator."""
 
@@ -44,17 +46,56 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if match["words"] is not None and name not in {"value_info", "initializers"}:
         return
-    written = f"@{name}("
-    if match["call"] is None:
-        given = match.group("list", "record", "string", "words")
-        arguments = next(text for text in given if text is not None)
-        written += f"{arguments.strip()})"
     span = Span(*match.span())
-    message = f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`"
+    code, message = (
+        "syntax-error",
+        f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`",
+    )
+    if match["nothing"] is not None:
+        message, edits = f"the arguments of `@{name}` are missing", (Edit(span, ""),)
+        help = f"write them in parentheses, such as `@{name}(…)`"
+        yield Diagnosis(code, message, span, edits, help=help, min_tokens=2)
+        return
     if match["call"] is not None:
         message = f"write `@{name}(…)`: a decorator has no blanks between `@`, its name and `(`"
-    edits = (Edit(span, written),)
-    yield Diagnosis("syntax-error", message, span, edits, _TITLE, "unsafe", min_tokens=2)
+    edits = tuple(_corrections(context, match))
+    for some in (edits, edits[:1]):
+        yield Diagnosis(code, message, span, some, _TITLE, "unsafe", min_tokens=2)
+
+
+def _corrections(context: ErrorContext, match: re.Match[str] | None) -> Iterator[Edit]:
+    """Yield the edits that correct a wrong decorator, and those directly after it."""
+    for _ in range(_MAX_DECORATORS):
+        if match is None:
+            return
+        given = match.group("list", "record", "string", "words")
+        arguments = next((text.strip() for text in given if text is not None), None)
+        written = f"@{match['name']}(" if arguments is None else f"@{match['name']}({arguments})"
+        yield Edit(Span(*match.span()), written)
+        token = None if arguments is None else context.lexer.token(context.text, match.end())
+        match = None if token is None else _WRONG.match(context.text, token.at, token.at + 1000)
+
+
+def decorated_output(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a decorator of an output after the first: `y, @meta("k": "v") z = Split (x)`."""
+    done, token = context.done, context.token
+    if token is None or token[0] != "@" or done[-1:] != [","] or "node" not in context.rules:
+        return
+    if "=" in done:
+        return
+    depth = 0
+    for last in context.rest:
+        depth += last.endswith("(") - (last == ")")
+        if not depth:
+            span = Span(context.at, last.end)
+            message = "an output of a node cannot have decorators"
+            help = (
+                "write the decorator before the node; metadata of a typed output belongs in the "
+                "section `metadata`, such as `value y { … }`"
+            )
+            edits = (Edit(span, ""),)
+            yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+            return
 
 
 def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -34,6 +34,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
 from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket, wrong_brackets
 from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
+from onnxtext.syntax.heuristics.misplaced_inputs import swapped_lists
 from onnxtext.syntax.heuristics.node_errors import NAMES, unopened_bracket
 from onnxtext.syntax.heuristics.other_languages import tensor_types
 from onnxtext.syntax.heuristics.section_errors import unclosed_before_header
@@ -109,9 +110,8 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 
 _WIDER = (
-    graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types, called_number,
-    misspelled,
-    list_without_brackets, wrong_brackets, wrong_bracket,
+    swapped_lists, graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types,
+    called_number, misspelled, list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 
 
@@ -122,7 +122,9 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
             return diagnosis
     for recognizer in _WIDER:
         for diagnosis in recognizer(context):
-            if diagnosis.edits and context.is_certain(diagnosis.edits):
+            if diagnosis.edits and (
+                context.is_certain(diagnosis.edits) or _repeats(context, diagnosis.edits)
+            ):
                 return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 

@@ -8,28 +8,72 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, begins_line
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    line_end,
+)
 
 _EMPHASIS = re.compile(
     r"[ \t]*(?P<mark>\*\*|__|`)(?P<line>[^\s*`][^*`\n]*[^\s*`])(?P=mark)[ \t\r]*$"
 )
+_BULLET = re.compile(r"([ \t]*)(?P<mark>[-*+•][ \t]+)(?=[^\s])")
+_MAX_LINES = 200
+"""Maximum number of adjacent lines with marks to collect."""
 _IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
 _TRAILING = re.compile(r"(?:--+|;+|%+)[ \t]*(?P<words>[^\W\d_][^=(<{}\[\]\n]*?)[ \t\r]*$")
 
 
 def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a line with Markdown emphasis: `**y = Relu (x)**`."""
-    match = _EMPHASIS.match(context.text, context.line_start, context.line_limit)
-    if match is None or not begins_line(context.text, context.at):
+    """Diagnose adjacent lines with Markdown emphasis: `**y = Relu (x)**`."""
+    if not begins_line(context.text, context.at):
         return
-    first = Span(*match.span("mark"))
-    last = Span(match.end("line"), match.end("line") + len(match["mark"]))
-    mark = "backtick" if match["mark"] == "`" else f"`{match['mark']}`"
-    message = f"unexpected {mark} of Markdown"
-    edits = (Edit(first, ""), Edit(last, ""))
-    yield Diagnosis(
-        "foreign-word", message, first, edits, "remove the marks", "unsafe", min_tokens=1
-    )
+    marks: list[Span] = []
+    mark = ""
+    for match in _adjacent_lines(context, _EMPHASIS):
+        if mark and match["mark"] != mark:
+            break
+        mark = match["mark"]
+        marks += [Span(*match.span("mark")), Span(match.end("line"), match.end("line") + len(mark))]
+    if marks:
+        message = f"unexpected {'backtick' if mark == '`' else f'`{mark}`'} of Markdown"
+        edits = tuple([Edit(span, "") for span in marks])
+        yield Diagnosis(
+            "foreign-word", message, marks[0], edits, "remove the marks", "unsafe", min_tokens=1
+        )
+
+
+def bullets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose adjacent lines with bullets of Markdown: `- y = Relu (x)`."""
+    if context.done or not begins_line(context.text, context.at):
+        return
+    marks: list[Span] = []
+    first = ""
+    for match in _adjacent_lines(context, _BULLET):
+        if first and match[1] != first:
+            break
+        first = match[1]
+        marks.append(Span(*match.span("mark")))
+    if len(marks) > 1:
+        edits = tuple([Edit(span, "") for span in marks])
+        message, span = "the lines begin with bullets of a list", Span(context.at, context.at + 1)
+        yield Diagnosis(
+            "foreign-word", message, span, edits, "remove the bullets", "unsafe", min_tokens=1
+        )
+
+
+def _adjacent_lines(context: ErrorContext, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern in the line of the error and in the lines after it."""
+    start = context.line_start
+    for _ in range(_MAX_LINES):
+        match = pattern.match(context.text, start, min(line_end(context.text, start), start + 1000))
+        if match is None:
+            return
+        yield match
+        start = context.text.find("\n", match.end()) + 1
+        if not start:
+            return
 
 
 def backticks(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.data_errors import type_of_list
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -354,8 +355,10 @@ def _separates(context: ErrorContext) -> bool:
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
+    type = type_of_list(context)
+    others = (_NUMBERS_FOR,) if type else (_PYTHON_WORDS, _NUMBERS_FOR)
     for token in context.nearby(2):
-        for words in (_PYTHON_WORDS, _NUMBERS_FOR):
+        for words in (_PYTHON_WORDS,) if type.startswith("bool") else others:
             word = words.get(token)
             if word is None:
                 continue
@@ -365,7 +368,8 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             if token in NOTHING:
                 help = "remove the attribute or input that has no value"
                 yield Diagnosis("python-literal", message, token.span, edits, help=help)
-            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`")
+            safety: Applicability = "unsafe" if type and words is _NUMBERS_FOR else "safe"
+            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`", safety)
 
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -13,6 +13,7 @@ from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
     OPENING,
     Diagnosis,
     ErrorContext,
@@ -184,7 +185,10 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         meant = ALIASES.get(token)
         if meant is not None:
-            code, message, safe = "unknown-type", f"`{token}` is not a type", True
+            code, message = "unknown-type", f"`{token}` is not a type"
+            # `axis = int …` may be the type of an attribute.
+            before = context.text[max(0, token.at - 10) : token.at].rstrip()
+            safe = token != "int" or not before.endswith("=")
         else:
             code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False
             meant = nearest_name(token, keywords)
@@ -288,15 +292,19 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
                 continue
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
-            edits = (Edit(span, right),)
-            yield Diagnosis("wrong-mark", message, span, edits, f"write `{right}`", min_tokens=2)
+            edits, title = (Edit(span, right),), f"write `{right}`"
+            value = context.lexer.token(text, span.end)
+            safety: Applicability = "safe"
+            if right == "=" and (value is None or value in {*CLOSING, ","}):
+                safety = "unsafe"  # the value is missing
+            yield Diagnosis("wrong-mark", message, span, edits, title, safety, min_tokens=2)
     if context.token is not None and context.token in {"%", "$"}:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"
         prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
         numbers = any(edit.text for edit in prefixes) or "INT" in context.expected()
         for some in (prefixes, prefixes[:1]):
-            safety: Applicability = "unsafe" if numbers else "safe"
+            safety = "unsafe" if numbers else "safe"
             yield Diagnosis("wrong-mark", message, context.token.span, some, title, safety)
 
 

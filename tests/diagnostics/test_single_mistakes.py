@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One mistake gives one error at its place, and no safe fix with another meaning."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from tests.diagnostics.found import errors, syntax_errors
+
+H = "<ir_version: 10, opset_import: [21]>\n"
+G = "g (float[4] x, float[4] a, float[4] b) => (float[4] y) {\n"
+
+
+def node(lines: str) -> str:
+    """Return a model with these nodes, the first of which is in line 3."""
+    return f"{H}{G}{lines}\n}}\n"
+
+
+def value(line: str) -> str:
+    """Return a model with this value in line 3."""
+    return f"{H}g (float[2] x) => (float[2] y) <\n  {line}\n> {{\n  y = Relu (x)\n}}\n"
+
+
+UNSAFE = {
+    "a misplaced comma": (
+        node("  y = Add (,a b)"), (3, 12), "syntax-error", "  y = Add (a, b)",
+    ),
+    "a decimal in a call": (
+        node("  y = Softmax <axis = int(1.5)> (x)"), (3, 23), "misplaced-type",
+        "  y = Softmax <axis = 1.5> (x)",
+    ),
+    "a list after a type": (
+        node("  y = Softmax <axis = int[1, 1]> (x)"), (3, 23), "misplaced-type",
+        "  y = Softmax <axis: ints = [1, 1]> (x)",
+    ),
+    "booleans as numbers": (
+        value("float[2] w = [True, False]"), (3, 17), "python-literal", "  float[2] w = [1, 0]",
+    ),
+    "a mark after a boolean": (
+        value("bool[2] s = [true+, false]"), (3, 20), "syntax-error",
+        "  bool[2] s = [true, false]",
+    ),
+    "two equals signs without a value": (
+        value("float[2] w=="), (3, 13), "wrong-mark", "  float[2] w=",
+    ),
+    "swapped lists": (
+        node("  v, i = TopK <a, b> (axis = 0)\n  y = Relu (v)"), (3, 15), "wrong-mark",
+        "  v, i = TopK <axis = 0> (a, b)",
+    ),
+    "two lines in asterisks": (
+        node("  **t = Relu (x)**\n  **y = Relu (t)**"), (3, 3), "foreign-word", "  t = Relu (x)",
+    ),
+    "two lines in backticks": (
+        node("  `t = Relu (x)`\n  `y = Relu (t)`"), (3, 3), "foreign-word", "  t = Relu (x)",
+    ),
+    "bullets": (
+        node("  - t = Relu (x)\n  - y = Relu (t)"), (3, 3), "foreign-word", "  t = Relu (x)",
+    ),
+    "two decorators in brackets": (
+        node('  @doc["a"]\n  @meta["k": "v"]\n  y = Relu (x)'), (3, 3), "syntax-error",
+        '  @doc("a")',
+    ),
+    "a decorator without parentheses": (
+        node('  @meta "k": "v"\n  y = Relu (x)'), (3, 3), "syntax-error", '  @meta("k": "v")',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", UNSAFE)
+def test_doubtful_fixes_are_unsafe(mistake: str) -> None:
+    text, position, code, line = UNSAFE[mistake]
+    (error,) = syntax_errors(text)
+    assert (error.position, error.code) == (position, code)
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+    fixed = error.fix.apply(text)
+    assert fixed.splitlines()[position[0] - 1] == line
+
+
+WITHOUT_FIX = {
+    "a decorator of an output": (
+        node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
+        "an output of a node cannot have decorators",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", WITHOUT_FIX)
+def test_mistakes_without_a_fix(mistake: str) -> None:
+    text, position, message = WITHOUT_FIX[mistake]
+    (error,) = syntax_errors(text)
+    assert (error.position, error.message, error.fix) == (position, message, None)
+
+
+def test_the_same_mistake_in_two_nodes_gives_one_error_in_each() -> None:
+    lines = "  t = Softmax <axis = int(0)> (x)\n  y = Softmax <axis = int(0)> (t)"
+    assert [error.position for error in syntax_errors(node(lines))] == [(3, 23), (4, 23)]
+
+
+@pytest.mark.parametrize("literal", ["int64(1.5)", "float32[2] {1, true}"])
+def test_a_safe_fix_leaves_no_error(literal: str) -> None:
+    text = node(f"  y = Constant <value = {literal.replace('int64', 'long')}> ()")
+    for error in syntax_errors(text):
+        if error.fix is not None and error.fix.applicability == "safe":
+            assert not syntax_errors(error.fix.apply(text))
+
+
+def test_a_decorated_omitted_output_survives() -> None:
+    text = node(
+        '  @meta("k": "v")\n  "", t = Split <num_outputs = 2> (x)\n  y = Concat <axis = 0> (t, t)'
+    )
+    assert not errors(text)
+    data = onnxtext.to_binary(text)
+    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        (node("  y = Relu (x)") + 'metadata {\n  node y {\n    a: "1"\n    a: "2"\n  }\n}\n', [8]),
+        (
+            node("  [n] t = Relu (x)\n  y = Relu (t)")
+            + 'metadata {\n  node [n] {\n    a: "1"\n  }\n  value x {\n    a: "1"\n    a: "2"\n'
+            '  }\n  node y {\n    "a": "1"\n    b: "1"\n    "a": "2"\n  }\n}\n',
+            [12, 17],
+        ),
+        (node('  @meta("a": "1", "b": "1",\n    "a": "2")\n  y = Relu (x)'), [4]),
+    ],
+)  # fmt: skip
+def test_a_repeated_metadata_key_is_marked(text: str, positions: list[int]) -> None:
+    found = [item for item in onnxtext.check(text) if item.code == "metadata-key-duplicate"]
+    assert [item.position.line for item in found if item.position] == positions
+    assert all(item.position and item.position.column == 5 for item in found)
