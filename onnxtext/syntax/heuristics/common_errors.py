@@ -31,6 +31,12 @@ from onnxtext.syntax.heuristics.decorator_errors import (
     unquoted_doc,
     wrong_decorator,
 )
+from onnxtext.syntax.heuristics.foreign_nodes import (
+    foreign_attributes,
+    foreign_nodes,
+    incomplete_attribute,
+    unnamed_graph,
+)
 from onnxtext.syntax.heuristics.graph_errors import (
     domain_of_function,
     empty_text,
@@ -43,6 +49,7 @@ from onnxtext.syntax.heuristics.graph_errors import (
     values_without_brackets,
     wrong_bracket,
     wrong_brackets,
+    wrong_opening_brace,
 )
 from onnxtext.syntax.heuristics.header_errors import (
     bare_header,
@@ -183,7 +190,7 @@ COMMON_ERRORS = (
     empty_text, fences, imports, control_flow, emphasis, bullets, backticks,
     trailing_comment,
     # Nodes
-    labels,
+    labels, foreign_nodes, foreign_attributes, incomplete_attribute, unnamed_graph,
     made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
     function_among_nodes, unopened_attributes, unclosed_attribute_list, unclosed_attributes,
     named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
@@ -194,7 +201,7 @@ COMMON_ERRORS = (
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
     domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header,
-    python_head, function_keyword, missing_opener, extra_brace,
+    python_head, function_keyword, missing_opener, extra_brace, wrong_opening_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, marks_in_name,
     misplaced_types, graph_without_head, graph_value_without_head, graph_among_nodes,
@@ -212,6 +219,7 @@ INCOMPLETE_STATEMENTS = (
     function_after_sections, wrong_decorator, blobs, header_among_nodes, comma_after_node,
     unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
     unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
-    trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket,
+    trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket, fences,
+    imports, slashes, other_comments, prose,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

@@ -17,7 +17,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import END_KIND
-from onnxtext.syntax.heuristics.error_context import ErrorContext, removal
+from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, removal
 from onnxtext.syntax.heuristics.expected import SAMPLES
 from onnxtext.syntax.heuristics.speculative_parse import States
 
@@ -256,12 +256,16 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the start of each of the last `_MAX_LINES` lines to its end; both are indexes."""
+        """Map the start of each of the last `_MAX_LINES` lines to its end; both are indexes of tokens.
+
+        The first line may begin before the first token; then it cannot be removed as a whole.
+        """
         lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
             if start > self.error:
                 break
-            lines[start] = end
+            if start or not self.tokens or begins_line(self.context.text, self.tokens[0].at):
+                lines[start] = end
         return dict(list(lines.items())[-_MAX_LINES:])
 
     def _insertions(self, stack: tuple[int, ...]) -> list[tuple[str, list[int], float]]:

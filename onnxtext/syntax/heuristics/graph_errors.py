@@ -165,6 +165,18 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", "unsafe", min_tokens=2)
 
 
+def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose another mark for the `{` of a graph: `g (x) => (y):` and `g (x) => (y) begin`."""
+    token = context.token
+    if token is None or token not in {":", "begin", "do"} or context.ahead:
+        return
+    if context.done[-1:] in ([")"], [">"]) and "LBRACE" in context.expected():
+        message = f"expected `{{`, found `{token}`"
+        edits = (Edit(Span(context.done[-1].end, token.end), " {"),)
+        if context.is_certain(edits):  # in Python, no `}` follows
+            yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", "unsafe")
+
+
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `}` after a graph's last node: the graph is closed on the next line."""
     text, end = context.text, context.previous_end

@@ -171,11 +171,13 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header without `<…>`: `ir_version: 10` at the beginning of the text."""
+    """Diagnose a header without `<…>`, at the beginning of the text or before a function."""
     done = context.done
     if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
         return
-    if context.lexer.tokens(context.text, 0, done[0].at):
+    before = context.until(done[0].at).previous_end
+    after_graph = before < done[0].at and context.text[before - 1] == "}"
+    if not after_graph and context.lexer.tokens(context.text, 0, done[0].at):
         return
     tokens = _tokens(context, done[0].at)
     edits, index = _entries(tokens)
@@ -224,6 +226,7 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", min_tokens=1)
 
 
+_VERSION = re.compile(r"[vV](\d+)(?![\w.])")
 _WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
 _UNQUOTED_VALUE = re.compile(
     r"[^\s\"\[\]{}<>,#]+(?:[ \t]+[^\s\"\[\]{}<>,#:]+)*(?=[ \t]*(?:,|>|\r?\n))"
@@ -239,9 +242,17 @@ _PAIR = re.compile(
 
 
 def point_in_integer(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a number with a point where a key needs an integer: `model_version: 3.0`."""
+    """Diagnose a value that is no integer: `model_version: 3.0`, `ir_version: v10`."""
     done, token = context.done, context.token
-    if token is None or done[1:] != [":"] or done[0] not in INTEGER_KEYS:
+    if token is None or done[-1:] != [":"]:
+        return
+    if done[0] in INTEGER_KEYS or "header_item" in context.rules:
+        version = _VERSION.match(context.text, token.at)
+        if version is not None:
+            span, message = Span(*version.span()), f"`{version[0]}` is not a number"
+            edits, title = (Edit(span, version[1]),), f"write `{version[1]}`"
+            yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=1)
+    if done[1:] != [":"] or done[0] not in INTEGER_KEYS:
         return
     match = _WHOLE.match(context.text, token.at)
     if match is not None:

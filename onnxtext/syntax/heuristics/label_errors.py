@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -20,6 +21,7 @@ def labels(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose wrong labels: `float[2] [l] t = …`, `t [l] = …`, `l] t = …`, `[[l]] t = …`."""
     if context.token is None or "node" not in context.rules or "=" in context.done:
         return
+    context = replace_fields(context, done=_without_decorators(context))
     tokens = [*context.done, *context.rest]
     if "=" not in tokens:
         return
@@ -27,6 +29,18 @@ def labels(context: ErrorContext) -> Iterator[Diagnosis]:
     yield from _after_outputs(context, head)
     yield from _brackets(context, head)
     yield from _without_brackets(context, head)
+
+
+def _without_decorators(context: ErrorContext) -> list[Token]:
+    """Return the tokens of the node before the error, without its decorators."""
+    done = context.done
+    start = depth = 0
+    for index, token in enumerate(done):
+        if not depth and context.name(token) != "DECORATOR":
+            break
+        depth += token.endswith("(") - (token == ")")
+        start = index + 1
+    return done[start:]
 
 
 def _is_name(context: ErrorContext, tokens: list[Token]) -> bool:

@@ -89,6 +89,8 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         end = closing_index(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
             return
+        if context.name(name) not in NAMES:
+            return
         span = Span(before.at, rest[end].end)
         written = f"{before}{context.text[context.at : span.end]} {name}"
         message = "dimensions belong after the element type"

@@ -270,16 +270,16 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
 
 
 _FOREIGN_MARKS = (
-    ("->", "=>"), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
+    ("->", "=>"), ("->", "="), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
 )  # fmt: skip
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=`, `<-` and `==` for `=`."""
     text, offset = context.text, context.at
-    if context.token == "=" and "_ARROW" in context.expected():
+    if context.token in {"=", ">"} and "_ARROW" in context.expected():
         edits = (replace(context.token, "=>"),)
-        message = "expected `=>`, found `=`"
+        message = f"expected `=>`, found `{context.token}`"
         yield Diagnosis(
             "wrong-mark", message, context.token.span, edits, "write `=>`", min_tokens=2
         )

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for nodes and attributes in JSON, protobuf text, TorchScript and MLIR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    indentation,
+)
+from onnxtext.syntax.heuristics.node_errors import closing_index, in_attributes
+
+_FORMATS = (
+    (
+        re.compile(
+            r"[ \t]*\{[ \t\r\n]*[\"'](?:op_?[tT]ype|name|inputs?|outputs?|type)[\"'][ \t]*:"
+        ),
+        "JSON",
+    ),
+    (re.compile(r"[ \t]*node[ \t]*:?[ \t]*\{"), "protobuf text"),
+    (re.compile(r"[ \t]*%[\w.]+[ \t]*:[ \t]*[\w*]+(?:\([^)\n]*\))?[ \t]*="), "TorchScript"),
+)
+_MAX_BLOCK = 4000
+"""Maximum number of characters of a block in braces to inspect."""
+_MAX_NODES = 100
+"""Maximum number of adjacent nodes to skip together."""
+_FIELDS = re.compile(
+    r"""\{\s*["']?name["']?\s*:\s*["'](?P<name>\w+)["']\s*,?\s*(?:type\s*:\s*\w+\s*,?\s*)?"""
+    r"""["']?[ifs]["']?\s*:\s*(?P<value>"[^"\n]*"|[-\w.+]+)\s*(?:,?\s*type\s*:\s*\w+\s*)?\}"""
+)
+_IN_BRACES = re.compile(r"\{(?P<attributes>[ \t]*\w+[ \t]*=[^{}\n]*)\}")
+_MLIR_TYPE = re.compile(
+    r"[ \t]*:[ \t]*[sui]*\d+(?=[ \t]*(?:,|$))|[ \t]*:[ \t]*f\d+(?=[ \t]*(?:,|$))"
+)
+
+
+def foreign_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose nodes in other formats, such as `node { op_type: "Relu" }`."""
+    if "node" not in context.rules:
+        return
+    for pattern, name in _FORMATS:
+        match = pattern.match(context.text, context.line_start)
+        if match is None or context.at > match.end():
+            continue
+        end = context.line_start
+        for _ in range(_MAX_NODES):
+            if match is None:
+                break
+            end = _end_of_node(context, match)
+            match = pattern.match(context.text, end + 1)
+        start = context.line_start + indentation(context.text, context.line_end)
+        message = f"this is {name}, not a node"
+        help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
+        span = Span(start, context.line_end)
+        yield Diagnosis("other-format", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_node(context: ErrorContext, match: re.Match[str]) -> int:
+    """Return the end of the last line of a node in another format."""
+    brace = match[0].find("{")
+    if brace >= 0:
+        start = match.start() + brace
+        tokens = context.lexer.tokens(context.text, start, start + _MAX_BLOCK)
+        index = closing_index(tokens)
+        if index is not None:
+            return context.text.find("\n", tokens[index].end) % (len(context.text) + 1)
+    return context.text.find("\n", match.end()) % (len(context.text) + 1)
+
+
+def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes in other formats: `<{name: "axis", i: 0}>` and `{axis = -1 : si64}`."""
+    if context.token != "{":
+        return
+    text = context.text
+    match = _FIELDS.match(text, context.at, context.line_limit)
+    if match is not None and in_attributes(context):
+        span, written = Span(*match.span()), f"{match['name']} = {match['value']}"
+        message, edits = "an attribute must have the form `NAME = VALUE`", (Edit(span, written),)
+        title = f"write `{written}`"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+    match = _IN_BRACES.match(text, context.at, context.line_limit)
+    before = text[context.line_start : context.at].rstrip()
+    if match is not None and "node" in context.rules and before.endswith(")") and "=" in before:
+        span, attributes = Span(*match.span()), _MLIR_TYPE.sub("", match["attributes"])
+        message = "the attributes of a node must be in `<…>`"
+        edits, title = (Edit(span, f"<{attributes}>"),), "write `<…>`"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+        skip_to = context.line_end + 1  # the parser has completed the node
+        yield Diagnosis("wrong-mark", message, span, help=title, skip_to=skip_to)
+
+
+def incomplete_attribute(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an attribute without its value or name: `<axis =>` and `<= 1>`."""
+    token, done = context.token, context.done
+    if token is None or not in_attributes(context):
+        return
+    begins = not done or done[-1] in {"<", ","}
+    if token == "=>" and done and done[-2:-1] in ([], ["<"], [","]):
+        message = "incomplete statement: expected a value after `=`"
+        edits, help = (Edit(token.span, "= 0>"),), "write the value, or remove the attribute"
+        span = Span(token.at, token.at + 1)
+        yield Diagnosis("incomplete-statement", message, span, edits, help=help, min_tokens=1)
+    elif token == "=" and begins:
+        message, help = "the name of the attribute is missing", "write `NAME = VALUE`"
+        edits = (Edit(Span(token.at, token.at), "a "),)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+
+
+def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph without a name in an attribute: `body = (float x) => (y) {…}`."""
+    done, token = context.done, context.token
+    if token != "(" or done[-1:] != ["="] or not in_attributes(context):
+        return
+    tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
+    end = closing_index(tokens)
+    if end is not None and tokens[end + 1 : end + 2] == ["=>"]:
+        message = "the name of the graph is missing"
+        edits, help = (Edit(Span(token.at, token.at), "g "),), "name it, such as `g`"
+        yield Diagnosis("syntax-error", message, token.span, edits, help, "unsafe", min_tokens=1)
