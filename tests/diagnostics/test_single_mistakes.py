@@ -61,6 +61,57 @@ UNSAFE = {
         node('  @doc["a"]\n  @meta["k": "v"]\n  y = Relu (x)'), (3, 3), "syntax-error",
         '  @doc("a")',
     ),
+    "one element in parentheses": (
+        node("  y = Softmax <axis = (0)> (x)"), (3, 23), "wrong-mark",
+        "  y = Softmax <axis = [0]> (x)",
+    ),
+    "a bracket after a number": (
+        node("  y = Softmax <axis = 0]> (x)"), (3, 23), "missing-bracket",
+        "  y = Softmax <axis = [0]> (x)",
+    ),
+    "a number in single quotes": (
+        node("  y = Softmax <axis = '0'> (x)"), (3, 23), "single-quotes",
+        '  y = Softmax <axis = "0"> (x)',
+    ),
+    "a word in place of an operator": (
+        node("  y = not x"), (3, 11), "missing-bracket", "  y = not (x)",
+    ),
+    "an attribute in protobuf text": (
+        node('  y = Softmax <{name: "axis", i: 0}> (x)'), (3, 16), "wrong-mark",
+        "  y = Softmax <axis = 0> (x)",
+    ),
+    "an attribute in JSON": (
+        node('  y = Softmax {"axis": 0} (x)'), (3, 15), "wrong-mark",
+        "  y = Softmax <axis = 0> (x)",
+    ),
+    "attributes in MLIR": (
+        node("  y = Softmax <axis = 0 : si64> (x)"), (3, 25), "misplaced-type",
+        "  y = Softmax <axis = 0> (x)",
+    ),
+    "a node in parentheses": (
+        node("  (y = Relu (x))"), (3, 3), "wrong-mark", "  y = Relu (x)",
+    ),
+    "a node in brackets": (
+        node("  [y = Relu (x)]"), (3, 3), "wrong-mark", "  y = Relu (x)",
+    ),
+    "a colon after a node": (
+        node("  y = Relu (x):"), (3, 15), "syntax-error", "  y = Relu (x)",
+    ),
+    "letters in a negative number": (
+        value("float[2] w = [-O.5, 1]"), (3, 17), "syntax-error",
+        "  float[2] w = [-0.5, 1]",
+    ),
+    "a graph without a name": (
+        node("  y = If (c) <\n    then_branch = () => (z) {\n      z = Abs (x)\n    },\n  >"),
+        (4, 19), "syntax-error", "    then_branch = g () => (z) {",
+    ),
+    "a label after a decorator without its bracket": (
+        node('  @doc("a")\n  n] y = Relu (x)'), (4, 3), "syntax-error", "  [n] y = Relu (x)",
+    ),
+    "a header of a function without its bracket": (
+        node("  y = Relu (x)").rstrip() + '\ndomain: "my"> f (a) => (b) {\n  b = Abs (a)\n}\n',
+        (5, 1), "wrong-mark", '<domain: "my"> f (a) => (b) {',
+    ),
     "a decorator without parentheses": (
         node('  @meta "k": "v"\n  y = Relu (x)'), (3, 3), "syntax-error", '  @meta("k": "v")',
     ),
@@ -83,6 +134,32 @@ WITHOUT_FIX = {
         node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
         "an output of a node cannot have decorators",
     ),
+    "a decorator after the last node": (
+        node('  y = Relu (x) @doc("a")'), (3, 16), "a decorator belongs before its node",
+    ),
+    "an attribute without its value": (
+        node("  y = Softmax <axis => (x)"), (3, 21),
+        "incomplete statement: expected a value after `=`",
+    ),
+    "an attribute without its name": (
+        node("  y = Softmax <= 1> (x)"), (3, 16), "the name of the attribute is missing",
+    ),
+    "a subscript": (node("  y = x[0]"), (3, 8), "a value cannot have a subscript"),
+    "a subscript of an input": (
+        node("  y = Relu (x[0])"), (3, 14), "a value cannot have a subscript",
+    ),
+    "a node in protobuf text": (
+        node('  node {\n    input: "x"\n    op_type: "Relu"\n  }\n  y = Relu (x)'), (3, 3),
+        "this is protobuf text, not a node",
+    ),
+    "a node in JSON": (
+        node('  {"op_type": "Relu", "input": ["x"]},\n  y = Relu (x)'), (3, 3),
+        "this is JSON, not a node",
+    ),
+    "two nodes in TorchScript": (
+        node("  %t : Float(2, 3) = onnx::Abs(%x)\n  %u : Tensor = onnx::Abs(%t)\n  y = Abs (x)"),
+        (3, 3), "this is TorchScript, not a node",
+    ),
 }  # fmt: skip
 
 
@@ -104,6 +181,47 @@ def test_a_safe_fix_leaves_no_error(literal: str) -> None:
     for error in syntax_errors(text):
         if error.fix is not None and error.fix.applicability == "safe":
             assert not syntax_errors(error.fix.apply(text))
+
+
+SAFE = {
+    "an arrow": (node("  y -> Relu (x)"), "  y = Relu (x)"),
+    "an arrow before data": (value("float[2] w -> [1, 2]"), "  float[2] w = [1, 2]"),
+    "a part of an arrow": (
+        node("  y = Relu (x)").replace("=> (", "> ("), "  y = Relu (x)",
+    ),
+    "a comment before a decorator": (
+        node("  y = Relu (x)").replace("\ng (", '\n// words\n@doc("d")\ng ('), "# words",
+    ),
+    "a version with a letter": (
+        node("  y = Relu (x)").replace("10", "v10"), H.rstrip("\n"),
+    ),
+    "dimensions in several brackets": (
+        value("float[2][3][4] w = [0, ...]"), "  float[2, 3, 4] w = [0, ...]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", SAFE)
+def test_safe_fixes_restore_the_text(mistake: str) -> None:
+    text, line = SAFE[mistake]
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.applicability == "safe"
+    fixed = error.fix.apply(text)
+    assert line in fixed.splitlines()
+    assert not syntax_errors(fixed)
+
+
+def test_a_surplus_comma_before_a_node_gives_one_error() -> None:
+    (error,) = errors(node("  , y = Relu (x)"))
+    assert error.code == "output-count"
+
+
+def test_a_dropped_type_does_not_drop_the_end_of_its_list() -> None:
+    values = "".join(f"  float[2] w{number} = [1, 2],\n" for number in range(20))
+    head = "g (float[2] x) => (Optional[float[2]] y) <"
+    (error,) = syntax_errors(f"{H}{head}\n{values}> {{\n  y = Relu (x)\n}}\n")
+    assert error.position == (2, 28)
 
 
 def test_a_decorated_omitted_output_survives() -> None:

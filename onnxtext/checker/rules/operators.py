@@ -236,7 +236,8 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
         yield _count(node, signature, "input", len(inputs))
     if not signature.least_outputs <= len(outputs) <= signature.most_outputs and outputs:
         yield _count(node, signature, "output", len(outputs))
-    for index, name in enumerate(inputs):
+    # If there are too many, one without a name is surplus rather than missing.
+    for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.most_inputs)]):
         formal = None if name else signature.input(index)
         if formal is not None and (
             formal.option == "single"
@@ -248,7 +249,9 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
                 (Place(node, ("inputs", index)),),
                 help=f"write the name of a value as the input `{formal.name}`",
             )
-    for index, name in enumerate(outputs):
+    for index, name in enumerate(
+        outputs[: len(outputs) * (len(outputs) <= signature.most_outputs)]
+    ):
         formal = None if name else signature.output(index)
         if formal is not None and formal.option == "single":
             yield Finding(

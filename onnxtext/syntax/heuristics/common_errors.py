@@ -90,7 +90,12 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     type_after_node,
     type_without_node,
 )
-from onnxtext.syntax.heuristics.misplaced_inputs import misplaced_comma
+from onnxtext.syntax.heuristics.misplaced_inputs import (
+    misplaced_comma,
+    node_in_brackets,
+    subscript,
+    trailing_decorator,
+)
 from onnxtext.syntax.heuristics.node_errors import (
     brackets_of_attributes,
     brackets_of_inputs,
@@ -191,6 +196,7 @@ COMMON_ERRORS = (
     trailing_comment,
     # Nodes
     labels, foreign_nodes, foreign_attributes, incomplete_attribute, unnamed_graph,
+    node_in_brackets, trailing_decorator, subscript,
     made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
     function_among_nodes, unopened_attributes, unclosed_attribute_list, unclosed_attributes,
     named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
@@ -220,6 +226,6 @@ INCOMPLETE_STATEMENTS = (
     unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
     unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
     trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket, fences,
-    imports, slashes, other_comments, prose,
+    imports, slashes, other_comments, prose, trailing_decorator,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

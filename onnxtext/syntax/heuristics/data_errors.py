@@ -24,6 +24,7 @@ _MAX_LIST_LENGTH = 4000
 _ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+_LIKE_NUMBER = re.compile(r"-?\w+(?:\.\w*)?(?:(?<=[eE])[-+]\w+)?")
 _QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
 _DATA_TYPES = frozenset(("TYPE", "PRIM"))
 
@@ -140,13 +141,17 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
 def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose letters in a number: `[0, 1, O]`, `0.l25`, `0x7g01`."""
     token, done = context.token, context.done
-    if token is None or not done or context.name(token) != "WORD":
+    negative = token is not None and token[0] == "-" and token[1:2].isalpha()
+    if token is None or not done or not (negative or context.name(token) == "WORD"):
         return
     index = innermost_bracket(done)
     if index is None or done[index] not in {"[", "{"} or "INT" not in _near(context):
         return
     joined = done[-1].end == token.at and context.name(done[-1]) in {"INT", "FLOAT", "HEX"}
     span = Span(done[-1].at if joined else token.at, token.end)
+    whole = _LIKE_NUMBER.match(context.text, span.start)
+    if whole is not None and _NUMBER.fullmatch(whole[0].translate(_LOOK_LIKE)):
+        span = Span(*whole.span())
     written = context.text[slice(*span)]
     message = f"`{written}` is not a number"
     meant = written.translate(_LOOK_LIKE)

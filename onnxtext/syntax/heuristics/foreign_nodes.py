@@ -34,9 +34,11 @@ _FIELDS = re.compile(
     r"""["']?[ifs]["']?\s*:\s*(?P<value>"[^"\n]*"|[-\w.+]+)\s*(?:,?\s*type\s*:\s*\w+\s*)?\}"""
 )
 _IN_BRACES = re.compile(r"\{(?P<attributes>[ \t]*\w+[ \t]*=[^{}\n]*)\}")
-_MLIR_TYPE = re.compile(
-    r"[ \t]*:[ \t]*[sui]*\d+(?=[ \t]*(?:,|$))|[ \t]*:[ \t]*f\d+(?=[ \t]*(?:,|$))"
+_LIKE_JSON = re.compile(
+    r"""\{[ \t]*["']?(?P<key>\w+)["']?[ \t]*:[ \t]*"""
+    r"""(?P<value>-?[\w.]+|"[^"\n]*"|\[[^]\n]*\])[ \t]*\}"""
 )
+_MLIR_TYPE = re.compile(r"[ \t]*:[ \t]*(?:[su]?i|f|bf)[0-9]+(?=[ \t]*(?:[,>]|$))")
 
 
 def foreign_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -74,14 +76,26 @@ def _end_of_node(context: ErrorContext, match: re.Match[str]) -> int:
 
 def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes in other formats: `<{name: "axis", i: 0}>` and `{axis = -1 : si64}`."""
-    if context.token != "{":
+    text, token = context.text, context.token
+    typed = _MLIR_TYPE.match(text, context.at) if token == ":" else None
+    if typed is not None and in_attributes(context) and context.done[-2:-1] == ["="]:
+        span, message = Span(*typed.span()), "the value of an attribute cannot have a type after it"
+        edits = (Edit(Span(context.done[-1].end, span.end), ""),)
+        title = f"remove `{typed[0].strip()}`"
+        yield Diagnosis("misplaced-type", message, span, edits, title, "unsafe", min_tokens=1)
+    if token != "{":
         return
-    text = context.text
     match = _FIELDS.match(text, context.at, context.line_limit)
     if match is not None and in_attributes(context):
         span, written = Span(*match.span()), f"{match['name']} = {match['value']}"
         message, edits = "an attribute must have the form `NAME = VALUE`", (Edit(span, written),)
         title = f"write `{written}`"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+    match = _LIKE_JSON.match(text, context.at, context.line_limit)
+    if match is not None and "node" in context.rules and context.done[-2:-1] in (["="], ["."]):
+        span, message = Span(*match.span()), "the attributes of a node must be in `<…>`"
+        written = f"<{match['key']} = {match['value']}>"
+        edits, title = (Edit(span, written),), f"write `{written}`"
         yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
     match = _IN_BRACES.match(text, context.at, context.line_limit)
     before = text[context.line_start : context.at].rstrip()

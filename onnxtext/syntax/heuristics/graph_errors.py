@@ -278,7 +278,9 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         # In `x = -3]`, the `-` may take the place of the `[`.
         index = innermost_bracket(context.done)
         inside_list = index is not None and context.done[index] == "["
-        plain = context.text[offset] != "-" and not inside_list
+        # In `axis = 0]`, the `]` may be too much.
+        single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
+        plain = context.text[offset] != "-" and not inside_list and not single
         safety: Applicability = "safe" if plain else "unsafe"
         yield Diagnosis(
             "missing-bracket", message, span, (edit,), "add `[`", safety, min_tokens=size + 1

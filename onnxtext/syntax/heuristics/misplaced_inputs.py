@@ -1,15 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for inputs in the wrong place: a misplaced comma, inputs in `<…>`."""
+"""Error heuristics for parts of nodes in a wrong place or in wrong brackets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    insert,
+)
 from onnxtext.syntax.heuristics.expected import found_words
 from onnxtext.syntax.heuristics.node_errors import NAMES, closing_index, inputs_bracket
+
+_IN_BRACKETS = re.compile(
+    r"[ \t]*(?:(?P<open>\()|\[|<)[ \t]*[\w\", .]+=[^>\n#][^\n#]*\)[ \t]*(?(open)\)|[\]>])[ \t\r]*$"
+)
+
+
+def node_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node in brackets: `(y = Relu (x))` and `[y = Relu (x)]`."""
+    match = _IN_BRACKETS.match(context.text, context.line_start, context.line_limit)
+    first = context.done[0] if context.done else context.token
+    if match is None or "node" not in context.rules or first is None or first not in CLOSER:
+        return
+    if begins_line(context.text, first.at) and first.at >= context.line_start:
+        last = context.line_start + len(match[0].rstrip()) - 1
+        edits = (Edit(first.span, ""), Edit(Span(last, last + 1), ""))
+        message, title = "a node cannot be in brackets", "remove the brackets"
+        yield Diagnosis("wrong-mark", message, first.span, edits, title, "unsafe", min_tokens=1)
+
+
+def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a decorator after the last node: `y = Relu (x) @doc("a")`, then `}`."""
+    done = context.done
+    if context.token != "}" or not done or context.name(done[0]) != "DECORATOR":
+        return
+    if done[-1] == ")" and "node" in context.rules and not begins_line(context.text, done[0].at):
+        span = Span(done[0].at, done[-1].end)
+        message, help = "a decorator belongs before its node", "move it before the node"
+        edits = (Edit(span, ""),)
+        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+
+
+def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a value with a subscript: `y = x[0]` and `Relu (x[0])`."""
+    token, done = context.token, context.done
+    if token is None or not done or token.at != done[-1].end or "node" not in context.rules:
+        return
+    name = context.name(done[-1])
+    if token[0] != "[" or name not in {"WORD", "STRING"} or "=" not in done:
+        return
+    end = closing_index(context.rest) if token == "[" else 0
+    inputs = inputs_bracket(context) is not None
+    if end is None or (not inputs and context.rest[end + 1 :]):
+        return
+    span = Span(token.at, context.rest[end].end)
+    message = "a value cannot have a subscript"
+    help = "write a node for it, such as `Gather` or `Slice`"
+    edits = (Edit(span, "" if inputs else " ()"),)
+    yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
 
 
 def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:

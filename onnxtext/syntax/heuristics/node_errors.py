@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
@@ -29,6 +29,7 @@ _OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
 _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
 _ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
+_CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
@@ -162,7 +163,11 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if rest and rest[0] != "," and all(context.name(t) in NAMES or t == "," for t in rest):
         span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
-        yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", min_tokens=0)
+        # A word such as `not` is no operator.
+        safety: Applicability = "safe" if context.done[-1][:1] in {'"', *_CAPITALS} else "unsafe"
+        yield Diagnosis(
+            "missing-bracket", message, span, edits, "write `(…)`", safety, min_tokens=0
+        )
 
 
 def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -339,7 +344,9 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a row of a tensor must be in square brackets"
     elif tensor:
         message = "the elements of a tensor must be in braces or square brackets"
-    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", min_tokens=1)
+    title = f"write `{left}…{right}`"
+    safety: Applicability = "safe" if "," in inside or row or tensor else "unsafe"
+    yield Diagnosis("wrong-mark", message, span, edits, title, safety, min_tokens=1)
 
 
 def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -123,6 +123,11 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         replaced = (replace(first, "= A () <"),)
         yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
         return
+    elif text[first.at] in ":.\\" and first is token and not context.ahead:
+        message = f"unexpected `{token}`: statements do not end with punctuation"
+        removed, title = (replace(first, ""),), f"remove the `{token}`"
+        yield Diagnosis("syntax-error", message, first.span, removed, title, "unsafe", min_tokens=0)
+        return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
         message = "an output has no methods: every operation must be a node"

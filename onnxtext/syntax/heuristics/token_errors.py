@@ -69,7 +69,9 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         content = match[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
-        yield Diagnosis("single-quotes", message, span, edits, title, min_tokens=1)
+        number = content.lstrip("+-").replace(".", "").isdigit()  # it may need no quotes
+        safety: Applicability = "unsafe" if number else "safe"
+        yield Diagnosis("single-quotes", message, span, edits, title, safety, min_tokens=1)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.line_end)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span
@@ -57,8 +58,13 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
-        span = Span(last.end - 1, context.at + 1)
-        yield Diagnosis("wrong-mark", message, span, (Edit(span, ", "),), "write `,`", min_tokens=2)
+        spans = [Span(last.end - 1, context.at + 1)]
+        for before, after in pairwise(context.rest):
+            if context.name(before) != "NUMBERS" or context.name(after) != "NUMBERS":
+                break
+            spans.append(Span(before.end - 1, after.at + 1))
+        joined = tuple([Edit(span, ", ") for span in spans])
+        yield Diagnosis("wrong-mark", message, spans[0], joined, "write `,`", min_tokens=2)
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
