@@ -144,6 +144,18 @@ WITHOUT_FIX = {
     "an attribute without its name": (
         node("  y = Softmax <= 1> (x)"), (3, 16), "the name of the attribute is missing",
     ),
+    "a brace among the nodes": (
+        node("  t = Relu (x)\n  }\n  [n] u = Abs (t)\n  y = Relu (u)"), (4, 3),
+        "unexpected `}`: it closes the graph",
+    ),
+    "a brace before a decorated node": (
+        node('  t = Relu (x)\n  }\n  @doc("d")\n  y = Relu (t)'), (4, 3),
+        "unexpected `}`: it closes the graph",
+    ),
+    "letters in a digest": (
+        value('float[2] w = blob"0123456789abxyz"'), (3, 20),
+        "a blob needs 8 to 64 lower-case hexadecimal digits",
+    ),
     "a subscript": (node("  y = x[0]"), (3, 8), "a value cannot have a subscript"),
     "a subscript of an input": (
         node("  y = Relu (x[0])"), (3, 14), "a value cannot have a subscript",

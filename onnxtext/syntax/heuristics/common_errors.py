@@ -226,6 +226,6 @@ INCOMPLETE_STATEMENTS = (
     unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
     unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
     trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket, fences,
-    imports, slashes, other_comments, prose, trailing_decorator,
+    imports, slashes, other_comments, prose, trailing_decorator, extra_brace,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

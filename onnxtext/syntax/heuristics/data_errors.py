@@ -20,6 +20,7 @@ _BLOB = re.compile(
     r"(?P<word>[Bb][Ll][Oo][Bb]|[A-Za-z]{3,5}(?=[ \t]*\"))(?P<blank>[ \t]*)(?P<open>\"?)"
     r"(?P<digest>[0-9A-Fa-f]{8,64})(?P<close>\"?)(?![\w\"])"
 )
+_WRONG_BLOB = re.compile(r'blob[ \t]*("[^"\n]*")')
 _MAX_LIST_LENGTH = 4000
 _ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
@@ -34,6 +35,8 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
     if not context.done or ("node" in context.rules and not in_attributes(context)):
         return
     match = _BLOB.match(context.text, context.done[-1].at)
+    if match is None:
+        yield from _wrong_digits(context)
     if match is None or match.end() < context.at:
         return
     word, digest = match["word"], match["digest"]
@@ -58,6 +61,16 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
     title = f"write `{written}`"[:60]
     edits = (Edit(span, written),)
     yield Diagnosis("syntax-error", message, span, edits, title, safety, min_tokens=1)
+
+
+def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a blob whose string is no digest: `blob"af55zzzz"`."""
+    match = _WRONG_BLOB.match(context.text, context.done[-1].at)
+    if match is not None and match.end() > context.at:
+        span, message = Span(*match.span(1)), "a blob needs 8 to 64 lower-case hexadecimal digits"
+        edits = (Edit(Span(*match.span()), f'blob"{"0" * 32}"'),)
+        help = "copy the digits from the section `resources`, or from the text that has the blob"
+        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
 
 
 def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:

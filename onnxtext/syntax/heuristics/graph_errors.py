@@ -18,6 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     innermost_bracket,
     insert,
+    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import closing_index, unopened_bracket
@@ -181,7 +182,10 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `}` after a graph's last node: the graph is closed on the next line."""
     text, end = context.text, context.previous_end
     line = text[text.rfind("\n", 0, end) + 1 : end]
-    if context.token != "}" or context.done or context.opened is not None:
+    if context.opened is not None:
+        return
+    yield from _indented_brace(context)
+    if context.token != "}" or context.done:
         return
     if not line.endswith("}") or line.count("}") <= line.count("{") or line.strip() == "}":
         return
@@ -189,6 +193,26 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         message, edits = "unexpected `}`: it closes the graph", (replace(context.token, ""),)
         span = Span(end - 1, end)
         yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
+
+
+def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an extra `}` on a line of its own among the nodes: it is indented like them."""
+    text, first = context.text, context.done[0] if context.done else context.token
+    if first is None or first == "<" or "function" not in context.rules:
+        return
+    end = context.until(first.at).previous_end
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    if line.strip() != "}" or line[0] not in " \t" or not begins_line(text, first.at):
+        return
+    span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
+    if first == "}":
+        edits = (replace(first, ""),)
+        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
+        return
+    close = text.find("\n}", first.at)  # the end of the graph
+    if close >= 0:
+        skip_to = line_end(text, close + 1) + 1
+        yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
