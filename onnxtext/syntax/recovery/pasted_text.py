@@ -20,7 +20,7 @@ _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
 _ADDED = re.compile(r"\+")
 _QUOTE = re.compile(r"> ?")
-_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_QUOTED = re.compile(r"[ \t]{0,20}(?:>[ \t]?){1,8}")
 _STRING_OR_COMMENT = re.compile(rf"{LINE_STRING}|{COMMENT}", re.DOTALL)
 _DIFF_HEADER = re.compile(
     r"^(?:diff --git [^\n]*|index [0-9a-f]+\.\.[^\n]*|(?:---|\+\+\+) [^\n]*"
