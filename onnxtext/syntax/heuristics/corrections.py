@@ -256,7 +256,7 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the start of each of the last `_MAX_LINES` lines to its end; both are indexes of tokens.
+        """Map the first token of each of the last `_MAX_LINES` lines to the token after the line.
 
         The first line may begin before the first token; then it cannot be removed as a whole.
         """
