@@ -27,3 +27,15 @@ def check_merge(base: str, ours: str, theirs: str, wanted: str, *, binary: bool)
             assert found.content == onnxtext.to_binary(HEADER + wanted)
         else:
             assert str(found) == HEADER + wanted
+
+
+def merges(base: str, ours: str, theirs: str, *, binary: bool) -> bytes | None:
+    """Merge in both directions; return the merged model, or None for a conflict."""
+    models = []
+    for sides in ((ours, theirs), (theirs, ours)):
+        versions = [HEADER + text for text in (base, *sides)]
+        found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
+        text = found.content if found.is_binary else str(found)
+        models.append(None if found.conflicts else onnxtext.to_binary(text))
+    assert models[0] == models[1]
+    return models[0]

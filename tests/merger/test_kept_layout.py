@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.merger.clean_merges import check_merge
 
 HEADED = """# Licence
 <
@@ -76,3 +77,16 @@ def test_different_values_of_an_entry_are_a_conflict() -> None:
     found = onnxtext.merge(TWO, ours, theirs)
     assert found.conflicts == 1
     assert "  y  =  Neg" in str(found)
+
+
+SHARED_LINE = """g (float[2] x) => (float[2] y) {
+  a = Abs (x) b = Neg (a)
+  y = Exp (b)
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [("Exp", "Cos"), ("  y =", "  c = Relu (b)\n  y =")])
+def test_two_statements_on_a_line_stay_on_it(old: str, new: str) -> None:
+    ours, theirs = SHARED_LINE.replace("Abs", "Sin"), SHARED_LINE.replace(old, new)
+    check_merge(SHARED_LINE, ours, theirs, theirs.replace("Abs", "Sin"), binary=False)

@@ -89,6 +89,8 @@ class ModelMerger:
             return simple
         if kind.merge_if_both_add and base is None and ours is not None and theirs is not None:
             base = b""
+        if base is None and ours is not None and theirs is not None:
+            base = _common_definition(kind, ours, theirs)
         if base is None or ours is None or theirs is None:
             return ours, theirs, base
         return self._fields(kind, base, ours, theirs)
@@ -223,7 +225,7 @@ class ModelMerger:
                 if other is None and side is not None and self._only_inputs(base, side, renames):
                     # One side deleted the node, the other side only renamed its inputs.
                     return None, None, None
-        if repeated.kind is None or None in (base, ours, theirs):
+        if repeated.kind is None or None in (ours, theirs) or (base is None and ours == theirs):
             simple = _three_way(base, ours, theirs)
             return (ours, theirs, base) if simple is None else simple
         return self._message(repeated.kind, base, ours, theirs)
@@ -269,6 +271,21 @@ class ModelMerger:
                     group[item if (item_key := key(item)) is None else (item_key,)].append(item)
         base, ours, theirs = groups
         return any(base.get(k) != ours.get(k) and base.get(k) != theirs.get(k) for k in shared)
+
+
+def _common_definition(kind: MessageKind, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return the definition of an item that both sides add, as the base of a merge.
+
+    The definition is the item without its `kind.described` fields. Return None if the sides define
+    the item differently.
+    """
+    if not kind.described:
+        return None
+    defined = [
+        {key: value for key, value in split_message(side).items() if key >> 3 not in kind.described}
+        for side in (ours, theirs)
+    ]
+    return join_message(defined[0]) if defined[0] == defined[1] else None
 
 
 def _versions(triple: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes | None]:

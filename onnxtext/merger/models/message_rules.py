@@ -86,6 +86,8 @@ class MessageKind:
         divided: fields in `lists` that together form one list of items with distinct keys. For
             example, two fields hold the parameters of a function: without and with a default.
         meaning: returns the parts of a node that depend on each other; None for other messages.
+        described: fields that only describe the item, such as its metadata. An item that both sides
+            add is merged if all other fields are equal.
         merge_if_both_add: whether to merge a message that both sides add; otherwise different
             messages are a conflict.
     """
@@ -97,6 +99,7 @@ class MessageKind:
     units: tuple[frozenset[int], ...] = ()
     divided: frozenset[int] = frozenset()
     meaning: Callable[[Fields], NodeMeaning] | None = None
+    described: frozenset[int] = frozenset()
     merge_if_both_add: bool = False
 
 
@@ -199,8 +202,8 @@ def _numbers(*numbers: int) -> frozenset[int]:
 
 _ENTRIES = RepeatedField(MessageKind(), _field_key(1))
 _DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
-_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,))  # metadata_props
-_VALUE = MessageKind({4: _ENTRIES})  # metadata_props
+_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,), described=_numbers(12, 16))  # metadata_props
+_VALUE = MessageKind({4: _ENTRIES}, described=_numbers(3, 4))  # metadata_props
 _VALUES = RepeatedField(_VALUE, _field_key(1), (_without(1), _only(2)), _only(2))
 _ATTRIBUTE = MessageKind(
     positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
@@ -222,6 +225,7 @@ NODE = MessageKind(
     positions=_numbers(1, 2),  # input, output
     units=(_numbers(4, 7, 8),),  # op_type, domain, overload
     meaning=_node_meaning,
+    described=_numbers(6, 9),  # doc_string, metadata_props
 )
 _NODES = RepeatedField(
     NODE,

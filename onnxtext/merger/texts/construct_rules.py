@@ -11,6 +11,7 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.token_text import decode_token, only_token
 from onnxtext.format.tree import Tree
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.merged_tree import MergedItem
@@ -80,6 +81,27 @@ def are_equivalent(left: TextPart, right: TextPart) -> bool:
     except OnnxTextError:  # some statements cannot be parsed outside of their context
         return False
     return bool(parsed[0] == parsed[1])
+
+
+def define_alike(ours: TextPart, theirs: TextPart) -> bool:
+    """Whether two new nodes or values differ only in decorators and in types of outputs."""
+    if ours.origin not in ("node", "value_info") or ours.origin != theirs.origin:
+        return False
+    mine, others = [
+        {
+            role: _output_names(part) if role == "outputs" else part.token_texts()
+            for role, (_, part) in roles_of(side).items()
+            if role != "decorators"
+        }
+        for side in (ours, theirs)
+    ]
+    return mine == others
+
+
+def _output_names(outputs: TextPart) -> list[str]:
+    assert isinstance(outputs.tree, Tree)
+    names = [output.child("name") for output in outputs.tree.trees()]
+    return [decode_token(only_token(name)) for name in names if name is not None]
 
 
 def are_decorated(*versions: TextPart) -> bool:

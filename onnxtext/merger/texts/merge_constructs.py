@@ -89,7 +89,8 @@ class Merger:
             and (origin != "record" or any(i.comma for i in (*ours.items, *theirs.items))),
             trailing=_trailing(base, ours, theirs),
         )
-        _break_evenly(listed)
+        if _is_broken(ours) or _is_broken(theirs):
+            _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
             for chunk in listed.chunks[1:]:
                 # The item may have no lead because it is the first item of its side.
@@ -223,7 +224,10 @@ class Merger:
             if all(items is not None for items in lists):
                 merged = self._list(origin, *lists)  # type: ignore[arg-type]
                 return merged if merged.chunks or base is None else None
-        if ours is not None and theirs is not None and origin in (*construct_rules.GRAPHS, "head"):
+        if (ours is not None and theirs is not None) and (
+            origin in (*construct_rules.GRAPHS, "head")
+            or construct_rules.define_alike(ours, theirs)
+        ):
             return self._parts(None, ours, theirs, origin)
         versions = [part for part in (base, ours, theirs) if part is not None]
         if len(versions) == 2 and construct_rules.are_equivalent(versions[0], versions[1]):
@@ -364,6 +368,12 @@ def _trailing(base: ListItems, ours: ListItems, theirs: ListItems) -> bool:
     """Whether a comma follows the last item of the merge."""
     before, mine, others = [v.items[-1].comma if v.items else None for v in (base, ours, theirs)]
     return bool(others if mine in (None, before) and others is not None else mine)
+
+
+def _is_broken(items: ListItems) -> bool:
+    """Whether every item of a list is on its own line."""
+    leads = [item.lead for item in items.items[0 if items.opening else 1 :]]
+    return bool(leads) and all("\n" in lead for lead in leads)
 
 
 def _break_evenly(listed: MergedList) -> None:
