@@ -35,7 +35,6 @@ def merges(base: str, ours: str, theirs: str, *, binary: bool) -> bytes | None:
     for sides in ((ours, theirs), (theirs, ours)):
         versions = [HEADER + text for text in (base, *sides)]
         found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
-        text = found.content if found.is_binary else str(found)
-        models.append(None if found.conflicts else onnxtext.to_binary(text))
+        models.append(None if found.conflicts else onnxtext.to_binary(str(found)))
     assert models[0] == models[1]
     return models[0]

@@ -215,6 +215,8 @@ NODE_RULES = NodeRules(
     operator=_operator,
     unchanged=_without(2),
     content=_only(1, 4, 5, 7, 8),
+    form=_only(4, 5, 7, 8),
+    whole=lambda data: data,
 )
 NODE = MessageKind(
     {

@@ -92,6 +92,15 @@ def content_of(part: TextPart) -> Hashable:
     return _definition(part, tree) if tree.origin == "function" else None
 
 
+def form_of(part: TextPart) -> Hashable:
+    """Return the operator and attributes of a node; None for other items."""
+    content = content_of(part)
+    if not isinstance(content, tuple) or len(content) != 2:
+        return None
+    (operator, overload, _), attributes = content
+    return operator, overload, attributes
+
+
 def signature_of(part: TextPart) -> Hashable:
     """Return the inputs, outputs and parameters of a function, and the outputs of its nodes.
 
@@ -122,7 +131,8 @@ def kind_of(part: TextPart) -> Hashable:
     The property is the operator of a node, the type of a value, or the kind of a metadata block.
     Return None for other items.
     """
-    if (node := _plain_node(part)) is not None:
+    node = part.item
+    if isinstance(node, Node) and node.domain is None and node.overload is None:
         return "operator", node.op_type
     if isinstance(part.tree, CommentedToken):
         return None
@@ -149,7 +159,15 @@ def inputs_of(part: TextPart) -> tuple[str, ...]:
     if isinstance(part.item, Node):
         return part.item.inputs
     names = part.tree.child("names") if isinstance(part.tree, Tree) else None
-    return () if names is None else tuple(_token_values(names))
+    if names is None:
+        return ()
+    result: list[str | None] = [None]
+    for token in names.tokens():
+        if token.text == ",":
+            result.append(None)
+        else:
+            result[-1] = decode_token(token)
+    return tuple([name or "" for name in (result if result[-1] is not None else result[:-1])])
 
 
 def outputs_of(part: TextPart) -> tuple[str, ...] | None:

@@ -7,13 +7,14 @@ Everything here takes O(n log n) time, even if all items are equal.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from onnxtext.merger.texts.item_keys import (
     body_of,
     content_of,
+    form_of,
     inputs_of,
     key_of,
     kind_of,
@@ -22,6 +23,7 @@ from onnxtext.merger.texts.item_keys import (
     signature_of,
 )
 from onnxtext.merger.texts.moved_nodes import NodeRules, Unmatched, pair_moved, pair_replaced
+from onnxtext.merger.texts.renumbered_nodes import pair_renumbered
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
@@ -92,6 +94,8 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         operator=of(kind_of),
         unchanged=of(lambda part: (label_of(part), content_of(part))),
         content=of(content_of),
+        form=of(form_of),
+        whole=rules.content,
     )
     return replace(rules, nodes=nodes)
 
@@ -161,8 +165,32 @@ def _pair(
         (for each item of the side, its index in the base or `ABSENT`; the base indices that were
         matched by position and `replacement_key` only)
     """
+    found = _pair_by_keys(base, side, rules, {})
+    if rules.nodes is None:
+        return found
+    better = pair_renumbered(base, side, *found, rules.nodes)
+    return _pair_by_keys(base, side, rules, better) if better else found
+
+
+def _pair_by_keys(
+    base: Sequence[Any], side: Sequence[Any], rules: MatchRules, known: Mapping[int, int]
+) -> tuple[list[int], set[int]]:
+    """Match the items of a side with the base, one key after the other.
+
+    Args:
+        base: the items of the base.
+        side: the items of the side.
+        rules: functions that identify an item.
+        known: the indices of matched items: maps the index in the side to the index in the base.
+
+    Returns:
+        The same as `_pair`.
+    """
     partners = [ABSENT] * len(side)
     used = [False] * len(base)
+    for at, other in known.items():
+        partners[at] = other
+        used[other] = True
 
     def run(key: Callable[[Any], Hashable], *, unique: bool = False) -> None:
         places: dict[Hashable, list[int]] = defaultdict(list)

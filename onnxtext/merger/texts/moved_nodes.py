@@ -22,6 +22,8 @@ class NodeRules:
         operator: returns the operator of a node.
         unchanged: returns all of a node except its outputs; None for an item that is not a node.
         content: returns the operator, inputs and attributes of a node; None for other items.
+        form: returns the operator and attributes of a node.
+        whole: returns the whole content of a node.
     """
 
     outputs: Key
@@ -30,6 +32,8 @@ class NodeRules:
     operator: Key
     unchanged: Key
     content: Key
+    form: Key
+    whole: Key
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,13 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
     pairs: dict[int, int] = {}
     for at in base.indices if makers else ():
         old = base.items[at]
-        names = _names(rules.outputs(old))
+        names = names_of(rules.outputs(old))
         index = makers.get(names[0]) if names else None
         if index is None or index in pairs:
             continue
         new = side.items[index]
         together = {makers[name] for name in names if name in makers} != {index}
-        if names[0] == _names(rules.outputs(new))[0] and (
+        if names[0] == names_of(rules.outputs(new))[0] and (
             not together or rules.operator(new) == rules.operator(old)
         ):
             pairs[index] = at
@@ -155,7 +159,7 @@ class _Search:
 
     def _takers(self, at: int) -> set[int]:
         """Return the new nodes that have outputs of a node of the base."""
-        names = _names(self.rules.outputs(self.base.items[at]))
+        names = names_of(self.rules.outputs(self.base.items[at]))
         return {self.makers[name] for name in names if name in self.makers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
@@ -176,7 +180,7 @@ class _Search:
 
     def _is_free(self, index: int, at: int) -> bool:
         """Whether no other unmatched node of the base has an output of the new node."""
-        names = _names(self.rules.outputs(self.side.items[index]))
+        names = names_of(self.rules.outputs(self.side.items[index]))
         return all(self.old_makers.get(name, at) == at for name in names)
 
     def _is_same(self, index: int, at: int) -> bool:
@@ -200,11 +204,11 @@ def _makers(nodes: Unmatched, outputs: Key) -> dict[Hashable, int]:
     """Map the name of each output of the unmatched nodes to the index of the node."""
     makers: dict[Hashable, int] = {}
     for at in nodes.indices:
-        makers.update(dict.fromkeys(_names(outputs(nodes.items[at])), at))
+        makers.update(dict.fromkeys(names_of(outputs(nodes.items[at])), at))
     return makers
 
 
-def _names(outputs: Hashable) -> tuple[Hashable, ...]:
+def names_of(outputs: Hashable) -> tuple[Hashable, ...]:
     """Return the names of outputs that are not omitted; () for an item that has no outputs."""
     return tuple([name for name in outputs if name]) if isinstance(outputs, tuple) else ()
 

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Match the nodes of a side that gives the names of values to other values.
+
+For example, an exporter numbers values in order. After a node is inserted, most names denote other
+values, so that names pair the wrong nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from onnxtext.merger.texts.moved_nodes import NodeRules, names_of
+
+_LEAST_RUN = 32
+"""Number of consecutive unchanged nodes that separate two regions of edits."""
+_MAX_EDITS = 400
+"""Maximum number of insertions and deletions in an alignment."""
+Pairs = list[tuple[int, int]]
+"""Matched nodes: (index in the base, index in the side)."""
+
+
+class _Region(NamedTuple):
+    """A region of edits: the indices in the base and the side, and the matches within it."""
+
+    base: range
+    side: range
+    pairs: Pairs
+
+
+def pair_renumbered(
+    base: Sequence[Any],
+    side: Sequence[Any],
+    partners: Sequence[int],
+    guessed: Collection[int],
+    rules: NodeRules,
+) -> dict[int, int]:
+    """Find better matches of nodes, in regions where names denote other values than in the base.
+
+    The nodes of a region are aligned by their operators and attributes. If the alignment explains
+    the region with fewer edits than the given matches, it replaces them.
+
+    Args:
+        base: the nodes of the base.
+        side: the nodes of the side.
+        partners: for each node of the side, the index of its match in the base, or -1.
+        guessed: the indices of nodes of the base that were matched only by their position. Each
+            counts as an edit.
+        rules: functions that identify a node.
+
+    Returns:
+        Maps the index of each node of the side to its index in the base, in these regions only.
+    """
+    found: dict[int, int] = {}
+    for region in _regions(base, side, partners, rules):
+        if not _is_suspicious(base, side, region, guessed, rules):
+            continue
+        names = _Names(base, side, region, rules)
+        best, least = region.pairs, names.edits(region.pairs)
+        least += sum(index in guessed for index, _ in best)
+        for with_outer_names, backwards in ((True, False), (True, True), (False, False)):
+            aligned = names.align(with_outer_names=with_outer_names, backwards=backwards)
+            if aligned is not None and (edits := names.edits(aligned)) < least:
+                best, least = aligned, edits
+        if best is not region.pairs:
+            found.update((at, index) for index, at in best)
+    return found
+
+
+def _regions(
+    base: Sequence[Any], side: Sequence[Any], partners: Sequence[int], rules: NodeRules
+) -> Iterator[_Region]:
+    """Yield the regions of edits, which runs of unchanged nodes separate."""
+    starts = (0, 0)
+    for first, last in _unchanged_runs(base, side, partners, rules):
+        ends = (partners[first], first)
+        yield from _region(starts, ends, partners)
+        starts = (partners[last] + 1, last + 1)
+    yield from _region(starts, (len(base), len(side)), partners)
+
+
+def _region(
+    starts: tuple[int, int], ends: tuple[int, int], partners: Sequence[int]
+) -> Iterator[_Region]:
+    old, new = [range(start, end) for start, end in zip(starts, ends, strict=True)]
+    if old and new:
+        yield _Region(old, new, [(partners[at], at) for at in new if partners[at] in old])
+
+
+def _unchanged_runs(
+    base: Sequence[Any], side: Sequence[Any], partners: Sequence[int], rules: NodeRules
+) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index in the side of each long run of unchanged nodes.
+
+    Runs at either end may be short.
+    """
+    same = [
+        index >= 0 and rules.whole(base[index]) == rules.whole(side[at])
+        for at, index in enumerate(partners)
+    ]
+    start, reached = 0, -1  # the start of the run, and the last index in the base of earlier runs
+    for at in range(len(side) + 1):
+        ends = at == len(side) or not same[at]
+        if not ends and (at == start or partners[at] == partners[at - 1] + 1):
+            continue
+        is_outer = (start == 0 and partners[:1] == [0]) or (
+            at == len(side) and partners[-1:] == [len(base) - 1]
+        )
+        if at > start and (is_outer or at - start >= _LEAST_RUN) and partners[start] > reached:
+            yield start, at - 1
+            reached = partners[at - 1]
+        start = at + 1 if ends else at
+
+
+def _is_suspicious(
+    base: Sequence[Any],
+    side: Sequence[Any],
+    region: _Region,
+    guessed: Collection[int],
+    rules: NodeRules,
+) -> bool:
+    """Whether names may pair the wrong nodes of a region.
+
+    If so, a node is not matched, was matched by its position, or has another operator or other
+    inputs than expected, and its operator is the operator of another such node.
+    """
+    partner = dict(region.pairs)
+    renamed: dict[Hashable, Hashable] = {}
+    for index, at in region.pairs:
+        outputs = rules.outputs(base[index]), rules.outputs(side[at])
+        renamed.update(zip(*map(names_of, outputs), strict=False))
+    changed = {index for index in region.base if index not in partner or index in guessed}
+    for index, at in region.pairs:
+        expected = [renamed.get(name, name) for name in rules.reads(base[index])]
+        operators = rules.operator(base[index]), rules.operator(side[at])
+        if expected != list(rules.reads(side[at])) or operators[0] != operators[1]:
+            changed.add(index)
+    if not changed:
+        return False
+    same = {at for index, at in region.pairs if index not in changed}
+    places: dict[Hashable, set[int]] = {}
+    for at in region.side:
+        if at not in same:
+            places.setdefault(rules.operator(side[at]), set()).add(at)
+    for index in changed:
+        own = set() if index in guessed else {partner.get(index)}
+        if places.get(rules.operator(base[index]), set()) - own:
+            return True
+    return False
+
+
+class _Names:
+    """The names that the nodes of a region use and define."""
+
+    def __init__(
+        self, base: Sequence[Any], side: Sequence[Any], region: _Region, rules: NodeRules
+    ) -> None:
+        self._region = region
+        self._old = _parts(base, region.base, rules)
+        self._new = _parts(side, region.side, rules)
+        self._made = set(chain.from_iterable(outputs for _, outputs, _ in self._new.values()))
+        self._read = set(chain.from_iterable(inputs for _, _, inputs in self._new.values()))
+
+    def edits(self, pairs: Pairs) -> int:
+        """Count the nodes that are new, deleted or edited if some nodes are matched."""
+        renamed: dict[Hashable, Hashable] = {}
+        for index, at in pairs:
+            renamed.update(zip(self._old[index][1], self._new[at][1], strict=False))
+        made = set(chain.from_iterable(outputs for _, outputs, _ in self._old.values()))
+        edited = 0
+        for index, at in pairs:
+            form, _, inputs = self._old[index]
+            expected = [renamed.get(name) if name in made else name for name in inputs]
+            new_form, _, reads = self._new[at]
+            edited += form != new_form or expected != list(reads) or self._is_unread(index, at)
+        return edited + len(self._old) + len(self._new) - 2 * len(pairs)
+
+    def _is_unread(self, index: int, at: int) -> bool:
+        """Whether other nodes have the old outputs of a node, and no node reads its new outputs."""
+        before, after = self._old[index][1], self._new[at][1]
+        return not self._made.isdisjoint(set(before).difference(after)) and self._read.isdisjoint(
+            after
+        )
+
+    def align(self, *, with_outer_names: bool, backwards: bool) -> Pairs | None:
+        """Match nodes in order, by operator and attributes; None if too many nodes differ.
+
+        Other nodes are matched if matched nodes use their outputs, or by their first outputs.
+
+        Args:
+            with_outer_names: whether inputs that are defined outside the region must be equal, too.
+            backwards: whether to prefer matches near the end.
+        """
+        step = -1 if backwards else 1
+        old, new = [
+            _tokens(nodes, with_outer_names=with_outer_names)[::step]
+            for nodes in (self._old, self._new)
+        ]
+        matched = common_subsequence(old, new, _MAX_EDITS)
+        if matched is None:
+            return None
+        if backwards:
+            matched = [(len(old) - 1 - index, len(new) - 1 - at) for index, at in matched]
+        starts = self._region.base.start, self._region.side.start
+        pairs = {index + starts[0]: at + starts[1] for index, at in matched}
+        self._pair_sources(pairs)
+        taken = set(pairs.values())
+        by_name = {node[1][:1]: at for at, node in self._new.items() if at not in taken}
+        for index, node in self._old.items():
+            if index not in pairs and node[1][:1] in by_name:
+                pairs[index] = by_name[node[1][:1]]
+        return list(pairs.items())
+
+    def _pair_sources(self, pairs: dict[int, int]) -> None:
+        """Match nodes of the same kind whose outputs are the same inputs of matched nodes."""
+        makers, new_makers = [
+            {name: at for at, (_, outputs, _) in nodes.items() for name in outputs}
+            for nodes in (self._old, self._new)
+        ]
+        taken = set(pairs.values())
+        waiting = list(pairs.items())
+        while waiting:
+            index, at = waiting.pop()
+            for name, new_name in zip(self._old[index][2], self._new[at][2], strict=False):
+                source, new = makers.get(name, -1), new_makers.get(new_name, -1)
+                if source < 0 or new < 0 or source in pairs or new in taken:
+                    continue
+                if self._old[source][0] == self._new[new][0]:
+                    pairs[source] = new
+                    taken.add(new)
+                    waiting.append((source, new))
+
+
+_Parts = dict[int, tuple[Hashable, tuple[Hashable, ...], Sequence[Hashable]]]
+"""Maps the index of a node to its operator and attributes, its outputs and its inputs."""
+
+
+def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> _Parts:
+    return {
+        at: (
+            rules.form(items[at]),
+            names_of(rules.outputs(items[at])),
+            tuple(rules.reads(items[at])),
+        )
+        for at in indices
+    }
+
+
+def _tokens(nodes: _Parts, *, with_outer_names: bool) -> list[Hashable]:
+    """Return the operator and attributes of each node, and a pattern of its inputs."""
+    made = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
+    return [
+        (form, *[None if name in made or not with_outer_names else name for name in inputs])
+        for form, _, inputs in nodes.values()
+    ]
+
+
+def common_subsequence(old: Sequence[Any], new: Sequence[Any], limit: int) -> Pairs | None:
+    """Return the pairs of indices of a longest common subsequence, by the algorithm of Myers.
+
+    Args:
+        old: one sequence.
+        new: the other sequence.
+        limit: the maximum number of insertions and deletions; return None if there are more.
+    """
+    ends, history = {1: 0}, []
+    for count in range(min(limit, len(old) + len(new)) + 1):
+        history.append(ends.copy())
+        for diagonal in range(-count, count + 1, 2):
+            left, above = ends.get(diagonal - 1, -1), ends.get(diagonal + 1, -1)
+            at = above if diagonal == -count or (diagonal != count and left < above) else left + 1
+            while at < len(old) and 0 <= at - diagonal < len(new) and old[at] == new[at - diagonal]:
+                at += 1
+            ends[diagonal] = at
+            if at >= len(old) and at - diagonal >= len(new):
+                return _trace(history, len(old), len(new))
+    return None
+
+
+def _trace(history: Sequence[dict[int, int]], at: int, other: int) -> Pairs:
+    """Return the matched pairs of a finished search, in order."""
+    pairs: Pairs = []
+    for count in range(len(history) - 1, -1, -1):
+        ends, diagonal = history[count], at - other
+        left, above = ends.get(diagonal - 1, -1), ends.get(diagonal + 1, -1)
+        down = diagonal == -count or (diagonal != count and left < above)
+        before = diagonal + 1 if down else diagonal - 1
+        start = ends.get(before, 0) if count else 0
+        begin = (start if down else start + 1) if count else 0
+        while at > begin and other > 0:
+            at, other = at - 1, other - 1
+            pairs.append((at, other))
+        if count:
+            at, other = start, start - before
+    return pairs[::-1]
