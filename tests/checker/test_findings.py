@@ -448,3 +448,16 @@ def test_phrases_of_onnx_are_explained(interface: str, node: str, message: str) 
     header = "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
     (finding,) = onnxtext.check(f"{header}\nmain {interface} {{ {node} }}")
     assert (finding.code, finding.message) == ("type-mismatch", message)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "section",
+    ['configuration "d" { device: ["cpu"] }', 'training { update_binding: ["a": "b"] }'],
+)
+def test_findings_in_many_sections_take_linear_time(section: str) -> None:
+    """The sections of a text are not searched again for each finding."""
+    model = text("y = Relu (x)", ir_version=11, rest=f"{section}\n" * 8_000)
+    seconds, found = seconds_to_check(model)
+    assert len({item.labels[0].span for item in errors(found)}) >= 8_000
+    assert seconds < 8

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice, takewhile
-from typing import Any
 
 from onnxtext.ast.model import (
     Annotation,
@@ -263,8 +262,19 @@ class TextPlaces:
         return list(takewhile(lambda token: token.at < end, tokens))
 
     @cached_property
-    def _sections(self) -> list[SectionSpan]:
-        return section_spans(self._source.text)
+    def _sections(self) -> dict[str, list[SectionSpan]]:
+        """The sections of the text, by their keywords."""
+        sections: dict[str, list[SectionSpan]] = {}
+        for span in section_spans(self._source.text):
+            sections.setdefault(span.keyword, []).append(span)
+        return sections
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        """The number of each training and configuration among those of its kind, by its `id`."""
+        model = self._subject.model
+        kinds = () if model is None else (model.training, model.configurations)
+        return {id(item): number for kind in kinds for number, item in enumerate(kind)}
 
     @cached_property
     def _metadata_keys(self) -> Keys:
@@ -278,15 +288,11 @@ class TextPlaces:
         keywords = {"Annotation": "quantization", "Configuration": "configuration"}
         keyword = keywords.get(type(item).__name__, "training")
         text = self._source.text
-        sections = [span for span in self._sections if span.keyword == keyword]
+        sections = self._sections.get(keyword)
         if not sections:
             main = self._subject.main
             return self._token_span(max(main.owner.at, 0) if main is not None else 0)
-        model, name = self._subject.model, ""
-        entries: list[Any] = [*model.training, *model.configurations] if model is not None else []
-        same = [entry for entry in entries if type(entry) is type(item)]
-        index = next((i for i, section_of_kind in enumerate(same) if section_of_kind is item), 0)
-        section = sections[min(index, len(sections) - 1)]
+        section, name = sections[min(self._numbers.get(id(item), 0), len(sections) - 1)], ""
         match item:
             case Annotation():
                 section, name = sections[-1], item.tensor_name
