@@ -21,7 +21,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import read_input, write_atomically
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, decode_text, has_binary_content
-from onnxtext.model_arguments import message_name, message_of
+from onnxtext.model_arguments import message_name, message_of, require_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -61,9 +61,11 @@ def parse(text: str, *, name: str = "<string>") -> Model:
 
     Raises:
         OnnxTextError: the text has syntax errors.
+        TypeError: the text is not a `str`.
     """
     from onnxtext.syntax.parse import parse_model
 
+    require_text(text)
     return parse_model(Source(text, name))
 
 
@@ -82,9 +84,11 @@ def format_text(text: str, *, name: str = "<string>") -> str:
 
     Raises:
         OnnxTextError: the text has syntax errors.
+        TypeError: the text is not a `str`.
     """
     from onnxtext.format.format_text import format_source
 
+    require_text(text)
     return format_source(Source(text, name))
 
 
@@ -118,6 +122,7 @@ def from_binary(
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
+        ValueError: `weights` or `metadata` has an unknown value.
     """
     text: str = cached_module("binary_to_text").print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
@@ -168,7 +173,9 @@ def to_binary(
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
+        TypeError: the text is not a `str`.
     """
+    require_text(text)
     module = cached_module("text_to_binary")
     data: bytes = module.join_pieces(module.encode_text(text, base_dir=base_dir, name=name))
     return data
@@ -205,10 +212,11 @@ def loads(
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
-        TypeError: `message_type` is not a message class of ONNX.
+        TypeError: `message_type` is not a message class of ONNX, or `text` is not a `str`.
     """
     import onnx
 
+    require_text(text)
     kind = onnx.ModelProto if message_type is None else message_type
     message = message_name(kind)
     if message == "ModelProto":
@@ -348,6 +356,7 @@ def dump(
     Raises:
         OSError: a file cannot be written.
         TypeError: the message is not a `ModelProto`.
+        ValueError: `weights` or `metadata` has an unknown value.
     """
     proto = message_of(proto)
     if message_name(type(proto)) != "ModelProto":

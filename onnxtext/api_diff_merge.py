@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.model_arguments import read_model_argument
+from onnxtext.model_arguments import ModelArgument, read_model_argument, require_text
+from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
@@ -85,18 +87,29 @@ def merge(
         binary version is not a valid model, the result is ours, unchanged, with a note.
 
     Raises:
-        OnnxTextError: a file is neither a binary model nor UTF-8.
+        OnnxTextError: a file is neither a binary model nor UTF-8, or a text has a lone surrogate.
         OSError: a file cannot be read.
         TypeError: a source has another type.
     """
     from onnxtext.merger import merge as merge_contents
 
-    argument = [read_model_argument(source).as_model().content for source in (base, ours, theirs)]
-    contents = [
-        item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
-        for item in argument
-    ]
-    return merge_contents(*contents, labels=labels)
+    arguments = [read_model_argument(source).as_model() for source in (base, ours, theirs)]
+    return merge_contents(*[_encoded(argument) for argument in arguments], labels=labels)
+
+
+def _encoded(argument: ModelArgument) -> bytes:
+    """Return the content of an argument as bytes.
+
+    Raises:
+        OnnxTextError: the content is a text with a lone surrogate.
+    """
+    if isinstance(argument.content, str):
+        from onnxtext.syntax.parse import check_characters
+
+        wrong = check_characters(Source(argument.content, argument.name))
+        if wrong is not None:
+            raise OnnxTextError(wrong)
+    return argument.data
 
 
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
@@ -115,9 +128,11 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
 
     Raises:
         OnnxTextError: the text has syntax errors, or the tree cannot be written as a text.
+        TypeError: the text is not a `str`.
     """
     from onnxtext.rewriter.rewriting import rewrite_text
 
+    require_text(text)
     return rewrite_text(text, model, name=name)
 
 

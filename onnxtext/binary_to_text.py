@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from onnxtext.ast.metadata import inline_all_metadata
 from onnxtext.ast.model import Function, Graph, Model
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from onnxtext.weights.write_resources import WeightFiles, Weights
 
 Metadata = Literal["auto", "inline", "section", "none"]
+
+_WEIGHTS = frozenset({"auto", "inline", "section", "store", "safetensors", "none"})
+_METADATA = frozenset(get_args(Metadata))
 
 
 def print_binary(
@@ -62,7 +65,10 @@ def print_binary(
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
+        ValueError: `weights` or `metadata` has an unknown value.
     """
+    if weights not in _WEIGHTS or metadata not in _METADATA:
+        raise ValueError(f"unknown place: weights={weights!r}, metadata={metadata!r}")
     weight_files: WeightFiles | None = None
     reuse_memory(len(data))
     try:

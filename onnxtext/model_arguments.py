@@ -64,6 +64,16 @@ class ModelArgument:
         return ModelArgument(model.SerializeToString(), self.name, self.base)
 
 
+def require_text(text: object) -> None:
+    """Raise a TypeError if the argument of a function that reads texts is not a `str`."""
+    if isinstance(text, str):
+        return
+    found = type(text).__name__
+    if isinstance(text, bytes | bytearray | memoryview):
+        raise TypeError(f"expected a text (a str), not {found}: decode it, if it is UTF-8")
+    raise TypeError(f"expected a text (a str), not {found}")
+
+
 def read_model_argument(source: object, name: str | None = None) -> ModelArgument:
     """Read a model, or a part of one, from any form that the public functions accept.
 

@@ -8,8 +8,9 @@ import inspect
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import onnx
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import onnxtext
 import onnxtext.ast
 from onnxtext import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.weights.write_resources import Weights
 
 NAMES = [
     "Diagnostic",
@@ -303,3 +305,37 @@ def test_names_appear_in_errors(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{path}:2:3 at byte 0xf: ")
     (diagnostic,) = caught.value.diagnostics
     assert (diagnostic.code, diagnostic.severity) == ("invalid-utf8", "error")
+
+
+def test_arguments_that_are_not_texts_are_named() -> None:
+    functions: list[Any] = [onnxtext.parse, onnxtext.format_text, onnxtext.to_binary]
+    functions += [onnxtext.loads, partial(onnxtext.rewrite, model=onnxtext.parse(MODEL))]
+    for function in functions:
+        for wrong in (MODEL.encode(), b"\x08\x0a", memoryview(b"\xff"), None, Path("m.onnxtxt")):
+            with pytest.raises(TypeError, match="expected a text") as caught:
+                function(wrong)
+            assert type(wrong).__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["weights", "metadata"])
+def test_unknown_options_are_errors(option: str, tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {option: "nowhere"}
+    with pytest.raises(ValueError, match="nowhere"):
+        onnxtext.from_binary(onnxtext.to_binary(MODEL), **wrong)
+    with pytest.raises(ValueError, match="nowhere"):
+        onnxtext.dump(onnxtext.loads(MODEL), tmp_path / "m.onnxtxt", **wrong)
+    assert not list(tmp_path.iterdir())
+    for known in get_args(Weights):
+        onnxtext.dump(onnxtext.loads(MODEL), tmp_path / "m.onnxtxt", weights=known)
+
+
+@pytest.mark.parametrize("half", [0xD800, 0xDC80])
+@pytest.mark.parametrize("side", range(3))
+def test_lone_surrogates_are_errors_of_every_function(half: int, side: int) -> None:
+    wrong = f"# {chr(half)}\n{MODEL}"
+    functions: list[Any] = [onnxtext.to_binary, onnxtext.format_text, onnxtext.verify]
+    sides = [wrong if index == side else MODEL for index in range(3)]
+    for function in (*functions, lambda _: onnxtext.merge(*sides)):
+        with pytest.raises(OnnxTextError) as caught:
+            function(wrong)
+        assert [item.code for item in caught.value.diagnostics] == ["invalid-character"]
