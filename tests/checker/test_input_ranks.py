@@ -35,6 +35,36 @@ NODES = {
     ("NonMaxSuppression (x, a)", "float[1, 2, 4] x, float[1, 2] a", 11): "warning",
     ("Resize (x, , a)", "float[1, 1, 2, 2] x, float[3] a", 13): "error",
     ("Resize (x, a)", "float[2, 2] x, float[3] a", 10): "error",
+    ("Resize (x, , a)", "float[1, 1, 2, 2] x, float[4, 2] a", 13): "error",
+    ("Resize (x, , a)", "float[1, 1, 2, 2] x, float a", 13): "error",
+    ("Upsample (x, a)", "float[2, 2] x, float[2, 2] a", 9): "error",
+    ("CenterCropPad (x, a)", "float[2, 2] x, int64[2, 2] a", 18): "warning",
+    ("CenterCropPad (x, a)", "float[2, 2] x, int64[2] a", 18): None,
+    ("Pad (x, p)", "float[2] x, int64[1, 2] p = {1, 1}", 13): None,
+    ("Pad (x, p, , a)", "float[2] x, int64[2] p, int64[1, 1] a", 18): "warning",
+    ("Pad (x, p, , a)", "float[2] x, int64[2] p, int64 a", 18): "warning",
+    ("Pad (x, p)", "float[2] x, int64 p", 13): "warning",
+    ("CumSum (x, a)", "float x, int64 a", 14): "warning",
+    ("CumProd (x, a)", "float x, int64 a", 26): "warning",
+    ("STFT (x, a)", "float[2, 3, 1, 1] x, int64 a", 17): "warning",
+    ("DeformConv (x, w, o)", "float[1, 1, 3, 3] x, float[1, 1, 2, 2] w, float[8] o", 19): "error",
+    (
+        "DeformConv (x, w, o, a)",
+        "float[1, 1, 3, 3] x, float[1, 1, 2, 2] w, float[1, 8, 2, 2] o, float[1, 1] a",
+        19,
+    ): "error",
+    (
+        "DeformConv (x, w, o, , m)",
+        "float[1, 1, 3, 3] x, float[1, 1, 2, 2] w, float[1, 8, 2, 2] o, float[4] m",
+        19,
+    ): "error",
+    (
+        "DeformConv (x, w, o)",
+        "float[1, 1, 3, 3] x, float[1, 1, 2, 2] w, float[1, 8, 2, 2] o",
+        19,
+    ): None,
+    ("Attention (x, a, x)", "float[2, 3, 4, 8] x, float[3, 4, 8] a", 23): "warning",
+    ("Attention (x, x, a)", "float[2, 3, 4, 8] x, float[3, 4, 8] a", 23): "warning",
     ("ReverseSequence (x, a)", "float[2, 3] x, int64[2] a", 10): "error",
     ("ReverseSequence (x, a)", "float[2, 1] x, int64[1] a", 10): None,
     ("LpNormalization <axis = 2> (x)", "float[2, 2] x", 13): "error",
@@ -83,7 +113,8 @@ NODES |= {
 
 _MASKS = {
     "4, 6": None, "2, 3, 4, 6": None, "3, 4, 6": None, "1, 1, 4, 6": None, "2, 4, 6": "error",
-    "5, 6": "error", "4, 8": "error", "3, 1, 4, 6": "error", "1, 2, 3, 4, 6": "warning",
+    "6": "warning", "5, 6": "error", "4, 8": "error", "3, 1, 4, 6": "error",
+    "1, 2, 3, 4, 6": "warning",
 }  # fmt: skip
 NODES |= {
     ("Attention (x, a, a, m)", f"float[2, 3, 4, 8] x, float[2, 3, 6, 8] a, float[{mask}] m", 23): s

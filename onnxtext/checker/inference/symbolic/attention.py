@@ -55,6 +55,10 @@ def standard_attention(call: OperatorCall) -> Shapes:
     """
     for index, rank in ((4, 4), (5, 4), (6, 1)):
         call.has_rank(index, rank)
+    common_rank = call.rank(0)
+    if common_rank in (3, 4):
+        for index in (1, 2):
+            call.has_rank(index, common_rank, certain=False)
     query = _by_head(call, 0, "q_num_heads")
     keys, values = _by_head(call, 1, "kv_num_heads"), _by_head(call, 2, "kv_num_heads")
     past, older = _by_head(call, 4, ""), _by_head(call, 5, "")
@@ -95,7 +99,7 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
     The last dimension may be shorter: since version 24, the mask is padded with -inf.
     """
     mask = call.shape(3)
-    if mask is None or not call.has_rank(3, 1, 2, 3, 4, certain=False):
+    if mask is None or not call.has_rank(3, 2, 3, 4, certain=False):
         return
     for back in range(1, len(mask) + 1):
         size, expected = mask[-back], scores[-back]

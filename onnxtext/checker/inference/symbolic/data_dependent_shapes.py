@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Floats, Tensor
 from onnxtext.checker.inference.symbolic.expressions import (
@@ -164,15 +165,14 @@ def resize(call: OperatorCall) -> SymbolicShape:
     if may_have_sizes:
         _require_scales_or_sizes(call)
     scaled = not (may_have_sizes and call.has_input(3))
-    if scaled:
-        given = call.symbolic("scales", 2 if may_have_sizes else 1)
-    else:
-        given = call.symbolic("sizes", 3)
-    if given and len(given) != len(axes):
+    name, index = ("scales", 2 if may_have_sizes else 1) if scaled else ("sizes", 3)
+    given = call.symbolic(name, index)
+    count = _element_count(call, index) if given is None else len(given)
+    if count and count != len(axes):
         needed = f"{{0}} has {dimensions(rank)}"
         if call.listed("axes", ()):
             needed = f"`axes` has {entries(len(axes))}"
-        given_as = count_noun(len(given), *("scale", "scales") if scaled else ("size", "sizes"))
+        given_as = count_noun(count, *("scale", "scales") if scaled else ("size", "sizes"))
         call.reject(f"the node gets {given_as}, but {needed}")
     if scaled:
         _require_positive_scales(call, given or ())
@@ -187,6 +187,12 @@ def resize(call: OperatorCall) -> SymbolicShape:
             return None
         dims[axis] = times(dims[axis], size) if scaled else size
     return tuple(dims)
+
+
+def _element_count(call: OperatorCall, index: int) -> int:
+    """Return the number of elements of an input; 0 if it is unknown."""
+    sizes = [size for size in call.shape(index) or () if isinstance(size, int)]
+    return prod(sizes) if call.rank(index) == len(sizes) else 0
 
 
 def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:

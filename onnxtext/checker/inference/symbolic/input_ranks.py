@@ -28,9 +28,12 @@ _REDUCTIONS = """
 _RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
     **{name: {1: (1,)} for name in _REDUCTIONS.split()},
     "AffineGrid": {0: (3,)},
+    "CenterCropPad": {1: (1,)},
     "GridSample": {0: (4, 5)},
     "LRN": {0: (4,)},
     "NonMaxSuppression": {0: (3,), 1: (3,)},
+    "Pad": {1: (1, 2), 3: (1,)},
+    "STFT": {0: (2, 3)},
     "SplitToSequence": {1: (0, 1)},
     "Squeeze": {1: (1,)},
     "TopK": {1: (1,)},

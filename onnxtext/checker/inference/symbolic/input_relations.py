@@ -68,14 +68,14 @@ def _deform_conv(call: OperatorCall) -> None:
     call.require_multiple(1, 0, group, "`group`")
     sizes = [size for size in kernel if isinstance(size, int)]
     bias = call.shape(3)
-    if bias is not None and len(bias) == 1:
+    if bias is not None and call.has_rank(3, 1):
         call.equal(bias[0], weights[0], "the size of {3}", "dimension 0 of {1}")
     if len(sizes) < len(kernel):
         return
     points = offset_group * prod(sizes)
     for index, count in ((2, points * len(kernel)), (4, points)):
         other = call.shape(index)
-        if other is not None and len(other) == len(data):
+        if other is not None and call.has_rank(index, len(data)):
             call.equal(other[0], data[0], f"dimension 0 of {{{index}}}", "dimension 0 of {0}")
             channels_name = "the number of offsets" if index == 2 else "the number of kernel points"
             call.equal(other[1], count, f"dimension 1 of {{{index}}}", channels_name)
@@ -106,7 +106,9 @@ def _attention(call: OperatorCall) -> None:
 def _cumulative(call: OperatorCall) -> None:
     """Require the axis of `CumSum` or `CumProd` to exist in its input."""
     axis, rank = call.scalar(1), call.rank(0)
-    if isinstance(axis, int) and rank and not -rank <= axis < rank:
+    if rank == 0:
+        call.reject("{0} has no dimensions, so it has no axis", certain=False)
+    elif isinstance(axis, int) and rank and not -rank <= axis < rank:
         call.reject(f"{{1}} is {axis}, but {{0}} has {dimensions(rank)}")
 
 
