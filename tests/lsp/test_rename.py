@@ -262,3 +262,23 @@ async def test_the_range_to_rename_is_the_name(client: LanguageClient, tmp_path:
             assert session.part(found.range).strip('"') == found.placeholder
             start, end = session.offset(found.range.start), session.offset(found.range.end)
             assert start <= offset <= end
+
+
+async def test_outputs_of_nested_graphs_that_outer_graphs_define_are_renamed(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = (
+        "<ir_version: 10, opset_import: [21]>\n"
+        "g (float x, bool c) => (float y) {\n"
+        "  h = Relu (x)\n"
+        "  [if] y = If (c) <then_branch = a () => (float h) {}, else_branch = b () => (z) {}>\n"
+        "}\n"
+        'metadata { output [if].then_branch.h { k: "v" } output [if].else_branch.z { k: "v" } }\n'
+    )
+    session = Session(client, tmp_path / "m.onnxtxt", text)
+    for place in ("|h = ", "float |h", ".|h {"):
+        assert await rename(session, place, "new") == (
+            text.replace(" h = ", " new = ").replace(" h)", " new)").replace(".h {", ".new {")
+        )
+    changed = await rename(session, "(|z)", "new")  # no graph defines it
+    assert changed == text.replace("(z)", "(new)").replace(".z {", ".new {")

@@ -9,7 +9,7 @@ from typing import Literal
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.resolve_section_names import section_scope
+from onnxtext.lsp.index.resolve_section_names import section_owner
 from onnxtext.lsp.index.section_names import name_of
 from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
@@ -85,7 +85,10 @@ def _in_value(
     step, part = steps[0]
     value, span = statement.item, located.absolute(part)
     if step == "name":
-        key: Key = ("value", index.number(statement.scope), value.name)
+        scope = statement.scope
+        if statement.group == "output":
+            scope = index.output_owner(scope, value.name)
+        key: Key = ("value", index.number(scope), value.name)
         return CursorTarget("value", value.name, span, statement, key)
     if step == "type":
         return CursorTarget("type", _text(index, span), span, statement)
@@ -179,7 +182,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
             if name.function is not None:
                 key: Key = ("function", 0, name.function)
                 return CursorTarget("function", name.name, name.span, key=key)
-            scope = section_scope(index, name)
+            scope = section_owner(index, name)
             if scope is None:
                 return None
             kind: Kind = "label" if name.is_label else "value"

@@ -104,14 +104,16 @@ class Index:
         for scope in self.scopes:
             self._head(scope)
         for statement in self._by_scope:
-            scope_number = self.number(statement.scope)
             if statement.kind == "node":
-                self._names(scope_number, statement)
+                self._names(self.number(statement.scope), statement)
             else:
                 defines = statement.group in ("input", "initializer")
                 role: Role = "definition" if defines else "declaration"
                 found = Occurrence(role, statement, (("name",),))
-                self._add_value(scope_number, statement.item.name, found)
+                scope, name = statement.scope, statement.item.name
+                if statement.group == "output":
+                    scope = self.output_owner(scope, name)
+                self._add_value(self.number(scope), name, found)
         for span, (scope, name) in self.value_strings.items():
             self._add_value(self.number(scope), name, Occurrence("use", None, known=span))
         for key, name, found in section_occurrences(self, self._symbols):
@@ -268,6 +270,14 @@ class Index:
                 return around
             last = around
         return last
+
+    def output_owner(self, scope: Scope, name: str) -> Scope:
+        """Return the scope that defines an output of `scope`; `scope` itself if none does.
+
+        It may be an outer scope, which the checker reports.
+        """
+        owner = self.resolve(scope, name)
+        return owner if name in owner.position else scope
 
     @cached_property
     def places(self) -> TextPlaces:

@@ -54,6 +54,19 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
     return scope
 
 
+def section_owner(index: Index, name: SectionName) -> Scope | None:
+    """Return the graph or function that defines what a name in a section refers to.
+
+    It is an outer graph of the one that `section_scope` returns if the name is an output that the
+    outer graph defines.
+    """
+    scope = section_scope(index, name)
+    if scope is None or name.is_label or name.function is not None:
+        return scope
+    is_output = any(output.name == name.name for output in scope.outputs)
+    return index.output_owner(scope, name.name) if is_output else scope
+
+
 def node_labels(index: Index, scope: Scope) -> dict[str, int]:
     """Return the index of the first node with each label in a graph or function, by label."""
     cached = index.labels.get(id(scope))
@@ -76,7 +89,7 @@ def section_occurrences(
         known: the symbols so far, which the caller extends.
     """
     for name in index.section_names:
-        scope = section_scope(index, name)
+        scope = section_owner(index, name)
         if scope is None:
             continue
         use = Occurrence("use", None, known=name.span)
