@@ -197,6 +197,29 @@ def test_similar_names_are_suggested() -> None:
     assert mended == with_metadata('node "/odd.name" { k: "v" }')
 
 
+@pytest.mark.parametrize(
+    ("path", "message", "help", "mended"),
+    [
+        ("my.ops.Gelo:f16", "`my.ops.Gelo:f16`", "write `Gelu`", "my.ops.Gelu:f16"),
+        ("my.ops.Gelu", "`my.ops.Gelu`", "write `my.ops.Gelu:f16`", None),
+        ('my.ops.Gelu:"f 8"', "`my.ops.Gelu:f 8`", "write `my.ops.Gelu:f16`", None),
+        ("my.ops.Gelo", "`my.ops.Gelo`", None, None),
+    ],
+)
+def test_functions_with_the_same_overload_are_suggested(
+    path: str, message: str, help: str | None, mended: str | None
+) -> None:
+    text = with_metadata(f'function {path} {{ k: "v" }}')
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.parse(text)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.message == f"no function is named {message}"
+    assert diagnostic.help == help
+    assert diagnostic.source is not None
+    fixed = diagnostic.fix and diagnostic.fix.apply(diagnostic.source.text)
+    assert fixed == (mended and text.replace(path, mended))
+
+
 def test_section_keywords_are_names_elsewhere() -> None:
     words = ["metadata", "quantization", "training", "configuration", "order"]
     words += ["encoding", "resources"]

@@ -177,11 +177,32 @@ class SectionBinding:
         key = (".".join(names[:-1]), names[-1], block.overload or "")
         function = self._functions.get(key)
         if function is None:
-            candidates = (f.name for f in model.functions if f.domain == key[0])
-            name = ".".join(names)
-            raise self._dangling(block.kind, name, candidates, block.kind, len(names) - 1)
+            raise self._unknown_function(key, block.kind, len(names) - 1)
         function.metadata = block.entries()
         self.attach_all(function, block.items, partial(self._attach_inside, function))
+
+    def _unknown_function(self, key: tuple[str, str, str], token: str, step: int) -> SemanticError:
+        """Return the error for the path of a function that does not exist, with a suggestion.
+
+        Args:
+            key: the domain, name and overload in the path.
+            token: the token that the error marks.
+            step: the index of the name in the path.
+        """
+        domain, name, overload = key
+        known = self._functions or {}
+        candidates = (other[1] for other in known if other[::2] == key[::2])
+        error = self._dangling("function", name, candidates, token, step)
+        path = f"{domain}.{name}" if domain else name
+        shown = f"{path}:{overload}" if overload else path
+        error.message = f"no function is named `{shown}`"
+        for other in known:
+            written = _written(other[2]) if other[2] else ""
+            if other[:2] == key[:2] and written is not None:
+                error.instead = None
+                error.help = f"write `{path}:{written}`" if written else f"write `{path}`"
+                break
+        return error
 
     def _attach_inside(
         self, function: Function, item: MetadataItem | RepeatedItem | MetadataBlock
