@@ -278,7 +278,7 @@ class TextPlaces:
 
     @cached_property
     def _metadata_keys(self) -> Keys:
-        return metadata_keys(self._source.text, self._sections)
+        return metadata_keys(self._source.text, self._sections.get("metadata", ()))
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """Return the span of a place in a section.

@@ -26,11 +26,9 @@ the block; "" stands for any block.
 
 
 def metadata_keys(text: str, sections: Iterable[SectionSpan]) -> Keys:
-    """Return the places of the keys in the section `metadata`; of equal keys, the first counts."""
+    """Return the places of the keys in `metadata` sections; of equal keys, the first counts."""
     result: Keys = {}
     for section in sections:
-        if section.keyword != "metadata":
-            continue
         for head, entries in _blocks(load_lexer().tokens(text, section.inside, section.end)):
             names = ["", *map(_name, head[1:])]
             numbers: Counter[str] = Counter()
