@@ -11,7 +11,6 @@ from onnxtext.source import COMMENT, LINE_STRING, Source, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
-from onnxtext.syntax.heuristics.diagnose import ranked_words
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -19,6 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.metadata_errors import KEY, bare_value
+from onnxtext.syntax.heuristics.one_token_changes import ranked_words
 
 _MAX_PATH_LENGTH = 8000
 """Maximum number of tokens of a path in which to search for a step."""

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnose errors that a change of one token repairs, such as a missing comma or bracket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    innermost_bracket,
+    insert,
+    removal,
+    replace,
+)
+from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
+from onnxtext.syntax.heuristics.node_errors import NAMES
+from onnxtext.syntax.heuristics.speculative_parse import MAX_TOKENS
+
+_CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}
+_OPENERS = {opener: closer for closer, opener in _CLOSERS.items()}
+_MISSING = {
+    "COMMA": "missing-comma",
+    "EQUAL": "missing-equals",
+    **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
+    **dict.fromkeys(_OPENERS, "missing-bracket"),
+}
+_MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
+_SEPARATORS = {":", ".", "|", "/", "&", "and"}
+"""Tokens that are sometimes written instead of the comma between list items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of one token.
+
+    Attributes:
+        cost: the cost, as a number of tokens; changes of lower cost are likelier.
+        edit: the change.
+        missing: the terminal of the inserted punctuation; empty if the change inserts none.
+        token: the changed token.
+        title: the title of the fix.
+        instead: 1 if the change removes or replaces the unexpected token, else 0. It is added to
+            the number of parsed tokens, which does not include this token.
+    """
+
+    cost: float
+    edit: Edit
+    missing: str = ""
+    token: Token | None = None
+    title: str = ""
+    instead: int = 0
+
+
+def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
+    """Return the change of one token after which the most tokens parse; None if no change helps."""
+    best: tuple[float, Change] | None = None
+    for change in _changes(context, cut_short):
+        outcome = context.attempt(change.edit)
+        if outcome is None:
+            continue
+        # In `a = 1 b = 2 c = 3`, the three tokens `b = 2` suffice: then a comma is missing.
+        entry = change.missing == "COMMA" and outcome.count == 3
+        closed = cut_short and outcome.count and change.missing != "COMMA"
+        if not (outcome.promising or entry or closed):
+            continue
+        score = min(outcome.count + change.instead, MAX_TOKENS) - change.cost
+        if best is None or score > best[0]:
+            best = score, change
+    return None if best is None else best[1]
+
+
+def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
+    """Yield edits that may repair the error: add, remove or replace one token."""
+    names = context.expected()
+    among_outputs = "node" in context.rules and "=" not in context.done
+    if context.after_attributes or (cut_short and among_outputs):
+        names = [name for name in names if name != "COMMA"]
+    for name in names:
+        if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
+            continue  # the brackets would be empty
+        if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
+            cost = 0.5 if name in _MISSING else 0.8
+            yield Change(cost, _addition(context, name), name, None, f"add `{SAMPLES[name]}`")
+    if context.token is None or cut_short:
+        return
+    token = context.token
+    remove = f"remove {found_words(token)}"
+    yield Change(1.2, removal(context.text, token.span), "", token, remove, 1)
+    for name in names:
+        if name in _MARKS:
+            # `{` for `<` and `|` for `,` may be typing errors; other replacements only serve to
+            # continue parsing.
+            alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
+            alike = alike or (name == "COMMA" and token in _SEPARATORS)
+            title = f"write `{SAMPLES[name]}` instead" if alike else ""
+            yield Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
+        elif name in SAMPLES and name != "DECORATOR":
+            sample = f" {SAMPLES[name]} "
+            yield Change(1.6, replace(token, sample), "", token, "", 1)
+            yield Change(1.4, insert(token.at, sample), "", token)
+    if len(context.done) > 1:
+        last = context.done[-1]
+        removed = removal(context.text, last.span)
+        yield Change(1.9, removed, "", last, f"remove {found_words(last)}")
+
+
+def _addition(context: ErrorContext, name: str) -> Edit:
+    """Return the edit that inserts punctuation after the last token."""
+    token = SAMPLES[name]
+    if context.token is None and name == "RBRACE":
+        return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")
+    spaced = {"EQUAL", "_ARROW", "LBRACE"}
+    after = context.text[context.previous_end : context.previous_end + 1]
+    text = f" {token}" if name in spaced else token
+    if after and not after.isspace() and name in {*spaced, "COMMA"}:
+        text += " "
+    same_line = "\n" not in context.text[context.previous_end : context.at]
+    if not context.done or (name in _OPENERS and name != "LBRACE" and same_line):
+        return insert(context.at, token)
+    return insert(context.previous_end, text)
+
+
+def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
+    """Return the diagnosis of a change."""
+    found = found_words(context.token)
+    words = ranked_words(context)
+    if change.token is not None:
+        span = change.token.span
+        message = f"expected {sentence(words)}, found {found}"
+        if change.token is not context.token:
+            message = f"{found_words(change.token)} does not belong before {found}"
+        return Diagnosis("syntax-error", message, span, (change.edit,), change.title, "unsafe")
+    name = change.missing
+    quoted_token = f"`{SAMPLES[name]}`"
+    same_line = context.text.find("\n", context.previous_end, context.at) < 0
+    span = Span(context.previous_end, context.previous_end)
+    if same_line and context.token is not None:
+        span = context.token.span
+    elif context.token is None:
+        span = change.edit.span
+    others: tuple[Label, ...] = ()
+    opener = _opener(context, name) if name in _CLOSERS else None
+    if opener is not None:
+        others = (Label(opener, "this bracket is never closed"),)
+    return Diagnosis(
+        _MISSING.get(name, "syntax-error"),
+        f"expected {sentence([quoted_token, *(w for w in words if w != quoted_token)])}, "
+        f"found {found}",
+        span,
+        (change.edit,),
+        change.title,
+        "safe" if _is_safe(context, name) else "unsafe",
+        other_labels=others,
+    )
+
+
+def _is_safe(context: ErrorContext, missing: str) -> bool:
+    """Whether the fix that adds `=` or `,` is safe; a `,` among the outputs of a node is not."""
+    among_outputs = "node" in context.rules and "=" not in context.done
+    if missing == "EQUAL":
+        named = context.name(context.token) in NAMES
+        return is_certain_equals(context) and (not among_outputs or named)
+    return missing == "COMMA" and not among_outputs and is_certain_comma(context)
+
+
+def _opener(context: ErrorContext, closer: str) -> Span | None:
+    """Return the span of the bracket that a missing `closer` would close; None if unknown."""
+    index = innermost_bracket(context.done)
+    if index is not None:
+        token = context.done[index]
+        return token.span if context.name(token) == _CLOSERS[closer] else None
+    opened = context.opened
+    # Ignore speculatively inserted brackets.
+    if opened is not None and context.text[slice(*opened)] == SAMPLES[_CLOSERS[closer]]:
+        return opened
+    return None
+
+
+def ranked_words(context: ErrorContext) -> list[str]:
+    """Describe the valid tokens in words, the likeliest first."""
+    names = context.expected()
+    scores = {name: _score(context, name) for name in names}
+    return describe(names, scores)
+
+
+def _score(context: ErrorContext, name: str) -> float:
+    sample = SAMPLES.get(name)
+    if sample is None or context.token is None:
+        return 0
+    outcomes = (
+        context.attempt(insert(context.at, f" {sample} ")),
+        context.attempt(Edit(context.token.span, f" {sample} ")),
+    )
+    return max(outcome.count if outcome is not None else 0 for outcome in outcomes)
