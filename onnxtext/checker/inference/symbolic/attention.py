@@ -96,10 +96,11 @@ def standard_attention(call: OperatorCall) -> Shapes:
 def _require_mask(call: OperatorCall, scores: Extents) -> None:
     """Require that a mask of `Attention` can be broadcast to the shape of the scores.
 
+    A mask of rank 1 is valid, although onnxruntime rejects it.
     The last dimension may be shorter: since version 24, the mask is padded with -inf.
     """
     mask = call.shape(3)
-    if mask is None or not call.has_rank(3, 2, 3, 4, certain=False):
+    if mask is None or not call.has_rank(3, 1, 2, 3, 4, certain=False):
         return
     for back in range(1, len(mask) + 1):
         size, expected = mask[-back], scores[-back]
