@@ -1,48 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find uses of names that the other side has given to other values or parameters.
 
-A node that one side adds may be valid in the merge, but not as intended: it reads another value, or
-passes its arguments to other parameters.
+An edit of one side may be valid in the merge, but not as intended: it refers to another value, or
+passes arguments to other parameters.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from typing import Any
 
-from onnxtext.ast.model import Function, Graph, Model, Node
-from onnxtext.ast.visit import walk_nodes
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.merger.value_names import ValueNames, ValueScope, node_identity
 
 _ARGUMENTS = "function-call-arguments"
 _VALUE = "value-renumbered"
+_INFO = "a value info describes"
+_INITIALIZER = "an edited initializer is named"
+_Scopes = Mapping[FunctionKey | None, ValueScope]
+"""Maps the key of a function, or None for the main graph, to its values."""
 
 
-def find_rebound_uses(merged: Model, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Yield a finding for each node that one side adds and that has another meaning in the merge.
+def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Finding]:
+    """Yield a finding for each edit of one side whose names mean other things in the merge.
 
-    The other side has given names that the node uses to other values or parameters.
+    The other side has then given these names to other values or parameters.
 
     Args:
         merged: the syntax tree of the merge.
-        sides: the syntax trees of ours and theirs.
+        versions: the syntax trees of the base, if there is one, of ours and of theirs.
     """
     together = _scopes(merged)
-    before = [_scopes(side) for side in sides]
+    base, *before = [_scopes(model) for model in versions]
+    if len(before) < 2:
+        base, before = {}, [base, *before]
     for key, scope in together.items():
         for own, other in (before, before[::-1]):
             if key not in own:
                 continue
-            lacking = other[key].identities if key in other else set()
-            added = [n for n in own[key].nodes if _identity(n) not in lacking]
-            kept = {_identity(n) for n in added} & scope.identities if added else set()
-            if kept:
-                nodes = [node for node in scope.nodes if _identity(node) in kept]
-                yield from _moved_arguments(nodes, own, together)
-                if key in other:
-                    yield from _renumbered_values(nodes, own[key], other[key], scope)
+            nodes = _added_nodes(scope, own[key], other.get(key))
+            yield from _moved_arguments(nodes, base, own, together)
+        if key in base and key in before[0] and key in before[1]:
+            yield from _rebound_in(scope, base[key], before[0][key], before[1][key])
+
+
+def _added_nodes(scope: ValueScope, own: ValueScope, other: ValueScope | None) -> list[Node]:
+    """Return the nodes of the merge that only one side has."""
+    lacking = set() if other is None else other.identities
+    added = own.identities - lacking
+    return [node for node in scope.nodes if node_identity(node) in added] if added else []
 
 
 def describe_node(node: Node) -> str:
@@ -50,98 +58,38 @@ def describe_node(node: Node) -> str:
     return f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
 
 
-class _Scope:
-    """The nodes of a graph and of the graphs in it, or of a function.
-
-    Attributes:
-        nodes: all these nodes.
-        function: the function; None for a graph.
-    """
-
-    def __init__(self, root: Graph | Function) -> None:
-        self.nodes = list(walk_nodes(root))
-        self.function = root if isinstance(root, Function) else None
-
-    @cached_property
-    def identities(self) -> set[tuple[object, ...]]:
-        return set(map(_identity, self.nodes))
-
-    @cached_property
-    def makers(self) -> dict[str, Node]:
-        """For each value, the node that computes it.
-
-        Names that several nodes define, such as nodes of two branches, are left out.
-        """
-        counts = Counter(name for node in self.nodes for name in node.outputs)
-        return {n: node for node in self.nodes for n in node.outputs if n and counts[n] == 1}
-
-    @cached_property
-    def uses(self) -> Mapping[str, Counter[tuple[str, int]]]:
-        """For each value, the number of its uses by (operator, index of the input)."""
-        result: Mapping[str, Counter[tuple[str, int]]] = defaultdict(Counter)
-        for node in self.nodes:
-            for index, name in enumerate(node.inputs):
-                result[name][node.op_type, index] += 1
-        return result
-
-    def computation(self, name: str) -> tuple[str, ...] | None:
-        """Describe how a value is computed: (output index, domain, operator, origin of each input).
-
-        The origin of an input is the operator of the node that computes the input or, if no node
-        computes it, the name of the input.
-        Return None if no node computes the value.
-        """
-        node = self.makers.get(name)
-        if node is None:
-            return None
-        inputs = [self.makers.get(name) for name in node.inputs]
-        origins = [
-            name if maker is None else f"{maker.op_type}()"
-            for name, maker in zip(node.inputs, inputs, strict=True)
-        ]
-        return (str(node.outputs.index(name)), node.domain or "", node.op_type, *origins)
-
-    @cached_property
-    def by_operator(self) -> Mapping[tuple[str, ...], list[str]]:
-        """Maps (output index, domain, operator) to the names of all matching outputs."""
-        result: Mapping[tuple[str, ...], list[str]] = defaultdict(list)
-        for node in self.nodes:
-            for index, name in enumerate(node.outputs):
-                result[str(index), node.domain or "", node.op_type].append(name)
-        return result
-
-
-def _scopes(model: Model) -> dict[FunctionKey | None, _Scope]:
+def _scopes(model: Model) -> _Scopes:
     """Return the scopes of the main graph (None) and of the functions."""
-    graphs: dict[FunctionKey | None, _Scope] = {None: _Scope(model.graph)}
-    return graphs | {function_key(function): _Scope(function) for function in model.functions}
+    graphs: dict[FunctionKey | None, ValueScope] = {None: ValueScope(model.graph)}
+    return graphs | {function_key(function): ValueScope(function) for function in model.functions}
 
 
-def _identity(node: Node) -> tuple[object, ...]:
-    return node.op_type, node.inputs, node.outputs
+# ---- Parameters -----------------------------------------------------------------------------
 
 
 def _moved_arguments(
     nodes: Sequence[Node],
-    own: Mapping[FunctionKey | None, _Scope],
-    together: Mapping[FunctionKey | None, _Scope],
+    base: _Scopes,
+    own: _Scopes,
+    together: _Scopes,
 ) -> Iterator[Finding]:
     """Find calls of functions whose parameters are in another order in the merge.
 
-    Calls of a function whose parameters were only renamed are not found, unless a parameter now has
-    the old name of another parameter.
+    Renamed parameters are ignored. But if a name has moved to another parameter, calls are found.
     """
     for node in nodes:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key not in own or key not in together:
             continue
-        before, after = own[key].function, together[key].function
-        assert before is not None
-        assert after is not None
+        before, after = own[key].root, together[key].root
         lists = (
             (node.inputs, before.inputs, after.inputs),
             (node.outputs, before.outputs, after.outputs),
         )
+        if lists[0][1] == lists[0][2] and lists[1][1] == lists[1][2]:
+            continue
+        if key in base and _only_renames(base[key], own[key], together[key]):
+            continue
         if any(
             _is_moved(arguments, [value.name for value in old], [value.name for value in new])
             for arguments, old, new in lists
@@ -151,6 +99,23 @@ def _moved_arguments(
                 f"of {quote(node.op_type)}, which one side has changed"
             )
             yield Finding(_ARGUMENTS, message, (Place(node),), "change the order in the call")
+
+
+def _only_renames(base: ValueScope, own: ValueScope, merged: ValueScope) -> bool:
+    """Whether a function has the parameters of the base in their order, under any names.
+
+    The names may be swapped if the body uses them accordingly. Return False if the parameters of
+    the side `own` are not those of the base.
+    """
+    names = ValueNames(base, merged)
+    return all(
+        [v.name for v in before] == [v.name for v in mine]
+        and [names.name_of(value.name) for value in before] == [value.name for value in after]
+        for before, mine, after in (
+            (base.root.inputs, own.root.inputs, merged.root.inputs),
+            (base.root.outputs, own.root.outputs, merged.root.outputs),
+        )
+    )
 
 
 def _is_moved(arguments: Sequence[str], old: Sequence[str], new: Sequence[str]) -> bool:
@@ -163,55 +128,147 @@ def _is_moved(arguments: Sequence[str], old: Sequence[str], new: Sequence[str]) 
     )
 
 
-def _renumbered_values(
-    nodes: Sequence[Node], own: _Scope, other: _Scope, together: _Scope
-) -> Iterator[Finding]:
-    """Find uses of values that the other side has renamed, giving the old name to another value.
+# ---- Values ---------------------------------------------------------------------------------
 
-    Exporters use numbers as names, so that after a change many names denote other values.
+
+def _rebound_in(
+    scope: ValueScope, base: ValueScope, ours: ValueScope, theirs: ValueScope
+) -> Iterator[Finding]:
+    """Find edits of a graph or function that refer to other values in the merge.
 
     Args:
-        nodes: the nodes of the merge that only one side has.
-        own: the scope of these nodes in the side that has them.
-        other: the same scope in the other side.
-        together: the same scope in the merge.
+        scope: the graph or function in the merge.
+        base: the same in the base.
+        ours: the same in ours.
+        theirs: the same in theirs.
     """
-    for node in nodes:
-        for name in dict.fromkeys(node.inputs):
-            computation = own.computation(name)
-            if computation is None or together.computation(name) in (None, computation):
-                continue
-            uses = own.uses[name] - Counter(_uses_of(name, nodes))
-            new_name = _renumbered(name, computation, uses, own, other)
+    left, right = ours.definitions, theirs.definitions
+    reused = {name for name in left.keys() & right.keys() if left[name] != right[name]}
+    if not reused:
+        return
+    names = ValueNames(base, ours), ValueNames(base, theirs)
+    for own, other, pair in ((ours, theirs, names), (theirs, ours, names[::-1])):
+        search = _Search(scope, base, own, other, *pair, reused)
+        yield from search.find()
+
+
+class _Search:
+    """A search for edits of one side that refer to other values in the merge.
+
+    Attributes: see `_rebound_in`; `own` is the side that made the edits, `reused` has the names
+    that the sides define differently.
+    """
+
+    def __init__(
+        self,
+        merged: ValueScope,
+        base: ValueScope,
+        own: ValueScope,
+        other: ValueScope,
+        names: ValueNames,
+        other_names: ValueNames,
+        reused: set[str],
+    ) -> None:
+        self._merged = merged
+        self._base = base
+        self._own = own
+        self._other = other
+        self._names = names
+        self._other_names = other_names
+        self._reused = reused
+
+    def find(self) -> Iterator[Finding]:
+        """Yield a finding for each edit."""
+        yield from self._nodes()
+        for name, subject, item in self._references():
+            new_name = self._new_name(name)
             if new_name is not None:
-                message = (
-                    f"{describe_node(node)} uses {quote(name)}, a value that the other side has "
-                    f"renamed to {quote(new_name)}, giving its old name to another value"
-                )
-                yield Finding(_VALUE, message, (Place(node),), f"use {quote(new_name)}")
-                break
+                yield _finding(subject, name, new_name, item)
+
+    def _new_name(self, name: str) -> str | None:
+        """Return the name that the other side gives to a value; None if it kept the name.
+
+        Return "" if the other side has deleted the value and reused its name.
+        """
+        if name not in self._reused or name not in self._merged.definitions:
+            return None
+        merged = self._merged.definitions[name]
+        if merged == self._own.definitions[name]:
+            return None  # the merge does not have the other side's value of this name
+        old_name = self._names.base_of(name)
+        if old_name is None:
+            return None
+        new_name = self._other_names.name_of(old_name)
+        return None if new_name == name else new_name or ""
+
+    def _nodes(self) -> Iterator[Finding]:
+        by_identity = {node_identity(node): node for node in self._merged.nodes}
+        by_outputs = {node.outputs: node for node in self._merged.nodes if node.outputs}
+        for node in self._own.nodes:
+            if node_identity(node) in self._other.identities:
+                continue
+            old = self._names.partners.get(id(node))
+            match = None if old is None else self._other_names.matches.get(id(old))
+            found = by_identity.get(node_identity(node))
+            if found is None and match is not None:
+                found = by_outputs.get(match.outputs)
+            if found is None:
+                continue
+            for index, name in self._changed_inputs(node, old):
+                new_name = self._new_name(name)
+                if new_name is not None and found.inputs[index : index + 1] != (new_name,):
+                    yield _finding(f"{describe_node(found)} uses", name, new_name, found)
+                    break
+
+    def _changed_inputs(self, node: Node, old: Node | None) -> Iterator[tuple[int, str]]:
+        """Yield (index, name) of each input that is another value than in the base."""
+        for index, name in enumerate(node.inputs):
+            before = None if old is None else old.inputs[index : index + 1]
+            if before is None or before != (self._names.base_of(name),):
+                yield index, name
+
+    def _references(self) -> Iterator[tuple[str, str, Any]]:
+        """Yield (name, subject of a message, item of the merge) of references other than inputs."""
+        merged, base, own, other = [
+            _declarations(scope.root)
+            for scope in (self._merged, self._base, self._own, self._other)
+        ]
+        for key, (_, item) in merged.items():
+            subject, name = key
+            if key not in own or (key not in base and subject == _INITIALIZER):
+                continue
+            known = [side[key][0] for side in (base, other) if key in side]
+            if own[key][0] not in known:
+                yield name, subject, item
 
 
-def _uses_of(name: str, nodes: Sequence[Node]) -> Iterator[tuple[str, int]]:
-    for node in nodes:
-        yield from ((node.op_type, i) for i, read in enumerate(node.inputs) if read == name)
+def _declarations(root: Graph | Function) -> dict[tuple[str, str], tuple[object, Any]]:
+    """Map (subject of a message, name) to (content, item) of each part that refers to a value.
 
-
-def _renumbered(
-    name: str,
-    computation: tuple[str, ...],
-    uses: Counter[tuple[str, int]],
-    own: _Scope,
-    other: _Scope,
-) -> str | None:
-    """Return the new name of a value on the other side; None if no new name is found.
-
-    If the other side has the same uses of the old name, the value was edited, not renamed.
+    The item of a typed output is its node and a value info, which is not in the tree.
     """
-    if not uses or uses <= other.uses[name]:
-        return None
-    for found in other.by_operator[computation[:3]]:
-        is_new = (own.computation(found) or ())[:3] != computation[:3]
-        if found != name and is_new and uses <= other.uses[found]:
-            return found
-    return None
+    result: dict[tuple[str, str], tuple[object, Any]] = {}
+    for value in root.values:
+        result[_INFO if value.data is None else _INITIALIZER, value.name] = value, value
+    for node in root.nodes:
+        for name, type in zip(node.outputs, node.output_types or (), strict=False):
+            if type is not None:
+                result[_INFO, name] = type, (node, ValueInfo(name, type))
+    if isinstance(root, Graph):
+        for value in root.outputs:
+            result["a graph output is", value.name] = "output", value
+        for annotation in root.quantization:
+            names = (annotation.tensor_name, *[name for _, name in annotation.entries])
+            for name in names:
+                result["a quantization annotation refers to", name] = annotation, annotation
+    return result
+
+
+def _finding(subject: str, name: str, new_name: str, item: Any) -> Finding:
+    what = f"renamed to {quote(new_name)}" if new_name else "deleted"
+    message = (
+        f"{subject} {quote(name)}, a value that the other side has {what}, giving its old name to "
+        "another value"
+    )
+    places = tuple(map(Place, item if isinstance(item, tuple) else (item,)))
+    return Finding(_VALUE, message, places, f"use {quote(new_name)}" if new_name else "")

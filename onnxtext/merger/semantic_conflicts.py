@@ -60,7 +60,7 @@ _GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
-    """Return the keys (`finding_key`) of the findings of the sides, before the merge."""
+    """Return the keys (`finding_key`) of the findings of ours and theirs, before the merge."""
     return {
         finding_key(finding)
         for side in sides
@@ -100,7 +100,7 @@ def _errors_in(model: Model) -> list[Finding]:
     return [finding for finding in findings if severity_of(finding) == "error"]
 
 
-def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
+def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator[Finding]:
     """Yield the errors that edits of two sides can cause together.
 
     These are undefined, duplicate and misordered values, uses of deleted functions and domains,
@@ -110,8 +110,9 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
 
     Args:
         subject: the model to check, such as the merge.
-        sides: the syntax trees of ours and theirs.
+        versions: the syntax trees of the base, if there is one, of ours and of theirs.
     """
+    sides = versions[-2:]
     yield from undefined_values_and_order.check(subject)
     yield from single_assignment.check(subject)
     yield from _references(subject)
@@ -123,7 +124,7 @@ def find_conflicts(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Fi
     if model.training:
         yield from (item for item in training.check(subject) if item.code == _BINDING)
     yield from find_outdated_nodes(subject, sides)
-    yield from find_rebound_uses(model, sides)
+    yield from find_rebound_uses(model, versions)
     functions = set().union(*map(_functions, sides)) - _functions(model)
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for scope, node in subject.nodes() if functions or domains else ():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.compact_form.list_order import is_dense, known_with_data
-from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
@@ -26,13 +26,14 @@ from onnxtext.merger.semantic_conflicts import (
 from onnxtext.wire.writer import LENGTH
 
 Models = tuple[bytes, bytes, bytes]
+_Owners = dict[int | str, tuple[FieldPath, int]]
 
 
 def review_models(
     merger: ModelMerger,
     resolved: Models,
     versions: Sequence[bytes],
-    sides: Sequence[Model],
+    trees: Sequence[Model],
     marks: DataMarks,
     notes: list[str],
 ) -> Models:
@@ -44,7 +45,7 @@ def review_models(
         merger: the merger that has merged the models.
         resolved: the result of the merge.
         versions: the base, ours and theirs as canonical bytes.
-        sides: the syntax trees of ours and theirs.
+        trees: the syntax trees of the base, if there is one, of ours and of theirs.
         marks: the tensor data that the marks in `versions` replace (see `DataMarks`).
         notes: receives warnings for the user.
 
@@ -57,7 +58,8 @@ def review_models(
     model = lift(resolved[0], marks, ())
     owners = _owners(model, resolved[0])
     subject = subject_of(model)
-    findings = list(find_conflicts(subject, sides))
+    sides = trees[-2:]
+    findings = list(find_conflicts(subject, trees))
     old = issues_of(sides) if findings else set()
     new = [finding for finding in findings if finding_key(finding) not in old]
     late = [finding for finding in new if finding.code == "node-order"]
@@ -144,14 +146,16 @@ def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Field
 # ---- Places ---------------------------------------------------------------------------------
 
 
-def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
+def _owners(model: Model, data: bytes) -> _Owners:
     """Map the `id()` of each statement to the list and index of its top-level item.
+
+    The name of a value info maps to its index, too, for value infos that are no statements.
 
     Args:
         model: the syntax tree.
         data: the same model as bytes.
     """
-    owners: dict[int, tuple[FieldPath, int]] = {}
+    owners: _Owners = {}
     graph = model.graph
     lists: list[tuple[FieldPath, Sequence[Node | Function]]] = [
         ((7, 1), graph.nodes),
@@ -173,22 +177,30 @@ def _owners(model: Model, data: bytes) -> dict[int, tuple[FieldPath, int]]:
         name = (first_payload(info, 1) or b"").decode("utf-8", "surrogateescape")
         if (value := infos.get(name)) is not None:
             owners.setdefault(id(value), ((7, 13), index))
+        owners[name] = (7, 13), index
     return owners
 
 
-def _places(
-    owners: dict[int, tuple[FieldPath, int]], findings: Sequence[Finding]
-) -> tuple[dict[FieldPath, set[int]], bool]:
+def _places(owners: _Owners, findings: Sequence[Finding]) -> tuple[dict[FieldPath, set[int]], bool]:
     """Return (indices of the items with findings by list, whether every finding is in an item)."""
     places: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
-        complete = complete and any(id(place.item) in owners for place in finding.places)
-        for place in finding.places:
-            if id(place.item) in owners:
-                list_key, index = owners[id(place.item)]
-                places[list_key].add(index)
+        keys: list[int | str] = [id(place.item) for place in finding.places]
+        # The value info of a typed output is a separate item.
+        infos = [item.name for _, item in _typed_outputs(finding) if item.name in owners]
+        found = [owners[key] for key in infos or keys if key in owners]
+        complete = complete and bool(found)
+        for list_key, index in found:
+            places[list_key].add(index)
     return places, complete
+
+
+def _typed_outputs(finding: Finding) -> Iterator[tuple[Node, ValueInfo]]:
+    """Yield the node and the value info of a typed output, if a finding is about one."""
+    match [place.item for place in finding.places]:
+        case [Node() as node, ValueInfo() as info]:
+            yield node, info
 
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:

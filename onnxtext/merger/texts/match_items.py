@@ -128,6 +128,11 @@ def match(
     return triples + _new_items(ours, theirs, from_ours, from_theirs, rules)
 
 
+def pair_items(base: Sequence[Any], side: Sequence[Any], rules: MatchRules) -> list[int]:
+    """Return for each item of a side the index of its match in the base, or `ABSENT`."""
+    return _pair(base, side, rules)[0]
+
+
 def _new_items(
     ours: Sequence[Any],
     theirs: Sequence[Any],

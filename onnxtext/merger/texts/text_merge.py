@@ -161,7 +161,7 @@ class _Merge:
             self.notes += notes
             return proposal.text, 0
         found: list[str] = []
-        resolved = review_models(merger, resolved, self.versions, self.sides, self.known, found)
+        resolved = review_models(merger, resolved, self.versions, self.models, self.known, found)
         if proposal is not None and self._agrees(proposal, resolved, merger.ambiguous):
             self.notes += notes
             return proposal.text, proposal.conflicts

@@ -73,7 +73,7 @@ def propose_merge(
         merger = Merger(orders, find_renames(models), split_all=split_all)
         listed = merger.model(*read)
         try:
-            plain = review(listed, models[-2], models[-1], merger.notes, split_all=split_all)
+            plain = review(listed, models, merger.notes, split_all=split_all)
             break
         except NeedsFullSplit:
             continue

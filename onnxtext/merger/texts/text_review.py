@@ -69,14 +69,13 @@ class ReviewedMerge:
 
 
 def review(
-    listed: MergedList, ours: Model, theirs: Model, notes: list[str], *, split_all: bool
+    listed: MergedList, versions: Sequence[Model], notes: list[str], *, split_all: bool
 ) -> ReviewedMerge:
     """Mark semantic conflicts in a merge and sort its nodes.
 
     Args:
         listed: the merged model; changed in place.
-        ours: our version.
-        theirs: their version.
+        versions: the syntax trees of the base, if there is one, of ours and of theirs.
         notes: receives warnings for the user.
         split_all: whether the merge was made with `Merger.split_all`.
 
@@ -85,7 +84,7 @@ def review(
         NeedsFullSplit: the merge must be repeated with `Merger.split_all`.
     """
     _drop_unneeded_blobs(listed)
-    sides = (ours, theirs)
+    sides = versions[-2:]
     known: set[tuple[str, str]] | None = None  # findings of the sides, and marked findings
     tried = False
     for _ in range(_MAX_ROUNDS):
@@ -97,7 +96,7 @@ def review(
             _mark_broken(error, _ChunkSpans(writer.placed, split_all), notes)
             continue
         subject = subject_of(model)
-        findings = list(find_conflicts(subject, sides))
+        findings = list(find_conflicts(subject, versions))
         places = _ChunkSpans(writer.placed, split_all)
         if findings and known is None:
             known = issues_of(sides)

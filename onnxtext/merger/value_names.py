@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the name that a side gives to each value of the base, although names may be reused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.visit import walk_nodes
+from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.merger.texts.match_items import ABSENT, MatchRules, pair_items
+from onnxtext.merger.texts.moved_nodes import NodeRules
+
+Definition = tuple[object, ...]
+"""Describes where a value comes from, such as the operator and inputs of its node."""
+_MAX_COMPARED = 200
+"""Maximum number of changed initializers whose data are compared."""
+
+
+class ValueScope:
+    """The values of a graph and of the graphs in it, or of a function.
+
+    Attributes:
+        root: the graph or function.
+        nodes: all nodes.
+    """
+
+    def __init__(self, root: Graph | Function) -> None:
+        self.root = root
+        self.nodes = list(walk_nodes(root))
+
+    @cached_property
+    def identities(self) -> set[Definition]:
+        """The `node_identity` of each node."""
+        return set(map(node_identity, self.nodes))
+
+    @cached_property
+    def initializers(self) -> dict[str, ValueInfo]:
+        """The initializers of a graph by name."""
+        if isinstance(self.root, Function):
+            return {}
+        values = (*self.root.inputs, *self.root.values)
+        return {value.name: value for value in values if value.data is not None}
+
+    @cached_property
+    def definitions(self) -> dict[str, Definition]:
+        """The definition of each value.
+
+        Names that several nodes define, such as nodes of two branches, are left out.
+        """
+        counts = Counter(name for node in self.nodes for name in node.outputs)
+        result: dict[str, Definition] = {
+            name: (index, plain_domain(node.domain), node.op_type, node.inputs)
+            for node in self.nodes
+            for index, name in enumerate(node.outputs)
+            if name and counts[name] == 1
+        }
+        for index, value in enumerate(self.root.inputs):
+            result[value.name] = ("input", index if isinstance(self.root, Function) else -1)
+        for name, value in self.initializers.items():
+            result.setdefault(name, ("initializer", _Data(value)))
+        return result
+
+
+class _Data:
+    """The data of an initializer, compared only if necessary."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, value: ValueInfo) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Data) and self._value.data == other._value.data
+
+
+class ValueNames:
+    """The names that a side gives to the values of the base.
+
+    A value is renamed if its node, data or parameter has another name on the side, and the nodes
+    that use the value use this name. If they still use the old name, which is now the name of the
+    output of a new node, the new node was inserted after the value.
+
+    Attributes:
+        partners: for each node of the side, its node in the base, by `id()`.
+        matches: for each node of the base, its node in the side, by `id()`.
+    """
+
+    def __init__(self, base: ValueScope, side: ValueScope) -> None:
+        self._base = base
+        self._side = side
+        found = pair_items(base.nodes, side.nodes, _RULES)
+        pairs = [
+            (base.nodes[index], node)
+            for node, index in zip(side.nodes, found, strict=True)
+            if index != ABSENT
+        ]
+        self.partners = {id(node): old for old, node in pairs}
+        self.matches = {id(old): node for old, node in pairs}
+        self._uses = _uses(base, side, pairs)
+        self._candidates = dict(self._find_candidates(pairs))
+
+    def _find_candidates(self, pairs: Sequence[tuple[Node, Node]]) -> Iterator[tuple[str, str]]:
+        """Yield (name in the base, name in the side) of values with the same origin."""
+        base, side = self._base, self._side
+        before, after = [[value.name for value in scope.root.inputs] for scope in (base, side)]
+        for old, name in zip(before, after, strict=False):
+            yield old, (name if len(before) == len(after) else old)
+        yield from _same_data(base.initializers, side.initializers)
+        for node, other in pairs:
+            yield from zip(node.outputs, other.outputs, strict=False)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        result = {}
+        for name in self._base.definitions:
+            new_name = self._candidates.get(name)
+            if name not in self._side.definitions and new_name not in self._side.definitions:
+                new_name = self._only_use(name)
+            if new_name != name and name in self._side.definitions:
+                uses = self._uses.get(name, Counter())
+                if uses[name] or not sum(uses.values()):
+                    new_name = name  # no use was renamed
+                elif new_name is not None and not uses[new_name]:
+                    new_name = None
+            if new_name is not None:
+                result[name] = new_name
+        return result
+
+    def _only_use(self, name: str) -> str | None:
+        """Return the new name that all uses of a value have on the side; None if they differ."""
+        uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
+        return uses[0] if len(uses) == 1 == len(self._uses[name]) else None
+
+    def name_of(self, name: str) -> str | None:
+        """Return the name on the side of a value of the base; None if the side has deleted it."""
+        return self._names.get(name)
+
+    @cached_property
+    def _old_names(self) -> dict[str, str]:
+        return {new: old for old, new in self._names.items()}
+
+    def base_of(self, name: str) -> str | None:
+        """Return the name in the base of a value of the side; None if the side has added it."""
+        return self._old_names.get(name)
+
+
+def node_identity(node: Node) -> Definition:
+    """Return the operator, inputs and outputs of a node."""
+    return node.op_type, node.inputs, node.outputs
+
+
+def _uses(
+    base: ValueScope, side: ValueScope, pairs: Sequence[tuple[Node, Node]]
+) -> dict[str, Counter[str]]:
+    """For each value of the base, count the names in its place in the uses on the side."""
+    lists = [(old.inputs, new.inputs) for old, new in pairs]
+    before, after = [tuple([v.name for v in scope.root.outputs]) for scope in (base, side)]
+    if isinstance(base.root, Graph):  # outputs of functions may be renamed
+        lists.append((before, after))
+    result: dict[str, Counter[str]] = {}
+    for old, new in lists:
+        if len(old) == len(new):
+            for name, other in zip(old, new, strict=True):
+                result.setdefault(name, Counter())[other] += 1
+    return result
+
+
+def _same_data(base: dict[str, ValueInfo], side: dict[str, ValueInfo]) -> Iterator[tuple[str, str]]:
+    """Yield (name in the base, name in the side) of initializers with the same data."""
+    changed, new = [
+        [name for name in one if name not in other or one[name].data != other[name].data]
+        for one, other in ((base, side), (side, base))
+    ]
+    yield from [(name, name) for name in base if name in side]
+    if max(len(changed), len(new)) > _MAX_COMPARED:
+        return
+    for name in changed:
+        same = [n for n in new if side[n].data == base[name].data]
+        if len(same) == 1:
+            yield name, same[0]
+
+
+def _outputs(node: Node) -> tuple[str, ...] | None:
+    return node.outputs or None
+
+
+def _operator(node: Node) -> Definition:
+    return plain_domain(node.domain), node.op_type, node.overload or ""
+
+
+def _form(node: Node) -> Definition:
+    return *_operator(node), tuple([attribute.name for attribute in node.attributes])
+
+
+def _content(node: Node) -> Definition:
+    return *_form(node), node.inputs
+
+
+def _whole(node: Node) -> Definition:
+    return *_content(node), node.outputs
+
+
+def _label(node: Node) -> str | None:
+    return node.name or None
+
+
+_RULES = MatchRules(
+    content=_whole,
+    key=_outputs,
+    rename_keys=(_label, _content),
+    replacement_key=_operator,
+    nodes=NodeRules(
+        outputs=_outputs,
+        reads=lambda node: node.inputs,
+        label=_label,
+        operator=_operator,
+        unchanged=lambda node: (_label(node), _content(node)),
+        content=_content,
+        form=_form,
+        whole=_whole,
+    ),
+)
