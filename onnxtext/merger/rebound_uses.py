@@ -205,8 +205,6 @@ class _Search:
         by_identity = {node_identity(node): node for node in self._merged.nodes}
         by_outputs = {node.outputs: node for node in self._merged.nodes if node.outputs}
         for node in self._own.nodes:
-            if node_identity(node) in self._other.identities:
-                continue
             old = self._names.partners.get(id(node))
             match = None if old is None else self._other_names.matches.get(id(old))
             found = by_identity.get(node_identity(node))

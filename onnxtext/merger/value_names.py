@@ -80,8 +80,8 @@ class ValueNames:
     """The names that a side gives to the values of the base.
 
     A value is renamed if its node, data or parameter has another name on the side, and the nodes
-    that use the value use this name. If they still use the old name, which is now the name of the
-    output of a new node, the new node was inserted after the value.
+    that use the value use this name. If they still use the old name, or if there are no such nodes,
+    a new node that has the old name was inserted after the value.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.
@@ -115,15 +115,16 @@ class ValueNames:
     @cached_property
     def _names(self) -> dict[str, str]:
         result = {}
+        taken = {new for old, new in self._candidates.items() if new != old}
         for name in self._base.definitions:
             new_name = self._candidates.get(name)
             if name not in self._side.definitions and new_name not in self._side.definitions:
                 new_name = self._only_use(name)
             if new_name != name and name in self._side.definitions:
                 uses = self._uses.get(name, Counter())
-                if uses[name] or not sum(uses.values()):
+                if uses[name] or (not uses and name not in taken):
                     new_name = name  # no use was renamed
-                elif new_name is not None and not uses[new_name]:
+                elif uses and new_name is not None and not uses[new_name]:
                     new_name = None
             if new_name is not None:
                 result[name] = new_name
