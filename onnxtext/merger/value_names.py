@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
@@ -13,8 +14,10 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.merger.texts.match_items import ABSENT, MatchRules, pair_items
 from onnxtext.merger.texts.moved_nodes import NodeRules
 
-Definition = tuple[object, ...]
+Definition = tuple[Any, ...]
 """Describes where a value comes from, such as the operator and inputs of its node."""
+_MAX_CHAIN = 100
+"""Maximum number of values to visit when searching for a dependency."""
 _MAX_COMPARED = 200
 """Maximum number of changed initializers whose data are compared."""
 
@@ -81,7 +84,7 @@ class ValueNames:
 
     A value is renamed if its node, data or parameter has another name on the side, and the nodes
     that use the value use this name. If they still use the old name, or if there are no such nodes,
-    a new node that has the old name was inserted after the value.
+    a new node that has the old name and depends on the value was inserted after it.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.
@@ -122,13 +125,26 @@ class ValueNames:
                 new_name = self._only_use(name)
             if new_name != name and name in self._side.definitions:
                 uses = self._uses.get(name, Counter())
-                if uses[name] or (not uses and name not in taken):
+                is_inserted = name not in taken and self._depends(name, new_name)
+                if uses[name] or (not uses and is_inserted):
                     new_name = name  # no use was renamed
                 elif uses and new_name is not None and not uses[new_name]:
                     new_name = None
             if new_name is not None:
                 result[name] = new_name
         return result
+
+    def _depends(self, name: str, other: str | None) -> bool:
+        """Whether a value of the side depends on another, or the other is None."""
+        waiting, seen = [name], {name}
+        while waiting and other is not None and len(seen) < _MAX_CHAIN:
+            made = self._side.definitions.get(waiting.pop(), ())
+            new = [read for read in made[3] if read not in seen] if len(made) > 3 else []
+            if other in new:
+                return True
+            seen.update(new)
+            waiting += new
+        return other is None or bool(waiting)
 
     def _only_use(self, name: str) -> str | None:
         """Return the new name that all uses of a value have on the side; None if they differ."""
