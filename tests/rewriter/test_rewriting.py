@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext import ast
+from onnxtext import ast, editing
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import seeded
@@ -198,6 +198,26 @@ def test_any_part_of_a_statement_with_comments_can_change() -> None:
             result = onnxtext.rewrite(text, tree)
             assert onnxtext.parse(result) == tree
             assert Counter(comments_of(result)) == Counter(comments_of(text))
+
+
+def test_comments_stay_in_their_branch() -> None:
+    text = """\
+g (float x, bool c) => (y) {
+  y = If (c) <
+    then_branch = a () => (float z) {
+      t = Relu (x)
+      z = Abs (t)
+    },
+    else_branch = @value_info("z") b () => (float z) {
+      t = Neg (x)  # negative
+      float "z" = Abs (t)
+    },
+  >
+}
+"""
+    model = onnxtext.parse(text)
+    editing.rename(model, "z", "q")
+    assert "# negative\n      t = Neg" in onnxtext.rewrite(text, model)
 
 
 def test_comments_above_a_removed_statement_stay() -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
 from onnxtext.ast.model import Graph, Model
@@ -18,7 +18,10 @@ from onnxtext.syntax.parse import parse_model
 
 Version = tuple[str, Model]
 """A text and its syntax tree."""
-_END = None
+Key = tuple[Hashable, int]
+"""Identifies a statement in all versions: what the statement defines, and the 1-based number of the
+statement among those that define the same, such as in the two branches of an `If`."""
+_END: Key = (None, 0)
 """Takes the place of a statement's key for comments that follow the last statement."""
 
 
@@ -37,7 +40,7 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
     needed -= comments_in(text)
     if not needed:
         return text
-    placed: dict[Hashable, list[str]] = defaultdict(list)
+    placed: dict[Key, list[str]] = defaultdict(list)
     for version in (ours, theirs):
         for comment, key in _comment_anchors(*version):
             if needed[comment] > 0:
@@ -63,7 +66,7 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     kept = dict(_statements(edited))
     old = sorted([at for at, _ in _statements(before[1])])
     ats = sorted(kept)
-    placed: dict[Hashable, list[str]] = defaultdict(list)
+    placed: dict[Key, list[str]] = defaultdict(list)
     for token in read_tokens(before[0]):
         for comment in token.lead:
             if lost[comment.text] > 0:
@@ -78,11 +81,11 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     return _insert(text, placed) if placed else text
 
 
-def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
+def _comment_anchors(text: str, model: Model) -> list[tuple[str, Key]]:
     """Return each comment of a text with the key of its statement."""
     starts = sorted(_statements(model), key=lambda statement: statement[0])
     ats = [at for at, _ in starts]
-    result: list[tuple[str, Hashable]] = []
+    result: list[tuple[str, Key]] = []
     for token in read_tokens(text):
         for comment in token.lead:
             at = bisect_left(ats, comment.at)
@@ -93,8 +96,8 @@ def _comment_anchors(text: str, model: Model) -> list[tuple[str, Hashable]]:
     return result
 
 
-def _statements(model: Model) -> list[tuple[int, Hashable]]:
-    """Return each statement's offset, and a key that identifies the statement in all versions."""
+def _statements(model: Model) -> list[tuple[int, Key]]:
+    """Return the offset and the key of each statement that has an offset."""
     statements: list[tuple[int, Hashable]] = []
     for owner in walk_graphs(model):
         kind = "graph" if isinstance(owner, Graph) else "function"
@@ -102,10 +105,16 @@ def _statements(model: Model) -> list[tuple[int, Hashable]]:
         statements += [(node.at, ("node", node.outputs or node.op_type)) for node in owner.nodes]
         for value in (*owner.inputs, *owner.outputs, *owner.values):
             statements.append((value.at, ("value", value.name)))
-    return [(offset, key) for offset, key in statements if offset >= 0]
+    seen: Counter[Hashable] = Counter()
+    result: list[tuple[int, Key]] = []
+    for offset, defined in statements:
+        seen[defined] += 1
+        if offset >= 0:
+            result.append((offset, (defined, seen[defined])))
+    return result
 
 
-def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
+def _insert(text: str, placed: dict[Key, list[str]]) -> str:
     """Insert comments above statements; `placed` maps the key of a statement to its comments.
 
     If the result parses to another model, insert all comments at the top of the text instead.
@@ -116,10 +125,15 @@ def _insert(text: str, placed: dict[Hashable, list[str]]) -> str:
     lines: dict[int, list[str]] = defaultdict(list)
     rest = dict(placed)
     at_end = rest.pop(_END, [])
-    for offset, key in _statements(model):
-        if key in rest:
-            lines[text.rfind("\n", 0, offset) + 1] += rest.pop(key)
-    lines[0] = [comment for comments in rest.values() for comment in comments] + lines[0]
+    offsets = {key: offset for offset, key in _statements(model)}
+    at_top: list[str] = []
+    for (defined, number), comments in rest.items():
+        offset = offsets.get((defined, number), offsets.get((defined, 1)))
+        if offset is None:
+            at_top += comments
+        else:
+            lines[text.rfind("\n", 0, offset) + 1] += comments
+    lines[0] = at_top + lines[0]
     pieces: list[str] = []
     last = 0
     for start in sorted(lines):
