@@ -143,20 +143,18 @@ def _rebound_in(
         theirs: the same in theirs.
     """
     left, right = ours.definitions, theirs.definitions
-    reused = {name for name in left.keys() & right.keys() if left[name] != right[name]}
-    if not reused:
+    if all(right.get(name, definition) == definition for name, definition in left.items()):
         return
     names = ValueNames(base, ours), ValueNames(base, theirs)
     for own, other, pair in ((ours, theirs, names), (theirs, ours, names[::-1])):
-        search = _Search(scope, base, own, other, *pair, reused)
+        search = _Search(scope, base, own, other, *pair)
         yield from search.find()
 
 
 class _Search:
     """A search for edits of one side that refer to other values in the merge.
 
-    Attributes: see `_rebound_in`; `own` is the side that made the edits, `reused` has the names
-    that the sides define differently.
+    Args: see `_rebound_in`; `own` is the side that made the edits.
     """
 
     def __init__(
@@ -167,7 +165,6 @@ class _Search:
         other: ValueScope,
         names: ValueNames,
         other_names: ValueNames,
-        reused: set[str],
     ) -> None:
         self._merged = merged
         self._base = base
@@ -175,7 +172,6 @@ class _Search:
         self._other = other
         self._names = names
         self._other_names = other_names
-        self._reused = reused
 
     def find(self) -> Iterator[Finding]:
         """Yield a finding for each edit."""
@@ -190,10 +186,10 @@ class _Search:
 
         Return "" if the other side has deleted the value and reused its name.
         """
-        if name not in self._reused or name not in self._merged.definitions:
-            return None
-        merged = self._merged.definitions[name]
-        if merged == self._own.definitions[name]:
+        merged, own, other = [
+            scope.definitions.get(name) for scope in (self._merged, self._own, self._other)
+        ]
+        if None in (merged, own, other) or own == merged != other:
             return None  # the merge does not have the other side's value of this name
         old_name = self._names.base_of(name)
         if old_name is None:

@@ -7,7 +7,7 @@ values, so that names pair the wrong nodes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -150,6 +150,14 @@ def _is_suspicious(
     return False
 
 
+class _Part(NamedTuple):
+    """The parts of a node: (operator, operator and attributes), its outputs and its inputs."""
+
+    form: tuple[Hashable, Hashable]
+    outputs: tuple[Hashable, ...]
+    inputs: tuple[Hashable, ...]
+
+
 class _Names:
     """The names that the nodes of a region use and define."""
 
@@ -163,17 +171,23 @@ class _Names:
         self._read = set(chain.from_iterable(inputs for _, _, inputs in self._new.values()))
 
     def edits(self, pairs: Pairs) -> int:
-        """Count the nodes that are new, deleted or edited if some nodes are matched."""
+        """Count the edits if some nodes are matched: nodes that are new, deleted or edited.
+
+        A new operator counts twice, as a node that is deleted and a new one. New names of outputs
+        that no node uses count twice together, if other nodes have the old names.
+        """
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:
-            renamed.update(zip(self._old[index][1], self._new[at][1], strict=False))
-        made = set(chain.from_iterable(outputs for _, outputs, _ in self._old.values()))
-        edited = 0
+            renamed.update(zip(self._old[index].outputs, self._new[at].outputs, strict=False))
+        made = set(chain.from_iterable(node.outputs for node in self._old.values()))
+        edited = 2 * any(self._is_unread(index, at) for index, at in pairs)
         for index, at in pairs:
-            form, _, inputs = self._old[index]
-            expected = [renamed.get(name) if name in made else name for name in inputs]
-            new_form, _, reads = self._new[at]
-            edited += form != new_form or expected != list(reads) or self._is_unread(index, at)
+            old, new = self._old[index], self._new[at]
+            expected = tuple([renamed.get(n) if n in made else n for n in old.inputs])
+            if old.form[0] != new.form[0]:
+                edited += 2
+            else:
+                edited += old.form != new.form or expected != new.inputs
         return edited + len(self._old) + len(self._new) - 2 * len(pairs)
 
     def _is_unread(self, index: int, at: int) -> bool:
@@ -232,22 +246,17 @@ class _Names:
                     waiting.append((source, new))
 
 
-_Parts = dict[int, tuple[Hashable, tuple[Hashable, ...], Sequence[Hashable]]]
-"""Maps the index of a node to its operator and attributes, its outputs and its inputs."""
+def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, _Part]:
+    """Map the index of each node to its parts."""
+    result = {}
+    for at in indices:
+        item = items[at]
+        form = rules.operator(item), rules.form(item)
+        result[at] = _Part(form, names_of(rules.outputs(item)), tuple(rules.reads(item)))
+    return result
 
 
-def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> _Parts:
-    return {
-        at: (
-            rules.form(items[at]),
-            names_of(rules.outputs(items[at])),
-            tuple(rules.reads(items[at])),
-        )
-        for at in indices
-    }
-
-
-def _tokens(nodes: _Parts, *, with_outer_names: bool) -> list[Hashable]:
+def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hashable]:
     """Return the operator and attributes of each node, and a pattern of its inputs."""
     made = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
     return [
