@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from onnxtext.diagnostics.edits import apply_edits
 from onnxtext.diagnostics.model import Edit, Fix
 from onnxtext.source import Source
 
@@ -58,9 +59,7 @@ def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
         end = starts[last] - 1 if last < len(starts) else len(source.text)
         if end - start + sum(len(edit.text) for edit in edits) > MAX_CHANGED_LENGTH:
             return []
-        result += _lines(
-            first, source.text[start:end], _apply_edits(source.text, start, end, edits)
-        )
+        result += _lines(first, source.text[start:end], apply_edits(source.text, edits, start, end))
         if len(result) > MAX_FIX_LINES:
             return result[: MAX_FIX_LINES + 1]
     return result
@@ -78,15 +77,6 @@ def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
         last = source.position(edit.span.end).line
     if group:
         yield group
-
-
-def _apply_edits(text: str, start: int, end: int, edits: list[Edit]) -> str:
-    """Return `text[start:end]` with the edits applied."""
-    parts = []
-    for edit in edits:
-        parts += [text[start : edit.span.start], edit.text]
-        start = edit.span.end
-    return "".join([*parts, text[start:end]])
 
 
 def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:

@@ -23,6 +23,7 @@ from onnxtext.checker.engine.sharding_names import (
 )
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
+from onnxtext.diagnostics.edits import apply_edits
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
@@ -112,16 +113,6 @@ _MAX_REPAIRS = 500
 """The maximum number of findings to repair at once."""
 _MAX_VERIFIED_ALONE = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""
-
-
-def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Apply edits, which must not overlap, to a text; return the new text."""
-    parts = []
-    offset = 0
-    for edit in sorted(edits, key=lambda e: (e.span.start, e.span.end)):
-        parts += [text[offset : edit.span.start], edit.text]
-        offset = edit.span.end
-    return "".join([*parts, text[offset:]])
 
 
 @dataclass(slots=True)

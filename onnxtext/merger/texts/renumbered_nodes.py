@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from onnxtext.merger.texts.moved_nodes import NodeRules, names_of
 
-_LEAST_RUN = 32
-"""Number of consecutive unchanged nodes that separate two regions of edits."""
+_MIN_RUN_LENGTH = 32
+"""Minimum number of consecutive unchanged nodes that separate two regions of edits."""
 _MAX_EDITS = 400
 """Maximum number of insertions and deletions in an alignment."""
 Pairs = list[tuple[int, int]]
@@ -107,7 +107,7 @@ def _unchanged_runs(
         is_outer = (start == 0 and partners[:1] == [0]) or (
             at == len(side) and partners[-1:] == [len(base) - 1]
         )
-        if at > start and (is_outer or at - start >= _LEAST_RUN) and partners[start] > reached:
+        if at > start and (is_outer or at - start >= _MIN_RUN_LENGTH) and partners[start] > reached:
             yield start, at - 1
             reached = partners[at - 1]
         start = at + 1 if ends else at

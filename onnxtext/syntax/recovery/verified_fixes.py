@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix
+from onnxtext.diagnostics.edits import apply_edits
 from onnxtext.source import Source
 
 Parse = Callable[[Source], Sequence[Diagnostic]]
@@ -33,7 +34,7 @@ def with_verified_fixes(
     if not fixes:
         return tuple(diagnostics)
     edits = sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span)
-    fixed = Source(_apply(source.text, edits), source.name)
+    fixed = Source(apply_edits(source.text, edits), source.name)
     starts = [item.labels[0].span.start for item in parse(fixed) if item.labels]
     wrong_lines = {fixed.position(start).line for start in starts}
     if not wrong_lines:
@@ -59,16 +60,6 @@ def _safe_fixes(diagnostics: Sequence[Diagnostic]) -> list[Fix]:
             chosen.append(item.fix)
             end = max(span.end for span in spans)
     return chosen
-
-
-def _apply(text: str, edits: Sequence[Edit]) -> str:
-    """Apply edits, which are in text order."""
-    pieces: list[str] = []
-    offset = 0
-    for edit in edits:
-        pieces += [text[offset : edit.span.start], edit.text]
-        offset = edit.span.end
-    return "".join([*pieces, text[offset:]])
 
 
 def _lines_of_edits(fixed: Source, edits: Sequence[Edit]) -> dict[Edit, range]:
