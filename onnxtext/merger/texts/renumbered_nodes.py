@@ -123,21 +123,13 @@ def _is_suspicious(
     """Whether names may pair the wrong nodes of a region.
 
     If so, a node is not matched, was matched by its position, or has another operator or other
-    inputs than expected, and its operator is the operator of another such node.
+    inputs than expected, and its operator is the operator of another such node. The nodes that
+    compute the expected inputs count, too.
     """
-    partner = dict(region.pairs)
-    renamed: dict[Hashable, Hashable] = {}
-    for index, at in region.pairs:
-        outputs = rules.outputs(base[index]), rules.outputs(side[at])
-        renamed.update(zip(*map(names_of, outputs), strict=False))
-    changed = {index for index in region.base if index not in partner or index in guessed}
-    for index, at in region.pairs:
-        expected = [renamed.get(name, name) for name in rules.reads(base[index])]
-        operators = rules.operator(base[index]), rules.operator(side[at])
-        if expected != list(rules.reads(side[at])) or operators[0] != operators[1]:
-            changed.add(index)
+    changed = _changed_nodes(base, side, region, guessed, rules)
     if not changed:
         return False
+    partner = dict(region.pairs)
     same = {at for index, at in region.pairs if index not in changed}
     places: dict[Hashable, set[int]] = {}
     for at in region.side:
@@ -148,6 +140,31 @@ def _is_suspicious(
         if places.get(rules.operator(base[index]), set()) - own:
             return True
     return False
+
+
+def _changed_nodes(
+    base: Sequence[Any],
+    side: Sequence[Any],
+    region: _Region,
+    guessed: Collection[int],
+    rules: NodeRules,
+) -> set[int]:
+    """Return the indices in the base of the nodes whose matches may be wrong."""
+    paired = {index for index, _ in region.pairs}
+    makers: dict[Hashable, int] = {}
+    renamed: dict[Hashable, Hashable] = {}
+    for index, at in region.pairs:
+        outputs = names_of(rules.outputs(base[index]))
+        makers.update(dict.fromkeys(outputs, index))
+        renamed.update(zip(outputs, names_of(rules.outputs(side[at])), strict=False))
+    changed = {index for index in region.base if index not in paired or index in guessed}
+    for index, at in region.pairs:
+        inputs = rules.reads(base[index])
+        if [renamed.get(name, name) for name in inputs] != list(rules.reads(side[at])):
+            changed.update([index, *[makers[name] for name in inputs if name in makers]])
+        elif rules.operator(base[index]) != rules.operator(side[at]):
+            changed.add(index)
+    return changed
 
 
 class _Part(NamedTuple):

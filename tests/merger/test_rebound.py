@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An edit that refers to a value conflicts if the other side gives its name to another value."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxtext
+from tests.merger.clean_merges import HEADER, check_merge, merges
+
+BASE = """g (float[2] x) => (float[2] y) <
+  float[2] w = {1, 2},
+> {
+  "1" = Abs (x)
+  "2" = Neg ("1")
+  "3" = Exp ("2")
+  y = Sub ("3", w)
+}
+"""
+RENUMBERED = """g (float[2] x) => (float[2] y) <
+  float[2] w = {7, 8},
+  float[2] v = {1, 2},
+> {
+  "1" = Add (x, w)
+  "2" = Abs ("1")
+  "3" = Neg ("2")
+  "4" = Exp ("3")
+  y = Sub ("4", v)
+}
+"""
+EDITS = {
+    "a graph output": ("float[2] y)", 'float[2] y, float[2] "2")'),
+    "a value info": ('  "2" =', '  float[2] "2" ='),
+    "an annotated value": ("}\n", '}\nquantization {\n  "2": ["SCALE_TENSOR": "w"]\n}\n'),
+    "a quantization parameter": ("}\n", '}\nquantization {\n  x: ["SCALE_TENSOR": "2"]\n}\n'),
+    "a new node": ("  y =", '  z = Tan ("2")\n  y ='),
+    "an input": ('Exp ("2")', 'Exp ("1")'),
+    "an initializer": ("  float[2] w", '  @doc("d") float[2] w'),
+    "a use of an initializer": ("  y =", "  z = Tan (w)\n  y ="),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_reference_to_a_renumbered_value_is_a_conflict(name: str, *, binary: bool) -> None:
+    edited = BASE.replace(*EDITS[name])
+    assert edited != BASE
+    assert merges(BASE, edited, RENUMBERED, binary=binary) is None
+
+
+SWAPPED = """g (float[2] x) => (float[2] y) {
+  a = Abs (x)
+  b = Neg (x)
+  y = Sub (a, b)
+}
+"""
+SWAPPED_NAMES = """g (float[2] x) => (float[2] y) {
+  b = Abs (x)
+  a = Neg (x)
+  y = Sub (b, a)
+}
+"""
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_input_that_equals_a_renamed_one_is_a_conflict(*, binary: bool) -> None:
+    """The merge of the inputs, `Sub (b, a)`, does not have the edit."""
+    edited = SWAPPED.replace("(a, b)", "(a, a)")
+    assert merges(SWAPPED, edited, SWAPPED_NAMES, binary=binary) is None
+
+
+INSERTED = """g (float[2] x) => (float[2] y) {
+  c = Abs (x)
+  a = Sqrt (c)
+  b = Neg (x)
+  y = Sub (a, b)
+}
+"""
+
+
+@pytest.mark.parametrize("base", [SWAPPED, SWAPPED.replace("Sub (a, b)", "Exp (b)")])
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_node_inserted_after_a_value_is_no_conflict(base: str, *, binary: bool) -> None:
+    end = base[base.index("  y =") :]
+    edited = base.replace("  y =", "  q = Tan (a)\n  y =")
+    inserted = INSERTED.replace("  y = Sub (a, b)\n}\n", end)
+    check_merge(
+        base, edited, inserted, inserted.replace("  y =", "  q = Tan (a)\n  y ="), binary=binary
+    )
+
+
+FUNCTION = """g (float[2] x, float[2] z) => (float[2] y) {
+  y = my.F (x, z)
+}
+
+<domain: "my", opset_import: [20]>
+F (a, b) => (c) {
+  d = Neg (b)
+  c = Sub (a, d)
+}
+"""
+PARAMETERS = FUNCTION.replace("F (a, b)", "F (b, a)").replace("Neg (b)", "Neg (a)")
+PARAMETERS = PARAMETERS.replace("Sub (a, d)", "Sub (b, d)")
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_call_fits_parameters_whose_names_are_swapped(*, binary: bool) -> None:
+    call = ("  y =", "  w = my.F (z, x)\n  y =")
+    ours, wanted = FUNCTION.replace(*call), PARAMETERS.replace(*call)
+    check_merge(FUNCTION, ours, PARAMETERS, wanted, binary=binary)
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_new_use_of_a_parameter_whose_name_is_swapped_is_a_conflict(*, binary: bool) -> None:
+    ours = FUNCTION.replace("  c =", "  e = Exp (b)\n  c =").replace("a, d)", "a, e)")
+    assert merges(FUNCTION, ours, PARAMETERS, binary=binary) is None
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_parameters_in_another_order_are_a_conflict_with_a_new_call(*, binary: bool) -> None:
+    ours = FUNCTION.replace("  y =", "  w = my.F (z, x)\n  y =")
+    theirs = FUNCTION.replace("F (a, b)", "F (b, a)").replace("F (x, z)", "F (z, x)")
+    assert merges(FUNCTION, ours, theirs, binary=binary) is None
+
+
+def test_a_conflict_about_a_typed_output_has_the_output_of_each_side() -> None:
+    edited = BASE.replace(*EDITS["a value info"])
+    found = onnxtext.merge(*[onnxtext.to_binary(HEADER + t) for t in (BASE, RENUMBERED, edited)])
+    assert found.conflicts == 1
+    assert '<<<<<<< ours\n  "2" = Abs ("1")\n||||||| base\n' in str(found)
