@@ -43,6 +43,12 @@ CASES = {
         [("  b = Elu", '  @meta("k": "v")\n  b = Elu')],
         "metadata of a part of the model needs IR version 10",
     ),
+    "metadata of a value info, which the IR version lacks": (
+        [("ir_version: 10", "ir_version: 9")],
+        [("a = MatMul", "float[2, 4] a = MatMul"),
+         ("i, z)\n}\n", 'i, z)\n}\n\nmetadata {\n  value a {\n    k: "v"\n  }\n}\n')],
+        "metadata of a part of the model needs IR version 10",
+    ),
     "a shape": (
         [("float[3, 4] W", "float[4, 3] W"),
          ("a = MatMul (x, W)", "V = Transpose (W)\n  a = MatMul (x, V)")],

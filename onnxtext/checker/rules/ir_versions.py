@@ -146,7 +146,7 @@ def _newer(subject: CheckedModel) -> Iterator[Need]:
     typed = (Place(body.original) for body, _ in bodies if _has_types(body))
     yield 10, "a type in a function", typed, None
     metadata = (Place(item) for item in annotated_items(subject) if item.metadata)
-    meta = chain(metadata, _with_decorator(subject, "meta"))
+    meta = chain(metadata, _with_value_metadata(subject), _with_decorator(subject, "meta"))
     yield 10, "metadata of a part of the model", meta, None
     yield 11, "a device configuration", map(Place, model.configurations), None
     yield 11, "the devices of a node", _with_decorator(subject, "device"), None
@@ -159,6 +159,15 @@ def _has_types(scope: Scope) -> bool:
         or any(value.type is not None for value in (*scope.inputs, *scope.outputs))
         or any(node.output_types for node in scope.nodes)
     )
+
+
+def _with_value_metadata(subject: CheckedModel) -> Iterator[Place]:
+    """Yield typed outputs and initializers whose value infos have metadata in the section."""
+    for scope in subject.scopes:
+        described = {name for name, entries in scope.owner.value_metadata.items() if entries}
+        if described:
+            yield from [Place(n) for n in scope.nodes if not described.isdisjoint(n.outputs)]
+            yield from [Place(value) for value in scope.initializers if value.name in described]
 
 
 def _with_decorator(subject: CheckedModel, name: str) -> Iterator[Place]:
