@@ -256,6 +256,11 @@ def test_a_decorated_omitted_output_survives() -> None:
             [12, 17],
         ),
         (node('  @meta("a": "1", "b": "1",\n    "a": "2")\n  y = Relu (x)'), [4]),
+        (
+            node("  y = Relu (x)")
+            + 'metadata {\n  node y {\n    "a\\"b": "1"\n    "a\\"b": "2"\n  }\n}\n',
+            [8],
+        ),
     ],
 )  # fmt: skip
 def test_a_repeated_metadata_key_is_marked(text: str, positions: list[int]) -> None:

@@ -25,9 +25,10 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import valid_strings
 from onnxtext.lsp.index.plain_statements import match_plain
-from onnxtext.lsp.index.section_names import name_of, section_names
+from onnxtext.lsp.index.section_names import section_names
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.section_spans import section_spans
 from tests.lsp.documents import EXAMPLES, example, large
 

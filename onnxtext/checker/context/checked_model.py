@@ -266,7 +266,7 @@ R = TypeVar("R")
 
 
 def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedModel], R]:
-    """Decorator: cache the result of a function in the `memo` of its argument, a `CheckedModel`."""
+    """Decorator that caches a function's result in the `memo` of its argument, a `CheckedModel`."""
 
     @wraps(compute)
     def lookup(subject: CheckedModel) -> R:

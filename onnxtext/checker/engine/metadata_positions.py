@@ -10,6 +10,7 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan
 
@@ -30,10 +31,10 @@ def metadata_keys(text: str, sections: Iterable[SectionSpan]) -> Keys:
     result: Keys = {}
     for section in sections:
         for head, entries in _blocks(load_lexer().tokens(text, section.inside, section.end)):
-            names = ["", *map(_name, head[1:])]
+            names = ["", *map(name_of, head[1:])]
             numbers: Counter[str] = Counter()
             for entry in entries:
-                key = _name(entry)
+                key = name_of(entry)
                 for name in names:
                     result.setdefault((key, numbers[key], name), entry.span)
                 numbers[key] += 1
@@ -98,8 +99,3 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], list[Token]]
             skipped, head = 2, []
         else:
             head.append(token)
-
-
-def _name(token: str) -> str:
-    """Return the name that a token without escapes means."""
-    return token.removeprefix("b").strip('"') if token.endswith('"') else str(token)

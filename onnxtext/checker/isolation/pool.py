@@ -33,7 +33,7 @@ _MEMORY = 1 << 30
 """The limit of memory in bytes for a request of 0 bytes."""
 _MEMORY_PER_BYTE = 64
 _RETRY_DELAY = 60.0
-"""Seconds between a failed start of a process and the next attempt."""
+"""Seconds to wait for the next attempt after a process could not be started."""
 
 Answer = list[bytes] | str | Failure
 """The results of a request (a list), onnx's error message (a `str`), or a `Failure`."""

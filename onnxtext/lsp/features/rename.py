@@ -18,11 +18,12 @@ from onnxtext.lsp.features.navigation import Cursor, occurrences
 from onnxtext.lsp.index.cursor import CursorTarget, symbol_at, target_at
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.section_names import SectionName, name_of
+from onnxtext.lsp.index.section_names import SectionName
 from onnxtext.lsp.index.symbols import Role, Symbol, parameter_names
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.printer.quoting import quote_string, quote_word, value_name
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.tables import BAD_KIND
 

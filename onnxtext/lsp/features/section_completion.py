@@ -19,9 +19,10 @@ from onnxtext.lsp.index.completion_context import Context
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
-from onnxtext.lsp.index.section_names import SectionName, name_of, path_steps
+from onnxtext.lsp.index.section_names import SectionName, path_steps
 from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 
 Item = Callable[..., t.CompletionItem]
 

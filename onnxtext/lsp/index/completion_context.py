@@ -14,8 +14,9 @@ from typing import Literal
 
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_context import SectionContext, section_context
-from onnxtext.lsp.index.section_names import name_of, split_overload
+from onnxtext.lsp.index.section_names import split_overload
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.tensor.element_types import ELEMENTS
 

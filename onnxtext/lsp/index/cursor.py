@@ -10,10 +10,10 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import section_owner
-from onnxtext.lsp.index.section_names import name_of
 from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Key, Statement, Symbol, parameter_names
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.span_map import SpanMap
 
 Kind = Literal[

@@ -9,8 +9,8 @@ from onnxtext.lsp.index.section_context import (
     metadata_entries,
     section_context,
 )
-from onnxtext.lsp.index.section_names import name_of
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _MAX_VALUE_LENGTH = 600

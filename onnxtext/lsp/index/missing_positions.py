@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from onnxtext.ast.model import Function, Node, ValueInfo
 from onnxtext.checker.context.checked_model import function_key
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.lsp.index.section_names import name_of
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 if TYPE_CHECKING:

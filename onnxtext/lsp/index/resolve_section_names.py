@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.lsp.index.section_names import SectionName, name_of
+from onnxtext.lsp.index.section_names import SectionName
 from onnxtext.lsp.index.symbols import Key, Occurrence, Symbol
 from onnxtext.source import Span
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 if TYPE_CHECKING:

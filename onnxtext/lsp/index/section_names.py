@@ -15,8 +15,7 @@ from onnxtext.ast.section_paths import PathStep
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
 from onnxtext.source import Span
 from onnxtext.syntax.actions.sections import BLOCKS
-from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple
+from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan
 
@@ -227,17 +226,3 @@ def key_of_function(tokens: Sequence[Token]) -> FunctionKey | None:
         return None
     *domain, name = map(name_of, names)
     return plain_domain(".".join(domain)), name, overload
-
-
-def name_of(token: str) -> str:
-    """Return the name in a token: the content of a string literal, or the token itself."""
-    try:
-        if token.startswith('b"'):
-            return byte_string(token)
-        if token.startswith('"""'):
-            return triple(token)
-        if token.startswith('"') and len(token) > 1:
-            return escaped(token) if "\\" in token else plain(token)
-    except SemanticError:
-        pass
-    return str(token)

@@ -88,6 +88,20 @@ def triple(token: str) -> str:
     return to_text(_unescape(token, text, bytes_allowed=False))
 
 
+def name_of(token: str) -> str:
+    """Return the name in a token: the content of a string literal, or the token itself."""
+    try:
+        if token.startswith('b"'):
+            return byte_string(token)
+        if token.startswith('"""'):
+            return triple(token)
+        if token.startswith('"') and len(token) > 1:
+            return escaped(token) if "\\" in token else plain(token)
+    except SemanticError:
+        pass
+    return str(token)
+
+
 def first_line_break(token: str) -> int:
     r'''Return the offset of the line break after the opening quotes of `"""…"""`.
 

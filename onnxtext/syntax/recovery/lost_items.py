@@ -14,7 +14,7 @@ from onnxtext.syntax.heuristics.error_context import line_of
 from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
 
 _MAX_PARTS = 1000
-"""Maximum number of matches inside longer words to skip in the search for a name."""
+"""A search for a name stops after this many matches that are only parts of longer words."""
 
 
 def without_errors_of_lost_items(
