@@ -127,7 +127,7 @@ cdef class Encoder(ValueEncoder):
         for value in graph_part(graph, OF_GRAPH.outputs, "outputs"):
             self._value(GRAPH_OUTPUT, value)
         self.flush_if_large()
-        if is_ordered and self._ordered(graph):
+        if is_ordered and self._ordered(graph, [items[0] for _, items in data]):
             pass
         elif self.values_in_python or is_ordered:
             for value in self.lowering.listed_infos(graph):
@@ -175,19 +175,26 @@ cdef class Encoder(ValueEncoder):
             return None
         return added
 
-    cdef bint _ordered(self, graph) except -1:
+    cdef bint _ordered(self, graph, list initializers) except -1:
         """Add value infos in `@value_info(…)` order; return False if `ordered_infos` gives None."""
-        if self.values_in_python or graph.value_metadata:
+        cdef dict metadata
+        if self.values_in_python:
             return False
-        result = ordered_infos(graph)
+        result = ordered_infos(graph, initializers)
         if result is None:
             return False
+        metadata = dict(graph.value_metadata)
         for entry in result:
+            self.tick()
             if type(entry) is tuple:
-                self.tick()
-                self._typed(GRAPH_VALUE_INFO, entry[0], entry[1], (), entry[2], None)
+                name, kind, offset = entry
+                entries = metadata.pop(name, ()) if metadata else ()
+                self._typed(GRAPH_VALUE_INFO, name, kind, entries, offset, None)
             else:
                 self._value(GRAPH_VALUE_INFO, entry)
+            self.flush_if_large()
+        if metadata:
+            self.lowering.check_used(metadata, graph)
         return True
 
     cdef int _functions(self, functions) except -1:

@@ -2,7 +2,8 @@
 """Keep the order of value infos: the common case of `onnxtext.ast.compact_form.value_infos`."""
 from onnxtext._core.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
-from onnxtext.ast.compact_form.list_order import DECORATOR, ListEntry
+from onnxtext.ast.compact_form.list_order import BY_DEFAULT, DECORATOR, PARTS, ListEntry
+from onnxtext.ast.records import Word
 
 cdef type ENTRY = ListEntry
 
@@ -77,20 +78,55 @@ def node_entries(nodes):
     return result
 
 
-def ordered_infos(graph):
-    """Return the value infos of a graph in the order in which `@value_info(…)` names them.
+def ordered_infos(graph, initializers):
+    """Return the value infos of a graph with `@value_info` or `@initializers` in order.
+
+    Args:
+        graph: the graph.
+        initializers: its initializers in order.
 
     Returns:
-        For values of the `<…>` list, the `ValueInfo`; for outputs of nodes, (name, type, offset).
-        None if the decorator has other arguments than names, or names are not unique.
+        For values of the `<…>` list, the `ValueInfo`; for values that are declared elsewhere,
+        (name, type, offset). None if `@value_info(…)` has both names and keywords such as `inputs`,
+        if its arguments are invalid, or if it lists names and names are not unique.
     """
+    decorators = [item for item in graph.decorators if item.name == DECORATOR]
+    if len(decorators) > 1 or (decorators and not decorators[0].arguments):
+        return None
+    parts = ordered_parts(decorators[0].arguments if decorators else ())
+    if parts is None:
+        return infos_by_name(graph, decorators[0].arguments)
+    cdef list result = []
+    for part in parts:
+        if part == "values":
+            result += [value for value in graph.values if value.data is None]
+        elif part == "nodes":
+            result += [(entry.name, entry.type, entry.at) for entry in node_entries(graph.nodes)]
+        else:
+            values = initializers if part == "initializers" else getattr(graph, part)
+            result += [(value.name, value.type, value.at) for value in values]
+    return result
+
+
+cdef list ordered_parts(arguments):
+    """Return the parts of `value_info` in order; None if an argument is not a keyword for a part."""
+    cdef list parts = []
+    for argument in arguments:
+        word = argument.value
+        if argument.key is not None or type(word) is not Word or word.text in parts:
+            return None
+        if word.text not in PARTS[DECORATOR]:
+            return None
+        parts.append(word.text)
+    return parts + [part for part in BY_DEFAULT[DECORATOR] if part not in parts]
+
+
+cdef list infos_by_name(graph, arguments):
+    """Return the value infos in the order in which the arguments name them, as `ordered_infos`."""
     cdef dict places = {}
     cdef list result = []
     cdef set others
     cdef Py_ssize_t index
-    decorators = [item for item in graph.decorators if item.name == DECORATOR]
-    if len(decorators) != 1 or not decorators[0].arguments:
-        return None
     others = {value.name for values in (graph.inputs, graph.outputs) for value in values}
     others.update([value.name for value in graph.values if value.data is not None])
     for value in graph.values:
@@ -114,7 +150,7 @@ def ordered_infos(graph):
                 if name in places:
                     return None
                 places[name] = (name, types[index], get(node, OF_NODE.at))
-    for argument in decorators[0].arguments:
+    for argument in arguments:
         if argument.key is not None or type(argument.value) is not bytes:
             return None
         name = (<bytes>argument.value).decode("utf-8", "surrogateescape")

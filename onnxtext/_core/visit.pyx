@@ -188,7 +188,6 @@ def place_all_types(list nodes, list infos, taken, bint with_metadata):
 
     `onnxtext.ast.compact_form.output_types.place_all_types` describes the arguments.
     """
-    cdef Py_ssize_t left = len(infos), index
     cdef set names = {value.name for value in taken}
     for value in infos:
         if (
@@ -198,23 +197,82 @@ def place_all_types(list nodes, list infos, taken, bint with_metadata):
             or (names and get(value, OF_VALUE.name) in names)
         ):
             return False
-    cdef list places = [None] * left
+    cdef list places = [None] * len(infos)
+    if find_outputs(nodes, infos, places, True) != 0:
+        return False
+    set_types(infos, places, 0)
+    return True
+
+
+def place_types(list nodes, list infos):
+    """Set the types of nodes' outputs from the entries at the end of a `value_info` list.
+
+    Returns:
+        The number of entries that stay in the list, as in
+        `onnxtext.ast.compact_form.output_types.place_types`; None, with nothing changed, if an
+        object has an unusual class.
+    """
+    cdef list places = [None] * len(infos)
+    cdef Py_ssize_t left = find_outputs(nodes, infos, places, False)
+    cdef Py_ssize_t index
+    if left < 0:
+        return None
+    if left:
+        names = {infos[index].name for index in range(left)}
+        for node in nodes:
+            if not names.isdisjoint(node.outputs):
+                return len(infos)
+    set_types(infos, places, left)
+    return left
+
+
+cdef Py_ssize_t find_outputs(list nodes, list infos, list places, bint with_metadata) except -2:
+    """Find the longest suffix of a `value_info` list that has only node outputs, in node order.
+
+    Args:
+        nodes: the nodes.
+        infos: the list. An entry without a type or with decorators is not in the suffix.
+        places: receives the output of each entry in the suffix: a node with one output, or (node,
+            index of the output).
+        with_metadata: whether an entry with metadata may be in the suffix.
+
+    Returns:
+        The number of entries before the suffix; -1 if an object has an unusual class.
+    """
+    cdef Py_ssize_t left = len(infos), index
     for node in reversed(nodes):
         if not left:
             break
         if type(node) is not NODE:
-            return False
+            return -1
         outputs = get(node, OF_NODE.outputs)
         for index in range(len(outputs) - 1, -1, -1):
-            if left and get(infos[left - 1], OF_VALUE.name) == outputs[index]:
+            if not left:
+                break
+            value = infos[left - 1]
+            if type(value) is not VALUE_INFO:
+                return -1
+            if (
+                get(value, OF_VALUE.name) == outputs[index]
+                and get(value, OF_VALUE.type) is not None
+                and not get(value, OF_VALUE.decorators)
+                and (with_metadata or not get(value, OF_VALUE.metadata))
+            ):
                 left -= 1
                 places[left] = node if len(outputs) == 1 else (node, index)
-    if left:
-        return False
+    return left
+
+
+cdef int set_types(list infos, list places, Py_ssize_t first) except -1:
+    """Set the types of outputs from the entries with an index of at least `first`.
+
+    `find_outputs` describes `places`.
+    """
     cdef tuple result = ()
+    cdef Py_ssize_t at
     last = None
-    for place, value in zip(places, infos):
-        kind = get(value, OF_VALUE.type)
+    for at in range(first, len(infos)):
+        place, kind = places[at], get(infos[at], OF_VALUE.type)
         if type(place) is tuple:
             node, index = place
             types = list(get(node, OF_NODE.output_types)) or [None] * len(node.outputs)
@@ -224,7 +282,7 @@ def place_all_types(list nodes, list infos, taken, bint with_metadata):
         if kind is not last:
             last, result = kind, (kind,)
         replace(place, OF_NODE.output_types, result)
-    return True
+    return 0
 
 
 def attribute_forms(nodes, operators, set known):

@@ -62,6 +62,7 @@ DECORATORS = (
     Decorator("value_info", (Field(None, Word("initializers")),)),
     Decorator("wrong", ()),
 )
+WORDS = [Word(part) for part in ("initializers", "inputs", "outputs", "values", "nodes", "wrong")]
 FLOATS = TensorType("float", (2,))
 TENSORS = (
     Tensor(FLOATS, RawData(b"12345678")),
@@ -127,7 +128,7 @@ def change(model: Model, chance: random.Random) -> None:
     """Apply a random change to a tree; the result may be invalid."""
     owner: Any = chance.choice([model.graph, *model.functions])
     item = chance.choice(list(statements(owner)))
-    match chance.randrange(8):
+    match chance.randrange(9):
         case 0:
             names = tuple(chance.sample(EXPLICIT[:-1], chance.randint(0, 3)))
             model.presence = Presence(chance.choice([None, 1]), names)
@@ -159,6 +160,15 @@ def change(model: Model, chance: random.Random) -> None:
             chance.choice([owner.values, owner.inputs]).append(value)
         case 7 if isinstance(owner, Graph):
             owner.quantization.append(Annotation("x", (("SCALE_TENSOR", "s"),)))
+        case 8 if isinstance(owner, Graph):
+            names = [value.name for value in (*owner.inputs, *owner.outputs, *owner.values)]
+            listed = [name.encode("utf-8", "surrogateescape") for name in (*names, *NAMES)]
+            items: list[Any] = chance.choice([WORDS, WORDS, listed, [*WORDS, *listed]])
+            chosen = chance.sample(items, chance.randint(0, min(len(items), 3)))
+            order = Decorator("value_info", tuple(Field(None, item) for item in chosen))
+            owner.decorators = (*owner.decorators, order)
+            if chance.random() < 0.5:
+                owner.value_metadata[chance.choice([*names, *NAMES])] = (("a", "b"),)
 
 
 def changes(chance: random.Random, count: int) -> None:

@@ -38,7 +38,7 @@ PARTS = {
 `nodes` selects the outputs of nodes that have a type.
 """
 
-_BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
+BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
 """For each decorator, the parts of the list that need no keyword, in their default order."""
 
 _BY_NAME = {
@@ -210,7 +210,7 @@ def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
     if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):
         return PARTS[DECORATOR]
     words = [item.text for item in order.items if isinstance(item, Word)] if order else []
-    return [*words, *_BY_DEFAULT[DECORATOR]]
+    return [*words, *BY_DEFAULT[DECORATOR]]
 
 
 def _entries_in_order(
@@ -226,7 +226,7 @@ def _entries_in_order(
         lists: the entries by part.
     """
     items = () if order is None else order.items
-    rest = [Word(part) for part in _BY_DEFAULT[decorator] if Word(part) not in items]
+    rest = [Word(part) for part in BY_DEFAULT[decorator] if Word(part) not in items]
     words = [item for item in items if isinstance(item, Word)]
     if len(words) == len(items):
         for word in (*words, *rest):

@@ -21,8 +21,10 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
     Returns:
         The entries that stay in the list.
     """
-    if place_all_types(nodes, infos, ()):
-        return []
+    if core() == "native":
+        left_in_list: int | None = core_module("visit").place_types(nodes, infos)
+        if left_in_list is not None:
+            return infos[:left_in_list]
     placed, left = types_at_end(nodes, infos)
     for node, index, info in placed:
         place_type(node, index, info.type)
