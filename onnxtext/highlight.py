@@ -164,7 +164,12 @@ def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool)
 
 
 def _pieces(token: Token, whole: str) -> Iterator[Piece]:
-    """Yield a token as one piece of type `whole`; split types and lists of elements into parts."""
+    """Yield the parts of a type, a list of elements or a decorator; for another token, itself.
+
+    Args:
+        token: the token.
+        whole: the Pygments token type of a token that is not split.
+    """
     kind = token.kind
     if kind == "DECORATOR":
         yield token.at, whole, token[:-1]

@@ -133,7 +133,7 @@ class Diagnostic:
         return f"{self.file}: {location}" if location else self.file
 
     def remarks(self) -> list[tuple[str, str]]:
-        """Return the notes and the help as (label, text); the label is "rule", "note" or "help"."""
+        """Return (label, text) pairs: notes with the label "rule" or "note", then the "help"."""
         remarks = []
         for note in self.notes:
             is_rule = note.startswith("rule: ")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write inferred types into a syntax tree: at node outputs, or into incomplete declarations.
 
-In declared types, only unknown element types, ranks and dimensions are filled in. Sizes that
-are expressions of symbols, such as `2*seq`, are written as names, like onnxruntime does. Dimensions
-with symbols that no declaration contains stay unknown.
+In declared types, only unknown element types, ranks and dimensions are filled in. A size that is
+an expression of symbols is written as one name, such as `"2*seq"`, as onnxruntime does. A size with
+a symbol that no declaration contains stays unknown.
 """
 
 from __future__ import annotations

@@ -146,7 +146,10 @@ class GraphPrinter:
     def _list(
         self, values: Sequence[ValueInfo], indent: str, before: str, several: bool
     ) -> ListText:
-        """Return the printed list of inputs or outputs, with the text `before` in front of it."""
+        """Return the printed list of inputs or outputs, with the text `before` in front of it.
+
+        If `several` is true, a list of more than one value has one value per line.
+        """
         items = [self.value_text(value, indent + STEP) for value in values]
         result = ListText.of(before, items, "()", indent, self._comma)
         if several and len(items) > 1:

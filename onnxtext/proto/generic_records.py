@@ -179,8 +179,8 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
         number: the field's number.
         value: its value.
         depth: the number of records that enclose the message. If it is at least `MAX_RECORD_DEPTH`,
-            `number` may also be the number of a schema field, because more deeply nested messages
-            are written as bytes.
+            `number` may also be the number of a schema field: texts write a message field at this
+            depth as its number and raw bytes, not as its name and a record.
 
     Raises:
         RecordError: the schema has this field with this wire type, the number is invalid, or the

@@ -86,7 +86,7 @@ class ColoredText:
         return max(bisect_right(self.numbers, number) - 1, 0) if self.cuts else number
 
     def is_cut(self, start: int, end: int) -> bool:
-        """Whether a cut part begins in the range [start, end) of the original text."""
+        """Whether a part that was cut out begins in the range [start, end) of the original text."""
         index = bisect_right(self._starts, start - 1)
         return index < len(self._starts) and self._starts[index] < end
 

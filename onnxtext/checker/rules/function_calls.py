@@ -68,7 +68,7 @@ def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]
             "attribute-ref-unknown",
             f"the parameter {quote(name)} is used as `{right}` here, but as `{left}` elsewhere",
             (second.place, first.place._replace(label=f"used as `{left}`")),
-            help="declare one parameter for each type",
+            help="replace it by two parameters, one for each type",
         )
 
 
@@ -202,7 +202,7 @@ FAMILY = Family(
         Rule(
             "function-call-arity",
             "error",
-            "calls match the inputs and outputs of the function",
+            "calls have all inputs that the function needs, and no extra inputs or outputs",
             "IR Functions",
         ),
         Rule(

@@ -374,7 +374,8 @@ def _fix(
         raise CommandError("no-input", "--fix changes files and cannot be used on standard input")
     if path.suffix.lower() not in TEXT_SUFFIXES:
         raise CommandError(
-            "not-a-text", f"{name} is not a text: --fix changes .onnxtxt and .onnxtext files"
+            "not-a-text",
+            f"{name} is not a text file: --fix changes only .onnxtxt and .onnxtext files",
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     fixed = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)

@@ -28,9 +28,9 @@ SUFFIXES = (".onnx", ".onnxtxt")
 """In a directory, the files with these suffixes are verified."""
 
 EXPLANATION = """\b
-Laws:
-  L1  a binary model, printed and encoded again, has the same bytes
-  L3  a printed text parses to the same model, and is printed the same again
+Laws (docs/laws.md describes these and two more):
+  L1  a binary model that is printed and encoded again has the same bytes
+  L3  a text that is parsed and printed parses to the same model, and is printed the same again
 
 \b
 Examples:

@@ -171,7 +171,7 @@ class GraphConverter:
                 for node in before:
                     converted = self._advance(node, version, depth + 1)
                     graph.nodes += converted
-                    # If the node itself was inlined, its graphs are converted already.
+                    # If `converted` comes from a function body, its graphs are converted already.
                     kept = set(map(id, nested_graphs((node,))))
                     graphs += [inner for inner in nested_graphs(converted) if id(inner) in kept]
         finally:

@@ -22,7 +22,7 @@ def register(server: Server) -> None:
     server.answer(t.TEXT_DOCUMENT_INLAY_HINT, hints)
 
 
-def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint] | None:
+def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint]:
     """Return the hints in a range; [] until the check of the current version has finished."""
     span = document.version.lines.span(params.range)
     result: list[t.InlayHint] = []

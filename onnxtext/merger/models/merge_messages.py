@@ -71,10 +71,14 @@ class ModelMerger:
     _lists: dict[FieldPath, _Matched] = field(default_factory=dict)
 
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
-        """Return the merge of whole models, resolved to ours, to theirs and to the base.
+        """Merge whole models.
 
         The arguments are canonical bytes; the base is empty if there is none. To turn items into
-        conflicts, set `forced` after a first call, and call again with the same models.
+        conflicts that a first call has merged, set `forced`, and call again with the same models.
+
+        Returns:
+            The merged model three times, with each conflict resolved to ours, to theirs, and to the
+            base.
         """
         self.ambiguous = False
         simple = None if self.forced else _three_way(base, ours, theirs)

@@ -41,8 +41,8 @@ class Corruption:
         offset: the 0-based byte offset of the error.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
         known: the number of top-level fields before the error that match the schema.
-        inside: if a field is longer than the rest of the data, the path of the innermost field or
-            message in it that is truncated; otherwise "".
+        inside: if the data ends inside the field at `path`, the path of the innermost field or
+            message in which it ends; otherwise "".
     """
 
     kind: str

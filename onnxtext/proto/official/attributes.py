@@ -44,20 +44,24 @@ class AttributeReducer(ValueReducer, ABC):
 
     @abstractmethod
     def graph(self, data: Data, path: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto` to the official syntax; return the new bytes.
+        """Remove from a `GraphProto` what the official syntax cannot express.
 
         Args:
             data: its bytes.
-            path: its path in the model, for losses.
-            quotable: whether the syntax allows a quoted name; it does for the main graph.
+            path: its path in the model, to report what is lost.
+            quotable: whether the official syntax allows the graph's name to be quoted, which is so
+                for the main graph.
+
+        Returns:
+            The bytes of the remaining `GraphProto`.
         """
 
     def attribute(self, data: Data, path: ItemPath, *, in_function: bool) -> bytes | None:
-        """Reduce an `AttributeProto` to the official syntax; return None if it cannot be written.
+        """Remove from an `AttributeProto` what the official syntax cannot express.
 
         Args:
             data: its bytes.
-            path: its path in the model, for losses.
+            path: its path in the model, to report what is lost.
             in_function: whether the attribute is a parameter of a function. Then its name may be
                 quoted, and it need not have a value.
         """

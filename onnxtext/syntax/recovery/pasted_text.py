@@ -170,7 +170,7 @@ def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
     end = len(text[start : edits[0].span.end].rstrip()) + start if headers else start + 1
     title = "remove the headers, the removed lines and the marks `+`"
     if not headers:
-        title = "remove the lines with `-` and the marks `+`"
+        title = "remove the lines that begin with `-`, and the marks `+`"
     return _diagnostic(source, "the text has marks of a diff", Span(start, end), title, edits)
 
 

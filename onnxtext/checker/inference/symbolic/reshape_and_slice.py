@@ -312,7 +312,8 @@ def split(call: OperatorCall) -> Shapes:
         return ()
     axis_size = shape[axis]
     if parts is not None and len(parts) != count:
-        # onnx requires a part for an output without a name only if the dimension is a number.
+        # If the size of the dimension is a number, onnx requires one part for each output. If it is
+        # symbolic, the unnamed outputs at the end may lack a part.
         named = max([n for n, name in enumerate(call.node.outputs, 1) if name], default=0)
         wrong = f"the number of parts is {len(parts)}, but the number of outputs is {count}"
         call.reject(wrong, certain=isinstance(axis_size, int) or not named <= len(parts) < count)
