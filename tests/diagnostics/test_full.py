@@ -303,6 +303,6 @@ def test_colors_only_add_escapes(severity: str, sgr: str) -> None:
 
 def test_a_huge_line_is_fast() -> None:
     text = "x" * 5_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(render(at(text, 4_000_000, 4_999_999))) < 500
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

@@ -298,9 +298,9 @@ HOSTILE = {
 def test_hostile_bytes_are_rejected_in_time(what: str) -> None:
     data = HOSTILE[what]
     refusal(b"\x0c")  # imports the modules before the time is measured
-    start = time.perf_counter()
+    start = time.process_time()
     refusal(data)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     tracemalloc.start()
     refusal(data)
     peak = tracemalloc.get_traced_memory()[1]

@@ -69,10 +69,10 @@ ADVERSARIES: dict[str, Callable[[bytes], tuple[bytes, bytes]]] = {
 @pytest.mark.parametrize("kind", ADVERSARIES)
 def test_a_patch_of_a_random_megabyte_is_fast(kind: str) -> None:
     canonical, wanted = ADVERSARIES[kind](random.Random(1).randbytes(1 << 20))
-    start = time.perf_counter()
+    start = time.process_time()
     patch = make_patch(canonical, wanted)
     assert apply_patch(canonical, patch) == wanted
-    assert time.perf_counter() - start < 10  # some 0.5 s on a machine of 2020
+    assert time.process_time() - start < 10  # some 0.5 s on a machine of 2020
 
 
 def test_large_data_takes_a_small_multiple_of_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,10 +121,10 @@ def test_a_patch_is_bounded() -> None:
     copy = varint(len(canonical) << 1) + varint(0)
     enough = (MAX_MESSAGE_BYTES >> 20) + 1
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     refused(canonical, copy * enough)
     refused(canonical, copy * 100_000)  # a hundred gigabytes from 600 kB
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 21

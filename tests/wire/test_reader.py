@@ -123,11 +123,11 @@ def test_groups_are_read() -> None:
 )
 def test_invalid_messages_are_located_errors(data: bytes, offset: int, what: str) -> None:
     good = b"\x08\x01"
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(WireError, match=what) as caught:
         list(read_fields(good + data, 0, len(good + data)))
     assert caught.value.offset == len(good) + offset
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @given(st.binary(max_size=60))
