@@ -3,7 +3,7 @@
 
     python -m benchmarks.fmt [NODES…]      default: 20000
 
-The same model in many layouts: as printed; with comments after, above and inside of nodes; with
+The same model in many layouts: as printed; with comments after, above and in nodes; with
 other blanks and line breaks; with other spellings of numbers; as the official printer writes it;
 with bare names. Also a chain of minimal nodes. A figure is the minimum processor time of all
 rounds. The goal: formatting takes at most twice as long as parsing.

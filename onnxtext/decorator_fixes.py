@@ -60,10 +60,10 @@ def fix_decorator(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
 
 def _nearest_decorator(name: str, message: str) -> str | None:
     """Return the decorator of a type of message that a misspelled name probably means, or None."""
-    known = [word for word, fields in FIELDS.items() if message in fields]
-    known += ["set", "unset", *(PARTS if message == "GraphProto" else ())]
+    words = [word for word, fields in FIELDS.items() if message in fields]
+    words += ["set", "unset", *(PARTS if message == "GraphProto" else ())]
     meant = _OTHER_NAMES.get(name)
-    return meant if meant in known else nearest_name(name, known)
+    return meant if meant in words else nearest_name(name, words)
 
 
 def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:

@@ -51,8 +51,8 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
             ratio = _TRANSPOSED
         else:
             matcher.set_seq1(candidate)
-            least = score - margin
-            if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
+            min_ratio = score - margin
+            if matcher.real_quick_ratio() < min_ratio or matcher.quick_ratio() < min_ratio:
                 continue
             ratio = matcher.ratio()
         if ratio > score or (ratio == score and best is None):

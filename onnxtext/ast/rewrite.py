@@ -20,10 +20,11 @@ class Rewriter:
     changed.
 
     Attributes:
-        least: initializers whose raw data has at most this number of elements are skipped.
+        max_small_elements: initializers with raw data of at most this number of elements are
+            skipped.
     """
 
-    least = -1
+    max_small_elements = -1
 
     def __init__(self) -> None:
         self._attributes: dict[int, Attribute] = {}
@@ -53,7 +54,7 @@ class Rewriter:
         for graph in graphs:
             is_function = isinstance(graph, Function)
             values = graph.values if is_function else [*graph.inputs, *graph.values]
-            for value in large_values(values, self.least) if values else ():
+            for value in large_values(values, self.max_small_elements) if values else ():
                 self.initializer(value)
         self.attributes_of(graphs, [node for graph in graphs for node in graph.nodes])
 

@@ -24,7 +24,7 @@ class FormalValue:
         type: a type without dimensions, or the name of a type variable.
         option: `single` if a node must pass one value, `optional` if it may omit the value,
             `variadic` if it may pass several values.
-        least: the minimum number of values of a variadic formal value.
+        min_arity: the minimum number of values of a variadic formal value.
         homogeneous: whether all values of a variadic formal value must have the same type.
         doc: the documentation.
         at: the character offset in the text; -1 if the value was not parsed.
@@ -33,7 +33,7 @@ class FormalValue:
     name: str
     type: Type | str
     option: Literal["single", "optional", "variadic"] = "single"
-    least: int = 1
+    min_arity: int = 1
     homogeneous: bool = True
     doc: str = ""
     at: int = field(default=-1, compare=False, repr=False)

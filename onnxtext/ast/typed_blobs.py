@@ -79,19 +79,19 @@ def data_of_blob(
     element = ELEMENTS.get(type.element)
     if element is None:
         raise BlobError(f"a tensor of type {type.element} cannot have typed data", BLOB_SIZE)
-    held: TypedData | StringData
+    data_field: TypedData | StringData
     if element.kind == "string":
-        held = StringData(_strings(blob, data))
+        data_field = StringData(_strings(blob, data))
     else:
-        held = TypedData(_entries(element.field, blob, data))
-    count, required = entry_count(type, held), required_entries(type)
+        data_field = TypedData(_entries(element.field, blob, data))
+    count, required = entry_count(type, data_field), required_entries(type)
     if count != required:
         raise BlobError(
             f"the blob {blob.digest} has {count} entries, but a tensor of this type needs "
             f"{required}",
             BLOB_SIZE,
         )
-    return held
+    return data_field
 
 
 def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
@@ -126,12 +126,12 @@ def list_of_blob(
     return _entries(_LISTS[kind], blob, data)
 
 
-def compress_repetition(value: Any, least: int) -> RepeatedList | None:
-    """Return a list of more than `least` equal items as a `RepeatedList`; None for other values."""
+def compress_repetition(value: Any, threshold: int) -> RepeatedList | None:
+    """Return a list of more than `threshold` equal items as a `RepeatedList`; otherwise None."""
     match value:
-        case Floats(data) if len(value) > least and data == data[:4] * len(value):
+        case Floats(data) if len(value) > threshold and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
-        case (int() | bytes(), *_) if len(value) > least and value == value[:1] * len(value):
+        case (int() | bytes(), *_) if len(value) > threshold and value == value[:1] * len(value):
             return RepeatedList(value[:1], len(value))
     return None
 

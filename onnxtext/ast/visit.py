@@ -71,23 +71,23 @@ def _is_plain(attribute: Attribute) -> bool:
 
 
 def attribute_forms(
-    nodes: Sequence[Node], operators: Sequence[T], known: set[tuple[object, ...]]
+    nodes: Sequence[Node], operators: Sequence[T], seen: set[tuple[object, ...]]
 ) -> Iterator[tuple[Node, T, tuple[object, ...]]]:
-    """Yield (node, operator, key) for each node whose key is not in `known`.
+    """Yield (node, operator, key) for each node whose key is not in `seen`.
 
     The key of a node identifies its operator, and the names and types of its attributes in order.
 
     Args:
         nodes: the nodes.
         operators: for each node, an object that identifies its operator; compared by identity.
-        known: the keys of the nodes to skip; the caller may add keys during the iteration.
+        seen: the keys of the nodes to skip; the caller may add keys during the iteration.
     """
     if core() == "native":
-        yield from core_module("visit").attribute_forms(nodes, operators, known)
+        yield from core_module("visit").attribute_forms(nodes, operators, seen)
         return
     for node, operator in zip(nodes, operators, strict=True):
         key = id(operator), *map(_NAME_AND_TYPE, node.attributes)
-        if key not in known:
+        if key not in seen:
             yield node, operator, key
 
 
@@ -113,24 +113,26 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
     ]
 
 
-def large_values(values: Iterable[ValueInfo], most: int) -> Sequence[ValueInfo]:
+def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[ValueInfo]:
     """Return the values that are initializers, except initializers with little raw data.
 
     Args:
         values: the values.
-        most: initializers whose raw data has at most this number of elements are left out.
+        max_elements: initializers whose raw data has at most this number of elements are left out.
     """
     if core() == "native":
-        result: list[ValueInfo] = core_module("visit").large_values(values, most)
+        result: list[ValueInfo] = core_module("visit").large_values(values, max_elements)
         return result
-    return [value for value in values if value.data is not None and not _is_small(value, most)]
+    return [
+        value for value in values if value.data is not None and not _is_small(value, max_elements)
+    ]
 
 
-def _is_small(value: ValueInfo, most: int) -> bool:
+def _is_small(value: ValueInfo, max_elements: int) -> bool:
     if type(value.data) is not RawData or type(value.type) is not TensorType:
         return False
     element = ELEMENTS.get(value.type.element)
-    return element is not None and 8 * len(value.data.data) <= most * element.bits
+    return element is not None and 8 * len(value.data.data) <= max_elements * element.bits
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:
@@ -138,7 +140,7 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 
     If the root is a graph or function itself, it is the first one.
     """
-    stack = _outermost(root)
+    stack = _root_graphs(root)
     while stack:
         graph = stack.pop()
         yield graph
@@ -151,12 +153,12 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that `walk_graphs` yields, as a list."""
     if core() == "native":
-        result: list[Graph | Function] = core_module("visit").list_graphs(_outermost(root))
+        result: list[Graph | Function] = core_module("visit").list_graphs(_root_graphs(root))
         return result
     return list(walk_graphs(root))
 
 
-def _outermost(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
+def _root_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that are not nested in others, the last one first."""
     item = root.item if isinstance(root, Fragment) else root
     result: list[Graph | Function] = []

@@ -30,7 +30,7 @@ def read_settings(path: Path | None) -> Settings:
     try:
         return find_settings(Path() if path is None else path.parent)
     except SettingsError as error:
-        raise CommandError("invalid-settings", str(error)) from None
+        raise CommandError(error.code, str(error)) from None
     except OSError as error:
         raise read_error(error, "pyproject.toml") from None
 
@@ -52,7 +52,7 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[O
     try:
         return tables_of(settings, [Path(name) for name in files])
     except SettingsError as error:
-        raise CommandError("invalid-settings", str(error)) from None
+        raise CommandError(error.code, str(error)) from None
     except OSError as error:
         raise read_error(error, "a schema file") from None
     except OnnxTextError as error:

@@ -76,11 +76,11 @@ def _signals() -> list[signal.Signals]:
 def _blocks(pieces: Iterable[str]) -> Iterable[str]:
     """Join pieces into larger blocks. The first block is small, so that text appears soon."""
     block: list[str] = []
-    length, most = 0, 1 << 12
+    length, max_characters = 0, 1 << 12
     for piece in pieces:
         block.append(piece)
         length += len(piece)
-        if length >= most:
+        if length >= max_characters:
             yield "".join(block)
-            block, length, most = [], 0, 1 << 16
+            block, length, max_characters = [], 0, 1 << 16
     yield "".join(block)

@@ -20,10 +20,10 @@ def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxT
         candidates: all names of this kind in the model.
     """
     names = list(dict.fromkeys(candidates))
-    near = nearest_name(name, names)
+    suggestion = nearest_name(name, names)
     help = None
-    if near is not None:
-        help = f"did you mean `{near}`?"
+    if suggestion is not None:
+        help = f"did you mean `{suggestion}`?"
     elif names:
         ending = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         help = f"the model has {', '.join(f'`{item}`' for item in names[:_MAX_NAMES])}{ending}"

@@ -122,11 +122,11 @@ def _strip_decorators(attribute: Attribute, name: str) -> Attribute:
 
     If there are no such decorators, return the same object.
     """
-    held = attribute.value
+    value = attribute.value
     value = (
-        tuple([_tensor_without(tensor, name) for tensor in held])
-        if isinstance(held, tuple)
-        else _tensor_without(held, name)
+        tuple([_tensor_without(tensor, name) for tensor in value])
+        if isinstance(value, tuple)
+        else _tensor_without(value, name)
     )
     decorators = _without(attribute.decorators, name)
     copy = replace(attribute, value=value, decorators=decorators)

@@ -79,7 +79,7 @@ def infer_shapes(
         visits = inference.visits.get(id(scope), ())
         graph_index = numbers[id(scope)]
         for name in scope.position:
-            found = {_shape(visit.known.get(name)) for visit in visits}
+            found = {_shape(visit.facts.get(name)) for visit in visits}
             shape = found.pop() if len(found) == 1 else None
             if shape is not None:
                 shapes[graph_index, name] = shape

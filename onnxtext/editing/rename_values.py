@@ -162,8 +162,8 @@ def map_uses(node: Node, names: Names) -> None:
     node.inputs = tuple(map(names, node.inputs))
     node.decorators = _in_decorators(node.decorators, names)
     for graph in nested_graphs((node,)):
-        own = set(defined_names(graph))
-        map_names(graph, lambda name, own=own: name if name in own else names(name))  # type: ignore[misc]
+        defined = set(defined_names(graph))
+        map_names(graph, lambda name, defined=defined: name if name in defined else names(name))  # type: ignore[misc]
 
 
 def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Decorator, ...]:

@@ -98,9 +98,9 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
     names = _declared_symbols(scope)
     result: dict[str, Type] = {}
     cache: dict[int, Type | None] = {}
-    for name, type in visits[0].known.items():
+    for name, type in visits[0].facts.items():
         if len(visits) > 1:
-            common = reduce(common_type, [visit.known.get(name) for visit in visits])
+            common = reduce(common_type, [visit.facts.get(name) for visit in visits])
             shown = None if common is None else _type_to_write(common, names)
         else:
             if id(type) not in cache:

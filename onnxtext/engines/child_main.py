@@ -43,15 +43,15 @@ def main(engine: str, place: str, memory: int) -> int:
     return 0
 
 
-def _limit_memory(most: int) -> None:
+def _limit_memory(max_bytes: int) -> None:
     """Limit the memory of this process, so that large allocations fail early; Linux only."""
-    if not most or sys.platform != "linux":
+    if not max_bytes or sys.platform != "linux":
         return
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    max_bytes = max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, hard))
 
 
 def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
     return gap, ratio
 
 
-def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
+def _pareto_front(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
     """Return the pairs (gap, ratio) that no other pair equals or exceeds in both numbers."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
@@ -204,7 +204,7 @@ def _outermost(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
 def _measure(
     name: str, is_output: bool, changed: int, elements: int, gap: Array, ratio: Array
 ) -> ValueDifference:
-    pairs = _outermost(gap, ratio)
+    pairs = _pareto_front(gap, ratio)
     largest = max([gap for gap, _ in pairs], default=0.0)
     relative = max([ratio for _, ratio in pairs], default=0.0)
     return ValueDifference(name, is_output, changed, elements, largest, relative, pairs=pairs)

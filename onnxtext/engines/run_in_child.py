@@ -114,8 +114,8 @@ def run_model(
         except ValueError as error:  # the model has more than 2 GiB
             raise run_error(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
-        most = str(memory or _available_memory())
-        command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, most]
+        max_bytes = str(memory or _available_memory())
+        command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, max_bytes]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
         except subprocess.TimeoutExpired:

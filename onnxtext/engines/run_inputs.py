@@ -128,9 +128,11 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
 
 def _unknown(message: str, name: str, label: str, candidates: Collection[str]) -> OnnxTextError:
     """Create the error for an unknown name; the help suggests a similar name or lists all."""
-    near = nearest_name(name, candidates)
+    suggestion = nearest_name(name, candidates)
     listed = ", ".join(f"`{candidate}`" for candidate in candidates) or "none"
-    return input_error(message, f"did you mean `{near}`?" if near else f"{label}: {listed}")
+    return input_error(
+        message, f"did you mean `{suggestion}`?" if suggestion else f"{label}: {listed}"
+    )
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:

@@ -137,7 +137,7 @@ class _Merger:
         self.count = len(self.printed) - 1
         self.at = 0  # index of the next printed line
         self.out: list[str] = []
-        self.inside = False  # whether the next printed line is inside of a multi-line string
+        self.inside = False  # whether the next printed line is in a multi-line string
         self.blank = False  # whether a blank line is pending
 
     @cached_property
@@ -241,8 +241,8 @@ class _Merger:
 def _continued(printed: Sequence[str]) -> frozenset[int]:
     """Return the indices of lines after which a statement certainly continues.
 
-    Formatting moves comments away from these lines: inside of a node, except in its attributes;
-    inside of a type; and between the items of a filled list.
+    Formatting moves comments away from these lines: in a node, except in its attributes; in a
+    type; and between the items of a filled list.
     """
     continued: set[int] = set()
     # The lines that opened the current lists, and whether a list has several items on a line.

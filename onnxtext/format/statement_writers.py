@@ -47,7 +47,7 @@ class FormattedStatement:
     Attributes:
         statement: the formatted text, with its comma.
         trivia: the comments and whitespace in the source between this and the next statement.
-        comments: comments from inside of the statement, to write on lines above it.
+        comments: comments from the statement, to write on lines above it.
     """
 
     statement: str
@@ -104,7 +104,7 @@ class StatementFormatter(ABC):
         """Format a statement that has no strings, given its printed syntax tree.
 
         Return None if the printed tree has other tokens than the source, or if comments may be
-        inside of the statement.
+        in the statement.
 
         Args:
             source: the text from the statement to the next statement.
@@ -153,7 +153,7 @@ class StatementFormatter(ABC):
         return FormattedStatement(formatted + self.comma, trivia)
 
     def _commented(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
-        """Format a statement with comments inside of it."""
+        """Format a statement with comments in it."""
         found = None if self.comma else without_comments(source)
         if found is None:
             return None
@@ -162,7 +162,7 @@ class StatementFormatter(ABC):
         return None if formatted is None else FormattedStatement(formatted, trivia, comments)
 
     def _format(self, code: str, parts: list[str], item: Node | ValueInfo) -> str | None:
-        """Format a statement without comments inside of it."""
+        """Format a statement without comments in it."""
         simple = "\\" not in code
         key = '"'.join(parts[::2])
         if simple:

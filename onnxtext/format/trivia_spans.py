@@ -59,7 +59,7 @@ def format_trivia(trivia: str, indent: str) -> str:
 
 
 def without_comments(source: str) -> tuple[str, list[str], str] | None:
-    """Split a node into its code and the comments inside of it, which move to lines above it.
+    """Split a node into its code and the comments in it, which move to lines above it.
 
     Args:
         source: a node and the trivia after it; must not contain backslashes or multi-line strings.
@@ -141,7 +141,7 @@ _CLOSING = (">", "]", "}", ")")
 
 
 def _bare(token: str) -> str:
-    """Remove insignificant whitespace inside of a token, such as a type or list of numbers.
+    """Remove insignificant whitespace in a token, such as a type or list of numbers.
 
     Also remove a comma after the last number.
     """

@@ -149,10 +149,10 @@ def _convert(
     size = content.tell()
     content.seek(0)
     if command == "clean":
-        most = limit()
-        if (warning := too_large(size, most)) is not None:
+        max_bytes = limit()
+        if (warning := too_large(size, max_bytes)) is not None:
             return ConvertedFile(None, (warning,))
-        return clean(content.read(), limit=most, name=name)
+        return clean(content.read(), limit=max_bytes, name=name)
     if command == "smudge":
         head = content.read(HEAD)
         return ConvertedFile(None) if has_binary_content(head) else smudge(head + content.read())

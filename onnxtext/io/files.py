@@ -201,12 +201,12 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
         mode = os.fstat(file.fileno()).st_mode
     except UnsupportedOperation:  # not backed by a file descriptor
         mode = 0
-    most = _MAX_DEVICE_BYTES if stat.S_ISCHR(mode) else _MAX_PIPE_BYTES
+    max_bytes = _MAX_DEVICE_BYTES if stat.S_ISCHR(mode) else _MAX_PIPE_BYTES
     data = BytesIO()
     while part := file.read(_CHUNK):
         data.write(part)
-        if data.tell() > most and not stat.S_ISREG(mode):
-            raise OSError(errno.EFBIG, f"its content is larger than {most >> 20:,} MiB", name)
+        if data.tell() > max_bytes and not stat.S_ISREG(mode):
+            raise OSError(errno.EFBIG, f"its content is larger than {max_bytes >> 20:,} MiB", name)
         if len(part) < _CHUNK:  # reading a terminal again would wait for more input
             break
     return data.getvalue()

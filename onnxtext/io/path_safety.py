@@ -43,12 +43,12 @@ def leads_out(path: Path, directory: Path) -> bool:
     return real != root and not real.startswith(root.rstrip(os.sep) + os.sep)
 
 
-def walk_files(directory: Path, fits: Test, selected: Test, skipped: Skipped) -> Iterator[Path]:
+def walk_files(directory: Path, has_type: Test, selected: Test, skipped: Skipped) -> Iterator[Path]:
     """Yield the files below a directory that a command may process.
 
     Args:
         directory: the directory that the user named.
-        fits: returns whether a file has the type that the command processes.
+        has_type: returns whether a file has the type that the command processes.
         selected: returns False for files and directories that the user excluded.
         skipped: receives each file that passes both tests but is unsafe, and the reason (see
             `unsafe_reason`).
@@ -64,7 +64,7 @@ def walk_files(directory: Path, fits: Test, selected: Test, skipped: Skipped) ->
         directories[:] = [name for name in directories if selected(Path(root, name))]
         for name in names:
             path = Path(root, name)
-            if fits(path) and selected(path):
+            if has_type(path) and selected(path):
                 why = unsafe_reason(path, directory)
                 if why is None:
                     yield path

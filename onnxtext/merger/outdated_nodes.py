@@ -62,12 +62,12 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
         return
     steps = {domain: (before[domain], versions[domain]) for domain in changed}
     found, kept = [_outdated(part[1], steps, schemas) for part in (body, other)]
-    known = {(node.op_type, node.outputs) for node, _ in kept}
+    kept_keys = {(node.op_type, node.outputs) for node, _ in kept}
     # If the side only renamed a node, both sides have the same number of outdated nodes.
     more = Counter([node.op_type for node, _ in found])
     more.subtract([node.op_type for node, _ in kept])
     for node, problem in found:
-        if more[node.op_type] > 0 and (node.op_type, node.outputs) not in known:
+        if more[node.op_type] > 0 and (node.op_type, node.outputs) not in kept_keys:
             domain = plain_domain(node.domain)
             message = (
                 f"`{node.op_type}` is written for version {before[domain]} of "
@@ -111,8 +111,8 @@ def _fits(node: Node, signature: Signature) -> bool:
     """Whether the numbers of inputs and outputs and the attributes of a node are valid."""
     present = {attribute.name for attribute in node.attributes}
     return (
-        signature.least_inputs <= len(node.inputs) <= signature.most_inputs
-        and signature.least_outputs <= len(node.outputs) <= signature.most_outputs
+        signature.min_inputs <= len(node.inputs) <= signature.max_inputs
+        and signature.min_outputs <= len(node.outputs) <= signature.max_outputs
         and (signature.is_open or present <= signature.attributes.keys())
     )
 

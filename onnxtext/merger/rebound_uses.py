@@ -37,19 +37,19 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
     if len(before) < 2:
         base, before = {}, [base, *before]
     for key, scope in together.items():
-        for own, other in (before, before[::-1]):
-            if key not in own:
+        for side, other in (before, before[::-1]):
+            if key not in side:
                 continue
-            nodes = _added_nodes(scope, own[key], other.get(key))
-            yield from _moved_arguments(nodes, base, own, together)
+            nodes = _added_nodes(scope, side[key], other.get(key))
+            yield from _moved_arguments(nodes, base, side, together)
         if key in base and key in before[0] and key in before[1]:
             yield from _rebound_in(scope, base[key], before[0][key], before[1][key])
 
 
-def _added_nodes(scope: ValueScope, own: ValueScope, other: ValueScope | None) -> list[Node]:
+def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) -> list[Node]:
     """Return the nodes of the merge that only one side has."""
     lacking = set() if other is None else other.identities
-    added = own.identities - lacking
+    added = side.identities - lacking
     return [node for node in scope.nodes if node_identity(node) in added] if added else []
 
 
@@ -70,7 +70,7 @@ def _scopes(model: Model) -> _Scopes:
 def _moved_arguments(
     nodes: Sequence[Node],
     base: _Scopes,
-    own: _Scopes,
+    side: _Scopes,
     together: _Scopes,
 ) -> Iterator[Finding]:
     """Find calls of functions whose parameters are in another order in the merge.
@@ -79,16 +79,16 @@ def _moved_arguments(
     """
     for node in nodes:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
-        if key not in own or key not in together:
+        if key not in side or key not in together:
             continue
-        before, after = own[key].root, together[key].root
+        before, after = side[key].root, together[key].root
         lists = (
             (node.inputs, before.inputs, after.inputs),
             (node.outputs, before.outputs, after.outputs),
         )
         if lists[0][1] == lists[0][2] and lists[1][1] == lists[1][2]:
             continue
-        if key in base and _only_renames(base[key], own[key], together[key]):
+        if key in base and _only_renames(base[key], side[key], together[key]):
             continue
         if any(
             _is_moved(arguments, [value.name for value in old], [value.name for value in new])
@@ -101,19 +101,19 @@ def _moved_arguments(
             yield Finding(_ARGUMENTS, message, (Place(node),), "change the order in the call")
 
 
-def _only_renames(base: ValueScope, own: ValueScope, merged: ValueScope) -> bool:
+def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> bool:
     """Whether a function has the parameters of the base in their order, under any names.
 
     The names may be swapped if the body uses them accordingly. Return False if the parameters of
-    the side `own` are not those of the base.
+    the side `side` are not those of the base.
     """
     names = ValueNames(base, merged)
     return all(
         [v.name for v in before] == [v.name for v in mine]
         and [names.name_of(value.name) for value in before] == [value.name for value in after]
         for before, mine, after in (
-            (base.root.inputs, own.root.inputs, merged.root.inputs),
-            (base.root.outputs, own.root.outputs, merged.root.outputs),
+            (base.root.inputs, side.root.inputs, merged.root.inputs),
+            (base.root.outputs, side.root.outputs, merged.root.outputs),
         )
     )
 
@@ -146,29 +146,29 @@ def _rebound_in(
     if all(right.get(name, definition) == definition for name, definition in left.items()):
         return
     names = ValueNames(base, ours), ValueNames(base, theirs)
-    for own, other, pair in ((ours, theirs, names), (theirs, ours, names[::-1])):
-        search = _Search(scope, base, own, other, *pair)
+    for side, other, pair in ((ours, theirs, names), (theirs, ours, names[::-1])):
+        search = _Search(scope, base, side, other, *pair)
         yield from search.find()
 
 
 class _Search:
     """A search for edits of one side that refer to other values in the merge.
 
-    Args: see `_rebound_in`; `own` is the side that made the edits.
+    Args: see `_rebound_in`; `side` is the side that made the edits.
     """
 
     def __init__(
         self,
         merged: ValueScope,
         base: ValueScope,
-        own: ValueScope,
+        side: ValueScope,
         other: ValueScope,
         names: ValueNames,
         other_names: ValueNames,
     ) -> None:
         self._merged = merged
         self._base = base
-        self._own = own
+        self._own = side
         self._other = other
         self._names = names
         self._other_names = other_names
@@ -186,10 +186,10 @@ class _Search:
 
         Return "" if the other side has deleted the value and reused its name.
         """
-        merged, own, other = [
+        merged, side, other = [
             scope.definitions.get(name) for scope in (self._merged, self._own, self._other)
         ]
-        if None in (merged, own, other) or own == merged != other:
+        if None in (merged, side, other) or side == merged != other:
             return None  # the merge does not have the other side's value of this name
         old_name = self._names.base_of(name)
         if old_name is None:
@@ -223,16 +223,16 @@ class _Search:
 
     def _references(self) -> Iterator[tuple[str, str, Any]]:
         """Yield (name, subject of a message, item of the merge) of references other than inputs."""
-        merged, base, own, other = [
+        merged, base, side, other = [
             _declarations(scope.root)
             for scope in (self._merged, self._base, self._own, self._other)
         ]
         for key, (_, item) in merged.items():
             subject, name = key
-            if key not in own or (key not in base and subject == _INITIALIZER):
+            if key not in side or (key not in base and subject == _INITIALIZER):
                 continue
-            known = [side[key][0] for side in (base, other) if key in side]
-            if own[key][0] not in known:
+            elsewhere = [version[key][0] for version in (base, other) if key in version]
+            if side[key][0] not in elsewhere:
                 yield name, subject, item
 
 

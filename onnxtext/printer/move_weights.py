@@ -34,14 +34,14 @@ class WeightMover(Rewriter):
     """Moves the large data of one model to its resources.
 
     Attributes:
-        limit: tensors and lists with more elements than this are large.
+        max_small_elements: tensors and lists with more elements than this are large.
         resources: the bytes of the moved data, by printed (shortened) digest.
         digests: maps each printed digest to the full SHA-256 digest.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, max_small_elements: int) -> None:
         super().__init__()
-        self.limit = self.least = limit
+        self.max_small_elements = max_small_elements
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
 
@@ -61,7 +61,7 @@ class WeightMover(Rewriter):
         such as `float_data` whose number of entries does not match the type.
         """
         if isinstance(data, (ast.TypedData, ast.StringData)):
-            if type.element not in ELEMENTS or entry_count(type, data) <= self.limit:
+            if type.element not in ELEMENTS or entry_count(type, data) <= self.max_small_elements:
                 return data
             if entry_count(type, data) != required_entries(type):
                 return data  # a wrong number of entries is easier to see inline
@@ -69,7 +69,7 @@ class WeightMover(Rewriter):
         if not isinstance(data, ast.RawData):
             return data
         count = prod(type.integer_dims)
-        if count <= self.limit or is_splat(ELEMENTS[type.element], data.data, count):
+        if count <= self.max_small_elements or is_splat(ELEMENTS[type.element], data.data, count):
             return data
         return self.blob(data.data)
 
@@ -78,10 +78,10 @@ class WeightMover(Rewriter):
         match value:
             case bytes() if len(value) > INLINE_BYTES:
                 return self.blob(value)
-            case ast.Floats(data) if len(value) > self.limit:
-                return compress_repetition(value, self.limit) or self.blob(data)
-            case tuple() if kind in _LISTS and len(value) > self.limit:
-                splat = compress_repetition(value, self.limit)
+            case ast.Floats(data) if len(value) > self.max_small_elements:
+                return compress_repetition(value, self.max_small_elements) or self.blob(data)
+            case tuple() if kind in _LISTS and len(value) > self.max_small_elements:
+                splat = compress_repetition(value, self.max_small_elements)
                 if splat is not None:
                     return splat
                 packed = blob_of_list(kind, value)

@@ -104,11 +104,11 @@ def _value(formal: FormalValue) -> str:
     decorators = [_doc(formal.doc)] if formal.doc else []
     option_sign = {"single": "", "optional": "?", "variadic": "..."}[formal.option]
     if formal.option == "variadic":
-        if formal.least > 1:
-            decorators.append(f"@least({formal.least})")
+        if formal.min_arity > 1:
+            decorators.append(f"@least({formal.min_arity})")
         if not formal.homogeneous:
             decorators.append("@heterogeneous()")
-        option_sign += "" if formal.least else "?"
+        option_sign += "" if formal.min_arity else "?"
     type = formal.type if isinstance(formal.type, str) else type_text(formal.type)
     return _with_decorators(decorators, f"{type} {quote_word(formal.name)}{option_sign}")
 

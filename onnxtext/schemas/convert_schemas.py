@@ -66,8 +66,8 @@ def convert_schema(schema: Any) -> OperatorSchema:
     return result
 
 
-def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[FormalValue]:
-    """Convert the formal inputs or outputs of a schema; a node needs at least `least` of them."""
+def _values(formals: Sequence[Any], min_count: int, schema: OperatorSchema) -> list[FormalValue]:
+    """Convert the formal inputs or outputs of a schema; a node needs at least `min_count`."""
     result: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):
@@ -79,7 +79,7 @@ def _values(formals: Sequence[Any], least: int, schema: OperatorSchema) -> list[
         type = _formal_type(formal, schema)
         value = FormalValue(name, type, option, doc=summary(formal.description))
         if option == "variadic":
-            value.least = max(least - index, 0)
+            value.min_arity = max(min_count - index, 0)
             value.homogeneous = bool(_field(formal, "is_homogeneous", "isHomogeneous"))
         result.append(value)
     return result

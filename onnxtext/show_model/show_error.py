@@ -34,9 +34,9 @@ class ShowError(OnnxTextError):
         """
         from onnxtext.suggestions import nearest_name
 
-        near = nearest_name(name, candidates)
-        if near is not None:
-            help = f"did you mean `{near}`?"
+        suggestion = nearest_name(name, candidates)
+        if suggestion is not None:
+            help = f"did you mean `{suggestion}`?"
         elif candidates:
             shown = ", ".join(f"`{item}`" for item in candidates[:_MAX_NAMES])
             ending = (

@@ -114,23 +114,24 @@ def _automaton() -> Automaton:
     return Automaton(load_tables(), _span_reduction)
 
 
-def map_spans(source: Source, offset: int, kind: str, most: int | None = None) -> SpanMap:
+def map_spans(source: Source, offset: int, kind: str, max_tokens: int | None = None) -> SpanMap:
     """Return the span map of a statement.
 
     Args:
         source: the source of the statement.
         offset: the offset of the statement: its attribute `at` in the AST.
         kind: `node`, `value_info`, `attribute`, `graph` or `function`.
-        most: the maximum number of tokens to parse; None for no limit.
+        max_tokens: the maximum number of tokens to parse; None for no limit.
 
     Raises:
-        ValueError: no statement of this kind begins at `offset`, or it has more than `most` tokens.
+        ValueError: no statement of this kind begins at `offset`, or it has more than `max_tokens`
+            tokens.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[f"{kind}_fragment"]])
     tokens = load_lexer().read(source.text, offset)
     for count, (terminal, token, start) in enumerate(tokens):
-        if count == most:
+        if count == max_tokens:
             raise ValueError(f"the {kind} at offset {offset} is too long")
         try:
             machine.feed(terminal, SpanMap(Span(start, start + len(token))), start)

@@ -281,10 +281,10 @@ def _plain_ints(
     values = _fromstring(data, dtype)
     if values is None:
         return None
-    least, greatest = int(values.min()), int(values.max())
+    smallest, greatest = int(values.min()), int(values.max())
     # numpy clamps integers, so a limit of the type may be the result of an overflow.
     end = _INT64_MAX if dtype is np.int64 else (1 << 64) - 1
-    if not low <= least or not greatest <= high or least == _INT64_MIN or greatest == end:
+    if not low <= smallest or not greatest <= high or smallest == _INT64_MIN or greatest == end:
         return None
     return values
 

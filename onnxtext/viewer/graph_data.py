@@ -34,7 +34,9 @@ def graph(
         statement that the graph shows. Lines and columns count from 0.
     """
     groups = [(group, tree) for tree in drawing.trees for group in tree.groups()]
-    document = drawing.draw({group.id for group, _ in groups}, (), most=drawing.total + len(groups))
+    document = drawing.draw(
+        {group.id for group, _ in groups}, (), max_items=drawing.total + len(groups)
+    )
     for item in _items(document):
         parsed = parse_id(item["id"])
         is_removed = parsed is not None and parsed[1] == "r"

@@ -119,9 +119,9 @@ def _header(
     try:
         version = npy.read_magic(file)
         if version == (1, 0):
-            held, fortran, dtype = npy.read_array_header_1_0(file)
+            header_shape, fortran, dtype = npy.read_array_header_1_0(file)
         elif version in ((2, 0), (3, 0)):
-            held, fortran, dtype = npy.read_array_header_2_0(file)
+            header_shape, fortran, dtype = npy.read_array_header_2_0(file)
         else:
             raise ValueError(f"version {version} of the format is unknown")
     except Exception as error:  # numpy parses headers as Python: many classes of errors
@@ -136,7 +136,7 @@ def _header(
     if not fits:
         message = f"{array_name} has the type {dtype}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
-    _check_shape(tuple(held), shape, array_name)
+    _check_shape(tuple(header_shape), shape, array_name)
     return bool(fortran), dtype
 
 

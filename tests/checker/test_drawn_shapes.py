@@ -36,7 +36,7 @@ def judged(seed: int) -> tuple[int, int, int]:
     dims = known = elements = 0
     for node in graph.nodes:
         for name in node.output:
-            type = environment.known.get(name)
+            type = environment.facts.get(name)
             shape = type.shape if isinstance(type, TensorType) else None
             dims += len(graph.values[0][name].shape)
             known += sum(dim is not None for dim in shape or ())

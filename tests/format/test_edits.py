@@ -129,7 +129,7 @@ def test_nested_records_are_formatted_in_linear_time() -> None:
 
 @pytest.mark.parametrize("depth", [10, 50, 90, 97, 98])
 def test_nested_groups_of_binaries_are_formatted(depth: int) -> None:
-    data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 inside of one another
+    data = bytes([0x0B] * depth + [0x0C] * depth)  # groups of field 1 in one another
     text = onnxtext.from_binary(b"\x9b\x06" + data + b"\x9c\x06")
     assert onnxtext.format_text(text) == text
     assert_format_laws(text + "# by hand\n")

@@ -108,7 +108,7 @@ def values(draw: st.DrawFn, variables: list[str], *, last: bool) -> FormalValue:
         doc=draw(DOCS),
     )
     if result.option == "variadic":
-        result.least = draw(st.integers(0, 5))
+        result.min_arity = draw(st.integers(0, 5))
         result.homogeneous = draw(st.booleans())
     return result
 

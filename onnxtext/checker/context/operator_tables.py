@@ -203,8 +203,8 @@ def signature_of(
         imports: the opset imports that apply to the schema's body.
         tentative: whether another version of the schema file may define the operator differently.
     """
-    least_inputs, most_inputs = _counts(schema.inputs)
-    least_outputs, most_outputs = _counts(schema.outputs)
+    min_inputs, max_inputs = _counts(schema.inputs)
+    min_outputs, max_outputs = _counts(schema.outputs)
     attributes = {
         item.attribute.name: AttributeParameter(
             int(item.attribute.type or AttributeType.INT), item.required
@@ -222,10 +222,10 @@ def signature_of(
         schema.deprecated is not None,
         _parameters(schema.inputs),
         _parameters(schema.outputs),
-        least_inputs,
-        most_inputs,
-        least_outputs,
-        most_outputs,
+        min_inputs,
+        max_inputs,
+        min_outputs,
+        max_outputs,
         attributes,
         variables,
         origin,
@@ -262,11 +262,11 @@ def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
 
 def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
     """Return the minimum and maximum number of values for a list of formal inputs or outputs."""
-    least = 0
+    minimum = 0
     for index, formal in enumerate(formals):
         if formal.option == "single":
-            least = index + 1
-        elif formal.option == "variadic" and formal.least:
-            least = index + formal.least
+            minimum = index + 1
+        elif formal.option == "variadic" and formal.min_arity:
+            minimum = index + formal.min_arity
     variadic = bool(formals) and formals[-1].option == "variadic"
-    return least, _MANY if variadic else len(formals)
+    return minimum, _MANY if variadic else len(formals)

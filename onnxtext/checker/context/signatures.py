@@ -56,10 +56,10 @@ class Signature:
         deprecated: whether the operator is deprecated since that version.
         inputs: the formal inputs.
         outputs: the formal outputs.
-        least_inputs: the minimum number of inputs of a node.
-        most_inputs: the maximum number of inputs of a node.
-        least_outputs: the minimum number of outputs of a node.
-        most_outputs: the maximum number of outputs of a node.
+        min_inputs: the minimum number of inputs of a node.
+        max_inputs: the maximum number of inputs of a node.
+        min_outputs: the minimum number of outputs of a node.
+        max_outputs: the maximum number of outputs of a node.
         attributes: the formal attributes by name.
         variables: maps each type variable, such as `T`, to the types that it may stand for.
         origin: the file or package that contains this schema; `""` for the installed onnx.
@@ -76,10 +76,10 @@ class Signature:
     deprecated: bool
     inputs: tuple[Parameter, ...]
     outputs: tuple[Parameter, ...]
-    least_inputs: int
-    most_inputs: int
-    least_outputs: int
-    most_outputs: int
+    min_inputs: int
+    max_inputs: int
+    min_outputs: int
+    max_outputs: int
     attributes: dict[str, AttributeParameter]
     variables: dict[str, frozenset[str]]
     origin: str = ""

@@ -16,7 +16,13 @@ _MAX_SCHEMAS = 100
 
 
 class SettingsError(ValueError):
-    """Raised for invalid settings; the message names the file and the reason."""
+    """Raised for invalid settings; the message names the file and the reason.
+
+    Attributes:
+        code: the code of the diagnostic that reports the error.
+    """
+
+    code = "invalid-settings"
 
 
 class Settings(NamedTuple):
@@ -108,12 +114,14 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     strict = table.get("strict", False)
     if not isinstance(strict, bool):
         raise SettingsError(f"{table_name} strict must be true or false")
-    most = table.get("max-findings")
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+    max_findings = table.get("max-findings")
+    if max_findings is not None and (
+        isinstance(max_findings, bool) or not isinstance(max_findings, int) or max_findings < 0
+    ):
         raise SettingsError(f"{table_name} max-findings must be a number; 0 shows all findings")
     schemas = strings("schemas", "a list of schema files")
     if len(schemas) > _MAX_SCHEMAS:
         raise SettingsError(f"{table_name} schemas: more than {_MAX_SCHEMAS} files")
     select = (*table.get("select", ()), *profile)
     ignore = tuple(table.get("ignore", ()))
-    return Settings(select, ignore, strict, most, tuple(schemas), path)
+    return Settings(select, ignore, strict, max_findings, tuple(schemas), path)

@@ -143,7 +143,7 @@ def determining_sizes(
 
 
 def _equal(
-    facts: NodeFacts, known: Mapping[Influence, Extent], part: TypePart, size: Extent
+    facts: NodeFacts, input_sizes: Mapping[Influence, Extent], part: TypePart, size: Extent
 ) -> list[Influence]:
     """Return the input dimensions of this size that may determine the output dimension `part`.
 
@@ -151,14 +151,14 @@ def _equal(
     two dimensions.
     """
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
-    most = max(ranks, default=0)
+    max_rank = max(ranks, default=0)
     return [
         influence
-        for influence, extent in known.items()
+        for influence, extent in input_sizes.items()
         if influence.part.kind == "dimension"
         and extent == size
         and influence.part.at - ranks[influence.input]
-        in (part.at - most, part.at - ranks[influence.input])
+        in (part.at - max_rank, part.at - ranks[influence.input])
     ]
 
 
@@ -174,8 +174,10 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
 
     def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
         """Infer the output size as if the input sizes `sizes` and the input `values` were known."""
-        own = enumerate(facts.values)
-        valued = facts._replace(values=tuple([values.get(index, value) for index, value in own]))
+        node_values = enumerate(facts.values)
+        valued = facts._replace(
+            values=tuple([values.get(index, value) for index, value in node_values])
+        )
         return infer_size(
             _replace_sizes(valued, {influence: _symbol(influence) for influence in sizes}),
             output,
@@ -241,11 +243,11 @@ def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
 
 def _aligned_dimensions(facts: NodeFacts, part: TypePart) -> list[Influence]:
     """Return the input dimensions that broadcasting aligns with a dimension of the output."""
-    most = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
+    max_rank = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
     return [
-        Influence(index, TypePart("dimension", part.at - most + len(shape)))
+        Influence(index, TypePart("dimension", part.at - max_rank + len(shape)))
         for index, shape in enumerate(facts.shapes)
-        if shape is not None and 0 <= part.at - most + len(shape) < len(shape)
+        if shape is not None and 0 <= part.at - max_rank + len(shape) < len(shape)
     ]
 
 

@@ -92,14 +92,14 @@ def describe_definition(scope: Scope, name: str, describe_place: Where) -> str:
 
 
 def explanation_lines(
-    explanation: Explanation, describe_place: Where, most: int | None
+    explanation: Explanation, describe_place: Where, max_steps: int | None
 ) -> Iterator[str]:
     """Yield the lines of an explanation as text.
 
     Args:
         explanation: the explanation.
         describe_place: converts a place to text.
-        most: the maximum number of steps to show in each chain of steps; None for no limit.
+        max_steps: the maximum number of steps to show in each chain of steps; None for no limit.
     """
     name = explanation.name
     yield f"{quote(name)}: {explanation.written or 'unknown type'}"
@@ -111,7 +111,7 @@ def explanation_lines(
     for step in explanation.steps:
         yield ""
         yield f"{step_title(step)}: {describe_result(step)}"
-        yield from _steps(step, describe_place, most, "  ")
+        yield from _steps(step, describe_place, max_steps, "  ")
 
 
 def step_title(step: ExplanationStep) -> str:
@@ -125,11 +125,11 @@ def describe_result(step: ExplanationStep) -> str:
 
 
 def _steps(
-    step: ExplanationStep, describe_place: Where, most: int | None, indent: str
+    step: ExplanationStep, describe_place: Where, max_steps: int | None, indent: str
 ) -> Iterator[str]:
     """Yield a line for each step of a chain, then indented lines for the last step's sources."""
     *steps, last = source_chain(step)
-    left_out = 0 if most is None else len(steps) + 1 - most
+    left_out = 0 if max_steps is None else len(steps) + 1 - max_steps
     for inner_step in steps[: len(steps) - left_out] if left_out > 1 else steps:
         yield f"{indent}{describe_step(inner_step, describe_place)}"
     if left_out > 1:
@@ -137,7 +137,7 @@ def _steps(
     yield f"{indent}{describe_step(last, describe_place)}"
     for source in last.sources:
         yield f"{indent}- {source.part.of(quote(source.name))}: {describe_result(source)}"
-        yield from _steps(source, describe_place, most, indent + "    ")
+        yield from _steps(source, describe_place, max_steps, indent + "    ")
 
 
 def describe_step(step: ExplanationStep, describe_place: Where) -> str:

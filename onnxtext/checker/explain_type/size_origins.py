@@ -71,11 +71,11 @@ class SizeExplainer:
     Args:
         subject: the model.
         findings: the findings of the model's shape inference, which explain unknown sizes.
-        most: the maximum number of steps in all explanations together.
+        max_steps: the maximum number of steps in all explanations together.
     """
 
     def __init__(
-        self, subject: CheckedModel, findings: list[Finding], *, most: int = _MAX_STEPS
+        self, subject: CheckedModel, findings: list[Finding], *, max_steps: int = _MAX_STEPS
     ) -> None:
         self._targets = resolve_targets(subject)
         self._shapes = SymbolicStep()
@@ -84,7 +84,7 @@ class SizeExplainer:
             for finding in (*findings, *errors_of(subject))
             if finding.places
         }
-        self._left = most
+        self._left = max_steps
 
     def explain(self, view: InferredView, name: str, part: TypePart) -> ExplanationStep:
         """Return the step that explains a size of a value; its `sources` lead to declarations.

@@ -24,11 +24,11 @@ class CallMemo:
     """Caches the results of function calls; limits the number of node visits and the call depth.
 
     Attributes:
-        known: maps the `key` of a call to the cached result of the call.
+        results: maps the `key` of a call to the cached result of the call.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
-        self.known: dict[tuple[object, ...], Any] = {}
+        self.results: dict[tuple[object, ...], Any] = {}
         self._budget = _MAX_NODES + 2 * subject.node_count
         self._depth = 0
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys

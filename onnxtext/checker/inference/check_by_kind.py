@@ -49,7 +49,7 @@ def sizes_fit_by_kind(subject: CheckedModel) -> bool:
     Also False if a node limits a symbol, for example to one number, or equates two symbols.
     """
     kinds = _propagate(subject)
-    return kinds is not None and kinds.symbols.fits
+    return kinds is not None and kinds.symbols.consistent
 
 
 def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:

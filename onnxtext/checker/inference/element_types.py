@@ -47,7 +47,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def run(self) -> list[Finding]:
         """Visit all graphs and functions, including uncalled functions; return the findings."""
         super().run()
-        called_ids = {key[0] for key in self._calls.known}
+        called_ids = {key[0] for key in self._calls.results}
         for scope in self._functions.values():
             if id(scope) not in called_ids:
                 self._scope(scope, (), None)
@@ -223,7 +223,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         self, scope: Scope, index: int, node: Node, target: Target, environment: TypeEnvironment
     ) -> Texts:
         """Return the types of a node's outputs."""
-        types = environment.known
+        types = environment.facts
         find = environment.find
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
         children = scope.children.get(index)
@@ -256,15 +256,15 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
         key = self._calls.key(function, inputs)
-        cached: Texts | None = self._calls.known.get(key)
+        cached: Texts | None = self._calls.results.get(key)
         if cached is None:
             if not self._calls.enter(function):
                 return ()
-            self._calls.known[key] = ()  # the function may call itself
+            self._calls.results[key] = ()  # the function may call itself
             environment = self._scope(function, inputs, None)
             self._calls.leave()
             cached = tuple([environment.find(value.name) for value in function.outputs])
-            self._calls.known[key] = cached
+            self._calls.results[key] = cached
         return cached
 
     def _bodies(

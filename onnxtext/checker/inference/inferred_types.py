@@ -31,7 +31,7 @@ def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
     if by_kind is not None:
         return by_kind
     environments = ShapeInference.of(subject).environments
-    return {scope: environment.known for scope, environment in environments.items()}
+    return {scope: environment.facts for scope, environment in environments.items()}
 
 
 def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
@@ -55,7 +55,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
             continue
         types: dict[str, str] = {}
         plain = elements.get(id(scope))
-        for name, text in plain.known.items() if plain is not None else ():
+        for name, text in plain.facts.items() if plain is not None else ():
             if text is not None:
                 types[name] = _without_shape(text)
         for name, type in types_by_scope.get(id(scope), {}).items():

@@ -183,22 +183,22 @@ class KindShapes:
     `SymbolicShapes`, in contrast, infers the shapes of all nodes.
 
     Attributes:
-        fits: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
+        consistent: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
             restricts a symbol (`N` is 4; `N` is 1 or 8). If False, all methods return unknown
             shapes and values.
     """
 
     def __init__(self) -> None:
-        self.fits = True
+        self.consistent = True
         self._sizes = SizeEquations()
 
     def _update_fits(self) -> None:
         sizes = self._sizes
-        self.fits = not (sizes.learned or sizes.mismatches or sizes.conflicts)
+        self.consistent = not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
     def equate(self, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
-        """Record that two shapes of one value must be equal, and update `fits`."""
-        if self.fits:
+        """Record that two shapes of one value must be equal, and update `consistent`."""
+        if self.consistent:
             equate_dims(self._sizes, left, right, place)
             self._update_fits()
 
@@ -215,7 +215,7 @@ class KindShapes:
             input_facts: the facts about the node's inputs.
             values: the elements of the node's small inputs; may be empty.
         """
-        if not self.fits:
+        if not self.consistent:
             return (), ()
         declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
         inputs = list(shapes_of(input_facts))
@@ -233,7 +233,7 @@ class KindShapes:
             typed: the facts that the declared types of the outputs imply.
             shapes: the computed shapes.
         """
-        if not self.fits:
+        if not self.consistent:
             return ()
         declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
         result = unify_shapes(node, declared_shapes, shapes, self._sizes)
@@ -261,12 +261,12 @@ class FactTable:
     """Interns facts: equal facts become one object, so that keys can use ids.
 
     Attributes:
-        known: maps the `id()` of each declared type to the fact that it implies.
+        facts: maps the `id()` of each declared type to the fact that it implies.
     """
 
     def __init__(self) -> None:
         self._types: dict[Type, Type] = {}
-        self.known: dict[int, ValueFact] = {}
+        self.facts: dict[int, ValueFact] = {}
         self._facts: dict[tuple[int, SymbolicShape], ValueFact] = {}
         self._values: dict[SmallTensor, SmallTensor] = {}
         self._tensors: dict[tuple[object, ...], Tensor] = {}
@@ -274,9 +274,9 @@ class FactTable:
 
     def declared(self, type: Type) -> ValueFact:
         """Return the interned fact about values with this declared type."""
-        cached = self.known.get(id(type))
+        cached = self.facts.get(id(type))
         if cached is None:
-            cached = self.known[id(type)] = self.fact(type, declared_shape(type))
+            cached = self.facts[id(type)] = self.fact(type, declared_shape(type))
             self._kept.append(type)
         return cached
 
@@ -318,8 +318,12 @@ def _is_small(type: Type) -> bool:
     if not isinstance(type, TensorType) or type.shape is None:
         return False
     dims = type.integer_dims
-    most = _MAX_INTEGERS if type.element in ("int64", "int32") else _MAX_OTHER_ELEMENTS
-    return len(dims) == len(type.shape) and 0 <= prod(dims) <= most and min(dims, default=0) >= 0
+    max_elements = _MAX_INTEGERS if type.element in ("int64", "int32") else _MAX_OTHER_ELEMENTS
+    return (
+        len(dims) == len(type.shape)
+        and 0 <= prod(dims) <= max_elements
+        and min(dims, default=0) >= 0
+    )
 
 
 def key_maker() -> KeyMaker:

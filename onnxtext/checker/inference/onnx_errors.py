@@ -74,7 +74,7 @@ def is_expandable(subject: CheckedModel) -> bool:
     """
     if not subject.functions:
         return True
-    most = _MAX_EXPANDED + 10 * subject.node_count
+    max_nodes = _MAX_EXPANDED + 10 * subject.node_count
     resolved = resolve_targets(subject)
     sizes: dict[int, tuple[int, int]] = {}
 
@@ -84,7 +84,7 @@ def is_expandable(subject: CheckedModel) -> bool:
         if cached is not None:
             return cached
         if depth > _DEEPEST:
-            return most + 1, depth
+            return max_nodes + 1, depth
         count, deepest = len(scope.nodes), 0
         called_functions = [target for target in resolved[id(scope)] if type(target) is Scope]
         for target in called_functions:
@@ -100,7 +100,7 @@ def is_expandable(subject: CheckedModel) -> bool:
     for scope in subject.scopes:
         if scope.parent is None and scope.kind != "function":
             count, deepest = size(scope, 0)
-            if count > most or deepest > _DEEPEST:
+            if count > max_nodes or deepest > _DEEPEST:
                 return False
     return True
 

@@ -174,7 +174,7 @@ class KindPropagation:
 
     def _nodes(self, scope: Scope, declared: dict[str, ValueFact]) -> None:
         types, values, children = self._types, self._values, scope.children
-        known_types = self._table.known
+        known_types = self._table.facts
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
@@ -229,7 +229,7 @@ class KindPropagation:
         passed: SmallTensors = ()
         read: Tensors = ()
         if reads is not NOTHING:
-            if reads.values and self.symbols.fits:
+            if reads.values and self.symbols.consistent:
                 passed = tuple(map(self._values.get, node.inputs))
                 if reads.all_values and None in passed:
                     passed = ()

@@ -96,7 +96,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         environment = ShapeEnvironment({}, outer, parameters=parameters or {})
         if not self._quiet:
             self.environments.setdefault(id(scope), environment)
-        types, places = environment.known, environment.places
+        types, places = environment.facts, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             if value.type is not None and value.name not in declared:
@@ -139,7 +139,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     ) -> None:
         """Add the types of a node's outputs to the environment: declared and computed, merged."""
         for index, name in enumerate(node.outputs):
-            if not name or name in environment.known or (id(node), index) in self._contradicted:
+            if not name or name in environment.facts or (id(node), index) in self._contradicted:
                 continue
             inferred = output_types[index] if index < len(output_types) else None
             declaration = declared.get(name)
@@ -155,7 +155,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             elif declaration is not None:
                 inferred = declaration[0]
             if inferred is not None:
-                environment.known[name] = inferred
+                environment.facts[name] = inferred
                 environment.places[name] = (
                     declaration[1] if declaration is not None else Place(node, ("outputs", index))
                 )
@@ -361,7 +361,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._calls.key(function, (*inputs, *values, self._quiet), attributes)
-        cached: tuple[Types, SmallTensors] | None = self._calls.known.get(key)
+        cached: tuple[Types, SmallTensors] | None = self._calls.results.get(key)
         if cached is None:
             if not self._calls.enter(function):
                 return (), ()
@@ -370,7 +370,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             self._calls.leave()
             names = [value.name for value in function.outputs]
             cached = tuple(map(environment.find, names)), tuple(map(environment.value, names))
-            self._calls.known[key] = cached
+            self._calls.results[key] = cached
         return cached
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:

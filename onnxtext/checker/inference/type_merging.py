@@ -96,7 +96,7 @@ def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozen
                 return replace(declared, shape=inferred.shape)
             if len(declared.shape) == len(inferred.shape):
                 pairs = zip(declared.shape, inferred.shape, strict=True)
-                dims = tuple([_merge_dims(own, found, symbols) for own, found in pairs])
+                dims = tuple([_merge_dims(declared, found, symbols) for declared, found in pairs])
                 return replace(declared, shape=dims) if dims != declared.shape else declared
         case SequenceType(a), SequenceType(b):
             return SequenceType(merge_types(a, b, symbols), declared.decorators)

@@ -73,9 +73,9 @@ def bind_type_variables(
             output_types.append(None)
         elif formal.type in signature.variables:
             allowed = signature.variables[formal.type]
-            known = bound.get(formal.type) if formal.homogeneous else None
+            bound_type = bound.get(formal.type) if formal.homogeneous else None
             only = next(iter(allowed)) if len(allowed) == 1 and not allows_any(allowed) else None
-            output_types.append(known[0] if known else only)
+            output_types.append(bound_type[0] if bound_type else only)
         else:
             output_types.append(next(iter(signature.allowed(formal.type))))
     return tuple(output_types), None

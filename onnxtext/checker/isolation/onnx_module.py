@@ -23,9 +23,9 @@ _LOADING = Lock()
 def onnx_native_module() -> Any:
     """Return the module `onnx.onnx_cpp2py_export`; load it at the first call."""
     with _LOADING:
-        known = sys.modules.get(NATIVE)
-        if known is not None:
-            return known
+        loaded = sys.modules.get(NATIVE)
+        if loaded is not None:
+            return loaded
         if "onnx" not in sys.modules and "onnxtext.cli.main" in sys.modules:
             module = _load_without_package()
             if module is not None:

@@ -122,18 +122,18 @@ class InferenceClient:
     Answers of `node` are cached.
 
     Args:
-        known: a cache of answers from earlier checks; `node` adds answers to it. Failures are not
+        answers: a cache of answers from earlier checks; `node` adds answers to it. Failures are not
             added, because a later check may succeed; they are cached only within one check.
 
     Attributes:
         failures: the failures of requests, in the order of the requests.
     """
 
-    def __init__(self, known: Answers | None = None) -> None:
+    def __init__(self, answers: Answers | None = None) -> None:
         self.failures: list[Failure] = []
-        self._known = {} if known is None else known
-        if len(self._known) >= _MAX_CACHED:
-            self._known.clear()
+        self._answers = {} if answers is None else answers
+        if len(self._answers) >= _MAX_CACHED:
+            self._answers.clear()
         self._failed_requests: dict[object, Failure] = {}
         self._lost_seconds = 0.0
 
@@ -199,15 +199,15 @@ class InferenceClient:
             operator, node, tuple(types.items()), tuple(constants.items()),
             tuple(opsets.items()), version,
         )  # fmt: skip
-        cached: Answer | None = self._known.get(key)
+        cached: Answer | None = self._answers.get(key)
         if cached is None:
             cached = self._failed_requests.get(key)
         if cached is None:
             cached = self._ask("node", size, *arguments)
             if isinstance(cached, Failure):
                 self._failed_requests[key] = cached
-            elif len(self._known) < _MAX_CACHED:
-                self._known[key] = cached
+            elif len(self._answers) < _MAX_CACHED:
+                self._answers[key] = cached
         return cached
 
     def _ask(self, kind: str, size: int, *arguments: Any) -> Answer:

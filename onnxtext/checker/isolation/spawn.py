@@ -174,8 +174,8 @@ def _max_files() -> int:
     """Return the maximum number of open files, but at most 2**20."""
     import resource
 
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return most if 0 < most < 1 << 20 else 1 << 20
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return limit if 0 < limit < 1 << 20 else 1 << 20
 
 
 def interpreter() -> str:

@@ -249,13 +249,13 @@ def _reference(
             )
         return
     if name not in parameters:
-        near = subject.nearest(name, parameters)
+        suggestion = subject.nearest(name, parameters)
         yield Finding(
             "attribute-ref-unknown",
             f"the function {quote(scope.function.name)} has no attribute parameter {quote(name)}",
             (place,),
-            help=f"did you mean {quote(near)}?"
-            if near
+            help=f"did you mean {quote(suggestion)}?"
+            if suggestion
             else "declare it as a parameter of the function, or write the value itself",
         )
         return

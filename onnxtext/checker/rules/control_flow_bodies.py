@@ -40,28 +40,28 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
         initializers = {value.name for value in body.initializers}
         names = [name for name in names if name not in initializers]
     outputs = len(body.outputs)
-    least_outputs = len(node.outputs)
+    min_outputs = len(node.outputs)
     match node.op_type:
         case "If":
             passed = 0
         case "Loop":
             carried = max(len(node.inputs) - 2, 0)
             passed = 2 + carried
-            least_outputs = 1 + max(carried, least_outputs)
+            min_outputs = 1 + max(carried, min_outputs)
         case "Scan":
             passed = len(node.inputs) - (1 if signature.since < 9 else 0)
             scanned = attribute_value(node.attributes, "num_scan_inputs")
             if isinstance(scanned, int):
-                least_outputs = max(passed - scanned, least_outputs)
+                min_outputs = max(passed - scanned, min_outputs)
         case _:
             return
     if len(names) != passed:
         yield _wrong_count(node, body, "input", len(names), passed)
     if node.op_type == "If":
-        if outputs != least_outputs:
-            yield _wrong_count(node, body, "output", outputs, least_outputs)
-    elif outputs < least_outputs:
-        yield _wrong_count(node, body, "output", outputs, least_outputs, " or more")
+        if outputs != min_outputs:
+            yield _wrong_count(node, body, "output", outputs, min_outputs)
+    elif outputs < min_outputs:
+        yield _wrong_count(node, body, "output", outputs, min_outputs, " or more")
 
 
 def _wrong_count(

@@ -156,7 +156,7 @@ def _node(
     name = _text(field_of(record, "configuration_id"))
     configuration = configurations.get(name)
     if configuration is None and subject.model is not None:
-        near = subject.nearest(name, configurations)
+        suggestion = subject.nearest(name, configurations)
         yield Finding(
             "device-config-unknown",
             f"this `{node.op_type}` refers to the device configuration {quote(name)}, which the "
@@ -164,8 +164,8 @@ def _node(
             if name
             else f"a device configuration of this `{node.op_type}` has no `configuration_id`",
             (place,),
-            help=f"did you mean {quote(near)}?"
-            if near
+            help=f"did you mean {quote(suggestion)}?"
+            if suggestion
             else f"add {quote(name) if name else 'it'} to the section `configuration`, "
             "or refer to an existing configuration",
         )

@@ -73,7 +73,7 @@ def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]
 
 
 def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Finding:
-    near = subject.nearest(node.overload or "", overloads)
+    suggestion = subject.nearest(node.overload or "", overloads)
     shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
     ending = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
     listing = ", ".join(shown) + ending
@@ -84,8 +84,8 @@ def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Fin
         "function-overload-unknown",
         f"the function {quote(node.op_type)} {lacks}",
         (Place(node, ("op_type",)),),
-        help=f"did you mean {quote(near)}?"
-        if near
+        help=f"did you mean {quote(suggestion)}?"
+        if suggestion
         else "call an overload that exists, or define this overload",
         notes=(f"its overloads: {listing}",),
     )
@@ -131,16 +131,16 @@ def _attributes(
         present.add(attribute.name)
         place = Place(node, ("attributes", index))
         if attribute.name not in parameters:
-            near = subject.nearest(attribute.name, parameters)
+            suggestion = subject.nearest(attribute.name, parameters)
             yield Finding(
                 "function-call-attribute",
                 f"the function {quote(function.name)} has no attribute {quote(attribute.name)}",
                 (place, definition),
-                help=f"did you mean {quote(near)}?"
-                if near
+                help=f"did you mean {quote(suggestion)}?"
+                if suggestion
                 else "remove the attribute, or add it to the attribute parameters of the function",
                 severity="info" if attribute.name.startswith("__") else None,
-                repair=rename_repair(node, attribute.name, near),
+                repair=rename_repair(node, attribute.name, suggestion),
             )
         else:
             formal = parameters[attribute.name]

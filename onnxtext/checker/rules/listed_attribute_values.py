@@ -204,18 +204,18 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
         items = dict.fromkeys([item for item in values if isinstance(item, (int, bytes))])
         place = Place(node, ("attributes", index, "value"))
         if isinstance(entry.values, range):
-            known = [f"`{number}`" for number in entry.values[:_MAX_SHOWN]]
-            known += ["…"] * (len(entry.values) > _MAX_SHOWN)
+            candidates = [f"`{number}`" for number in entry.values[:_MAX_SHOWN]]
+            candidates += ["…"] * (len(entry.values) > _MAX_SHOWN)
             for item in items:
                 if isinstance(item, int) and item not in entry.values:
-                    yield _unknown(entry, place, str(item), known)
+                    yield _unknown(entry, place, str(item), candidates)
         else:
-            known = [f"`{name}`" for name in sorted(entry.values.split())]
+            candidates = [f"`{name}`" for name in sorted(entry.values.split())]
             for item in items:
                 if isinstance(item, bytes):
                     text = item.decode("utf-8", "backslashreplace")
                     if not _is_listed(node, entry, text):
-                        found = _unknown(entry, place, text, known)
+                        found = _unknown(entry, place, text, candidates)
                         yield found if item is value else found._replace(repair=None)
 
 
@@ -229,16 +229,18 @@ def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> 
         candidates: the listed values as the note shows them.
     """
     node = place.item
-    near = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None
+    suggestion = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None
     return Finding(
         "attribute-value-unknown",
         f"the attribute `{entry.attribute}` of `{node.op_type}` has the unknown value "
         + (quote(text) if text else '`""`'),
         (place,),
-        help=f"did you mean `{near}`?" if near else "write one of the values in the note",
+        help=f"did you mean `{suggestion}`?"
+        if suggestion
+        else "write one of the values in the note",
         notes=(f"its values: {', '.join(candidates)}",),
         severity="warning" if _loads(node, entry, text) else None,
-        repair=Repair("respell", node, (f'"{text}"', f'"{near}"')) if near else None,
+        repair=Repair("respell", node, (f'"{text}"', f'"{suggestion}"')) if suggestion else None,
     )
 
 

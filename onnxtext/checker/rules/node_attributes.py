@@ -112,18 +112,18 @@ def _misfit(
     if formal is None:
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
-        near = nearest_name(attribute.name, signature.attributes)
+        suggestion = nearest_name(attribute.name, signature.attributes)
         names = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
         yield Finding(
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quote(attribute.name)}",
             (Place(node, ("attributes", index)),),
-            help=f"did you mean {quote(near)}?"
-            if near
+            help=f"did you mean {quote(suggestion)}?"
+            if suggestion
             else "remove the attribute, or correct its name",
             notes=(f"its attributes: {names}" if names else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
-            repair=rename_repair(node, attribute.name, near),
+            repair=rename_repair(node, attribute.name, suggestion),
         )
         return
     assert attribute.type is not None

@@ -165,17 +165,17 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
         help = f"it was added in version {history[0]}: import that version or a later version"
     else:
         message = f"there is no operator {quote(shown)}"
-        near = None
+        suggestion = None
         if subject.may_suggest:
-            near = subject.nearest(name, [*functions.get(domain, ()), *schemas.names(domain)])
+            suggestion = subject.nearest(name, [*functions.get(domain, ()), *schemas.names(domain)])
         other = next(
             (d for d in ("", "ai.onnx.ml") if d != domain and schemas.history(d, name)), None
         )
-        if near:
-            help = f"did you mean {quote(near)}?"
+        if suggestion:
+            help = f"did you mean {quote(suggestion)}?"
             from onnxtext.printer.quoting import quote_word  # a slow import, rarely needed
 
-            right = f"{domain}.{quote_word(near)}" if domain else quote_word(near)
+            right = f"{domain}.{quote_word(suggestion)}" if domain else quote_word(suggestion)
             repair = Repair("respell", places[0].item, (shown, right))
         elif other is not None:
             meant = f"`{other}.{name}`" if other else f"the standard operator `{name}`"
@@ -183,14 +183,14 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
         tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
         if tables and domain not in functions:
             origins = ", ".join([table.origin for table in tables])
-            if near is None and other is None and all(table.tentative for table in tables):
+            if suggestion is None and other is None and all(table.tentative for table in tables):
                 return _unlisted(shown, origins, places)
             message += f" in {origins}"
-            severity = "warning" if near is None or tables[0].tentative else None
+            severity = "warning" if suggestion is None or tables[0].tentative else None
         elif not schemas.knows(domain):
             message += f": {quote(domain)} has functions in this model, but none with this name"
             # A domain may have both functions in the model and operators in the runtime.
-            severity = "warning" if near is None else None
+            severity = "warning" if suggestion is None else None
     return Finding(
         "op-unknown", message, tuple(places), help=help, severity=severity, repair=repair
     )
@@ -223,7 +223,7 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
 def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
     # Another version of the schema's origin may accept more inputs, but rarely requires fewer.
     is_certain = finding.code == "optional-input-missing" or (
-        finding.code == "input-count" and len(node.inputs) < signature.least_inputs
+        finding.code == "input-count" and len(node.inputs) < signature.min_inputs
     )
     return with_schema_origin(
         finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
@@ -232,16 +232,16 @@ def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
 
 def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
     inputs, outputs = node.inputs, node.outputs
-    if not signature.least_inputs <= len(inputs) <= signature.most_inputs:
+    if not signature.min_inputs <= len(inputs) <= signature.max_inputs:
         yield _count(node, signature, "input", len(inputs))
-    if not signature.least_outputs <= len(outputs) <= signature.most_outputs and outputs:
+    if not signature.min_outputs <= len(outputs) <= signature.max_outputs and outputs:
         yield _count(node, signature, "output", len(outputs))
     # If there are too many, one without a name is surplus rather than missing.
-    for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.most_inputs)]):
+    for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
         formal = None if name else signature.input(index)
         if formal is not None and (
             formal.option == "single"
-            or (formal.option == "variadic" and index < signature.least_inputs)
+            or (formal.option == "variadic" and index < signature.min_inputs)
         ):
             yield Finding(
                 "optional-input-missing",
@@ -249,9 +249,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
                 (Place(node, ("inputs", index)),),
                 help=f"write the name of a value as the input `{formal.name}`",
             )
-    for index, name in enumerate(
-        outputs[: len(outputs) * (len(outputs) <= signature.most_outputs)]
-    ):
+    for index, name in enumerate(outputs[: len(outputs) * (len(outputs) <= signature.max_outputs)]):
         formal = None if name else signature.output(index)
         if formal is not None and formal.option == "single":
             yield Finding(
@@ -264,17 +262,21 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
 
 def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     formals = signature.inputs if kind == "input" else signature.outputs
-    least = signature.least_inputs if kind == "input" else signature.least_outputs
-    most = signature.most_inputs if kind == "input" else signature.most_outputs
-    if least == most:
-        expected = count_noun(least, kind)
-    elif most >= 1 << 30:
-        expected = f"{least} or more {kind}s"
+    min_count = signature.min_inputs if kind == "input" else signature.min_outputs
+    max_count = signature.max_inputs if kind == "input" else signature.max_outputs
+    if min_count == max_count:
+        expected = count_noun(min_count, kind)
+    elif max_count >= 1 << 30:
+        expected = f"{min_count} or more {kind}s"
     else:
-        expected = f"{least} to {most} {kind}s"
-    if count > most:
-        place = Place(node, (f"{kind}s", most))
-        help = f"keep only the first {count_noun(most, kind)}" if most else f"remove the {kind}s"
+        expected = f"{min_count} to {max_count} {kind}s"
+    if count > max_count:
+        place = Place(node, (f"{kind}s", max_count))
+        help = (
+            f"keep only the first {count_noun(max_count, kind)}"
+            if max_count
+            else f"remove the {kind}s"
+        )
     else:
         place = Place(node, (f"{kind}s",) if count else ())
         help = f"add the missing {kind}s"

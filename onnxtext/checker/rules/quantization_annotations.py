@@ -25,14 +25,14 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         for annotation in scope.quantization:
             place = Place(annotation)
             if not _is_visible(annotation.tensor_name, scope):
-                near = subject.nearest(annotation.tensor_name, scope.position)
+                suggestion = subject.nearest(annotation.tensor_name, scope.position)
                 yield Finding(
                     "quantization-annotation",
                     f"the annotated tensor {quote(annotation.tensor_name)} is not in "
                     f"{scope.describe()}",
                     (place,),
-                    help=f"did you mean {quote(near)}?"
-                    if near
+                    help=f"did you mean {quote(suggestion)}?"
+                    if suggestion
                     else "name a value of this graph, or remove the annotation",
                 )
             for index, (key, name) in enumerate(annotation.entries):
@@ -44,18 +44,18 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                         (Place(annotation, ("entries", index, "value")),),
                         help="name a value of this graph, or remove the entry",
                     )
-                near = None if key in KEYS else nearest_name(key, KEYS)
+                suggestion = None if key in KEYS else nearest_name(key, KEYS)
                 selected = subject.is_selected("quantization-annotation")
-                if near is not None or (key not in KEYS and selected):
+                if suggestion is not None or (key not in KEYS and selected):
                     help = "rename the key, or remove the entry"
                     yield Finding(
                         "quantization-annotation",
                         f"unknown key {quote(key)}: use `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
                         (Place(annotation, ("entries", index, "key")),),
-                        help=help if near is None else f"did you mean `{near}`?",
-                        severity="hint" if near is None else "warning",
-                        repair=Repair("respell", annotation, (f'"{key}"', f'"{near}"'))
-                        if near
+                        help=help if suggestion is None else f"did you mean `{suggestion}`?",
+                        severity="hint" if suggestion is None else "warning",
+                        repair=Repair("respell", annotation, (f'"{key}"', f'"{suggestion}"'))
+                        if suggestion
                         else None,
                     )
 

@@ -66,10 +66,10 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
 
 def _name_list(names: list[str]) -> str:
     """Return a phrase that lists names: `a`, `a and b`, or for too many, `a, b and 3 others`."""
-    most = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
-    words = [quote(name) for name in most]
-    if len(most) < len(names):
-        words.append(f"{len(names) - len(most)} others")
+    shown = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
+    words = [quote(name) for name in shown]
+    if len(shown) < len(names):
+        words.append(f"{len(names) - len(shown)} others")
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

@@ -80,24 +80,24 @@ def _hint(tensor: TensorUse) -> str:
 def _fields(
     tensor: TensorUse, element: ElementType, count: int, fields: dict[str, object]
 ) -> Iterator[Finding]:
-    held = [name for name, value in fields.items() if value]
-    if not count and held:
-        yield _empty(tensor, f"data in `{held[0]}`")
+    filled = [name for name, value in fields.items() if value]
+    if not count and filled:
+        yield _empty(tensor, f"data in `{filled[0]}`")
         return
-    if not held and count:
+    if not filled and count:
         yield _size(tensor, f"has {count_noun(count, 'element')}, but no data")
-    if held and not fields.get("raw_data", True):
+    if filled and not fields.get("raw_data", True):
         yield _field(
             tensor,
-            f"has an empty `raw_data`, which readers use instead of the data in `{held[0]}`",
+            f"has an empty `raw_data`, which readers use instead of the data in `{filled[0]}`",
             "remove `raw_data`",
         )._replace(severity="warning")  # onnx's checker accepts this
-    if len(held) > 1:
-        names = ", ".join(f"`{name}`" for name in held)
+    if len(filled) > 1:
+        names = ", ".join(f"`{name}`" for name in filled)
         yield _field(
             tensor, f"has data in more than one field: {names}", "keep the data in one field"
         )
-    elif held and held[0] == "raw_data":
+    elif filled and filled[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
@@ -105,20 +105,20 @@ def _fields(
         elif len(data) != raw_size(element, count):
             expected = count_noun(raw_size(element, count), "byte")
             yield _size(tensor, f"needs {expected}, but `raw_data` has {len(data):,}")
-    elif held and held[0] != element.field:
+    elif filled and filled[0] != element.field:
         yield _field(
             tensor,
-            f"has its data in `{held[0]}`, not in `{element.field}`",
+            f"has its data in `{filled[0]}`, not in `{element.field}`",
             f"write `[…]` (raw data), or `{element.field}{{…}}`",
         )
-    elif held and held[0] == "string_data":
+    elif filled and filled[0] == "string_data":
         values = fields["string_data"]
         assert isinstance(values, tuple)
         yield from _check_count(tensor, count, len(values), "strings")
-    elif held:
-        data = fields[held[0]]
+    elif filled:
+        data = fields[filled[0]]
         assert isinstance(data, bytes)
-        yield from _check_typed_fields(tensor, element, count, len(data) // ENTRY_WIDTHS[held[0]])
+        yield from _check_typed_fields(tensor, element, count, len(data) // ENTRY_WIDTHS[filled[0]])
 
 
 def _check_typed_fields(

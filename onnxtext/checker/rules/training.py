@@ -68,13 +68,13 @@ def _keys(
         for key, _ in pairs:
             place = Place(training, (field, f'"{key}"'))
             if key not in initializers:
-                near = subject.nearest(key, initializers)
+                suggestion = subject.nearest(key, initializers)
                 yield Finding(
                     "training-binding-key",
                     f"the `{field}` sets {quote(key)}, which is not an initializer",
                     (place,),
-                    help=f"did you mean {quote(near)}?"
-                    if near
+                    help=f"did you mean {quote(suggestion)}?"
+                    if suggestion
                     else "name an initializer of the graph or of the algorithm",
                 )
             if key in seen:
@@ -112,13 +112,13 @@ def _values(
             continue
         for _, name in pairs:
             if name not in outputs:
-                near = subject.nearest(name, outputs)
+                suggestion = subject.nearest(name, outputs)
                 yield Finding(
                     "training-binding-value",
                     f"the `{field}` uses {quote(name)}, which is not an output of {graph_name}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"did you mean {quote(near)}?"
-                    if near
+                    help=f"did you mean {quote(suggestion)}?"
+                    if suggestion
                     else f"use an output of {graph_name}",
                 )
 

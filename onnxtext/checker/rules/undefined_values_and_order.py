@@ -83,8 +83,8 @@ def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None
     if repair is not None:
         if other.repair is None or other.repair.argument[0] != repair.argument[0]:
             return None
-        near, uses = repair.argument
-        repair = repair._replace(argument=(near, uses + other.repair.argument[1]))
+        suggestion, uses = repair.argument
+        repair = repair._replace(argument=(suggestion, uses + other.repair.argument[1]))
     elif other.repair is not None:
         return None
     places = first.places + other.places
@@ -136,7 +136,7 @@ def _undefined(
 def _undefined_value(
     subject: CheckedModel, scope: Scope, name: str, places: list[Place]
 ) -> Finding:
-    near, later = _suggestions(subject, scope, name, places[0].item)
+    suggestion, later = _suggestions(subject, scope, name, places[0].item)
     notes: tuple[str, ...] = ()
     inner = _inner_definition(scope, name) if subject.may_suggest else None
     if inner is not None:
@@ -145,25 +145,25 @@ def _undefined_value(
         "value-undefined",
         _undefined_message(name, places),
         tuple(places),
-        help=f"did you mean {quote(near or later or '')}?"
-        if near or later
+        help=f"did you mean {quote(suggestion or later or '')}?"
+        if suggestion or later
         else "name an input, an initializer or an output of an earlier node",
         notes=notes,
-        repair=_rename(scope, name, near, places) if near else None,
+        repair=_rename(scope, name, suggestion, places) if suggestion else None,
     )
 
 
-def _rename(scope: Scope, name: str, near: str, places: list[Place]) -> Repair:
-    """Return the repair that replaces the undefined `name` by the similar name `near`.
+def _rename(scope: Scope, name: str, suggestion: str, places: list[Place]) -> Repair:
+    """Return the repair that replaces the undefined `name` by the similar name `suggestion`.
 
     The repair is only a guess (`respelling`) if another name is equally similar. It is also a guess
-    if several nodes use `name` but no node uses `near`: the definition may be misspelled.
+    if several nodes use `name` but no node uses `suggestion`: the definition may be misspelled.
     """
     users = {id(place.item) for place in places}
-    is_used = len(users) == 1 or any(near in node.inputs for node in scope.nodes)
-    if is_used and is_clear_correction(name, near, _names(scope, places[0].item)):
-        return Repair("rename", name, (near, tuple([(p.item, p.part[1]) for p in places])))
-    return respelling(places[0].item, name, near)
+    is_used = len(users) == 1 or any(suggestion in node.inputs for node in scope.nodes)
+    if is_used and is_clear_correction(name, suggestion, _names(scope, places[0].item)):
+        return Repair("rename", name, (suggestion, tuple([(p.item, p.part[1]) for p in places])))
+    return respelling(places[0].item, name, suggestion)
 
 
 def _suggestions(
@@ -174,10 +174,10 @@ def _suggestions(
     At least one of them is None. A value that is defined later may depend on this node, so no
     repair writes the name `later`.
     """
-    near = subject.nearest(name, _names(scope, node, later=True))
-    if near is None:  # perhaps a visible and a later name are equally similar
+    suggestion = subject.nearest(name, _names(scope, node, later=True))
+    if suggestion is None:  # perhaps a visible and a later name are equally similar
         return subject.nearest(name, _names(scope, node)), None
-    return (near, None) if near in _names(scope, node) else (None, near)
+    return (suggestion, None) if suggestion in _names(scope, node) else (None, suggestion)
 
 
 def _names(scope: Scope, node: Node, *, later: bool = False) -> Iterator[str]:
@@ -323,9 +323,13 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
                 yield _unchanged_output(scope, value)
             continue
         outer = scope.find_outer(value.name) if scope.parent is not None else None
-        near = None if outer else subject.nearest(value.name, scope.position)
+        suggestion = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = f"did you mean {quote(near)}?" if near else "name a value that a node computes"
+        help = (
+            f"did you mean {quote(suggestion)}?"
+            if suggestion
+            else "name a value that a node computes"
+        )
         if outer is not None:
             owner = outer[0].describe()
             notes = (f"it is defined in {owner}, but a graph cannot output values of outer graphs",)

@@ -80,15 +80,17 @@ def _unknown(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
     for value in scope.infos:
         if value.name and value.name not in scope.position:
             untyped = (name for name in scope.position if name not in declared)
-            near = subject.nearest(value.name, untyped)
+            suggestion = subject.nearest(value.name, untyped)
             yield Finding(
                 "value-info-unknown",
                 f"`value_info` describes {quote(value.name)}, "
                 f"which {scope.describe()} does not define",
                 (Place(value, ("name",)),),
-                help=f"did you mean {quote(near)}?" if near else "remove it",
+                help=f"did you mean {quote(suggestion)}?" if suggestion else "remove it",
                 severity="warning" if scope.is_graph else "error",
-                repair=respelling(value, value.name, near) if near else Repair("remove", value),
+                repair=respelling(value, value.name, suggestion)
+                if suggestion
+                else Repair("remove", value),
             )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnxtext.checker.engine.project_settings import Settings
     from onnxtext.diagnostics import Diagnostic
 
-DEFAULT_MOST = 100
+DEFAULT_MAX_FINDINGS = 100
 
 EXPLANATION = """\b
 Examples:
@@ -131,7 +131,7 @@ def _codes(
     "--max-findings",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MOST}]",
+    help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MAX_FINDINGS}]",
 )
 @click.option(
     "--schemas",
@@ -266,16 +266,18 @@ def _check_content(
     except RecursionError:
         diagnostics = [too_deep(shown)]
     strict = choice.strict or settings.strict
-    most = choice.max_findings
-    if most is None:
-        most = DEFAULT_MOST if settings.max_findings is None else settings.max_findings
+    max_findings = choice.max_findings
+    if max_findings is None:
+        max_findings = (
+            DEFAULT_MAX_FINDINGS if settings.max_findings is None else settings.max_findings
+        )
     before = after = None  # the model before and after the conversion; None to write nothing
     if target is not None and not _has_errors(diagnostics):
         before = after = data if is_binary(data, shown) else decode_text(data, shown)
         if choice.targets:
             changes, after = convert_content(before, shown, choice.targets)
             diagnostics += changes
-    report_findings(diagnostics, most, shown, reporter, strict=strict)
+    report_findings(diagnostics, max_findings, shown, reporter, strict=strict)
     if target is None:
         return
     if before is None or after is None or _has_errors(diagnostics):
@@ -328,25 +330,26 @@ def _write(
 
 
 def report_findings(
-    diagnostics: list[Diagnostic], most: int, name: str, reporter: Reporter, *, strict: bool
+    diagnostics: list[Diagnostic], max_findings: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
     """Report the findings of a file, and set the exit status if there are errors.
 
     Args:
         diagnostics: the findings.
-        most: the maximum number of findings to report, errors first, then warnings; 0 for all.
+        max_findings: the maximum number of findings to report, errors first, then warnings; 0
+            for all.
         name: the name of the file.
         reporter: the reporter.
         strict: whether warnings set the exit status, too.
     """
     failing = ("error", "warning") if strict else ("error",)
     chosen = diagnostics
-    if most and len(diagnostics) > most:
+    if max_findings and len(diagnostics) > max_findings:
         rank = {"error": 0, "warning": 1}
         order = sorted(
             range(len(diagnostics)), key=lambda i: (rank.get(diagnostics[i].severity, 2), i)
         )
-        chosen = [diagnostics[i] for i in sorted(order[:most])]
+        chosen = [diagnostics[i] for i in sorted(order[:max_findings])]
     for diagnostic in chosen:
         reporter.found(diagnostic, name)
     if len(chosen) < len(diagnostics):

@@ -233,8 +233,8 @@ class _Model:
 
     # ---- Explanations -----------------------------------------------------------------------
 
-    def text(self, scope: Scope, name: str, most: int | None) -> str:
-        """Return the explanation of a value as text, with at most `most` steps (None: all)."""
+    def text(self, scope: Scope, name: str, max_steps: int | None) -> str:
+        """Return the explanation of a value as text, with at most `max_steps` steps (None: all)."""
         from onnxtext.checker.explain_type.explanation import explain_value, explanation_lines
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 
@@ -243,7 +243,9 @@ class _Model:
             reason = "functions call themselves" if self._inference is None else "it has errors"
             return escape_controls(f"`{name}`: unknown type, because {reason}")
         found = list(
-            explanation_lines(explain_value(self._explainer, views[0], name), self._where, most)
+            explanation_lines(
+                explain_value(self._explainer, views[0], name), self._where, max_steps
+            )
         )
         notes = list(self._notes(scope, name, views))
         return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])

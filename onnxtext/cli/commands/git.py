@@ -251,6 +251,7 @@ def checkout(output_format: str, color: str) -> int:
 )
 @click.option(
     "--most",
+    "max_characters",
     type=click.IntRange(min=0),
     metavar="N",
     help="Show only the models that fit into N characters, and name up to 20 of the others.",
@@ -261,7 +262,7 @@ def diff(
     new: str,
     form: Form | None,
     every: bool,
-    most: int | None,
+    max_characters: int | None,
     output_format: str,
     color: str,
 ) -> int:
@@ -278,7 +279,7 @@ def diff(
         for index, change in enumerate(changes):
             shown = _shown_change(top, change, form or "text", color, every=every)
             length += len(shown)
-            if most is not None and length > most:
+            if max_characters is not None and length > max_characters:
                 for line in _not_shown(changes[index:], form):
                     print_to_stdout(line, end)
                 break

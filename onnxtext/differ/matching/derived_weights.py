@@ -184,18 +184,18 @@ def _values(tensor: TensorRef, array: Array) -> _Values | None:
 _NOT_NUMERIC = ("bool", "string")
 
 
-def _axis(shape: tuple[int, ...], size: int, known: int | None) -> int | None:
+def _axis(shape: tuple[int, ...], size: int, node_axis: int | None) -> int | None:
     """Return the axis of a weight that has one scale per index; None if unknown.
 
     Args:
         shape: the shape of the weight.
         size: the number of elements of the scale.
-        known: the axis according to the node that uses the weight; negative numbers count from the
-            end. If None, the axis is inferred from the shape.
+        node_axis: the axis according to the node that uses the weight; negative numbers count from
+            the end. If None, the axis is inferred from the shape.
     """
-    if known is not None:
-        known += len(shape) if known < 0 else 0
-        return known if 0 <= known < len(shape) and shape[known] == size else None
+    if node_axis is not None:
+        node_axis += len(shape) if node_axis < 0 else 0
+        return node_axis if 0 <= node_axis < len(shape) and shape[node_axis] == size else None
     fitting = [axis for axis, dim in enumerate(shape) if dim == size]
     return fitting[0] if len(fitting) == 1 else None
 

@@ -224,11 +224,11 @@ def _weight_text(weights: WeightChange) -> str:
 
 
 def _renames(diff: ModelDiff, *, every: bool) -> Iterator[DiffLine]:
-    most = len(diff.renames) if every else MAX_RENAMES
+    shown = len(diff.renames) if every else MAX_RENAMES
     yield DiffLine("@", f"renamed ({len(diff.renames):,})")
-    for rename in diff.renames[:most]:
+    for rename in diff.renames[:shown]:
         spell = quote_word if rename.kind == "node" else value_name
         owner = "" if rename.path == "graph" else f" in {rename.path}"
         yield DiffLine("~", f"{rename.kind} {spell(rename.old)} → {spell(rename.new)}{owner}")
-    if len(diff.renames) > most:
-        yield DiffLine("#", f" … and {len(diff.renames) - most:,} more; --all shows them")
+    if len(diff.renames) > shown:
+        yield DiffLine("#", f" … and {len(diff.renames) - shown:,} more; --all shows them")

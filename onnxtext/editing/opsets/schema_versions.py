@@ -62,8 +62,8 @@ def misfit_reason(
         return f"`{node.op_type}` was removed in version {signature.since}"
     return (
         _attributes(node, signature)
-        or _count(node.inputs, signature.least_inputs, signature.most_inputs, "input")
-        or _count(node.outputs, signature.least_outputs, signature.most_outputs, "output")
+        or _count(node.inputs, signature.min_inputs, signature.max_inputs, "input")
+        or _count(node.outputs, signature.min_outputs, signature.max_outputs, "output")
         or _types(node, signature, before, facts, scope)
     )
 
@@ -84,12 +84,12 @@ def _attributes(node: Node, signature: Signature) -> str | None:
     return None
 
 
-def _count(names: tuple[str, ...], least: int, most: int, kind: str) -> str | None:
-    if least <= len(names) <= most:
+def _count(names: tuple[str, ...], min_count: int, max_count: int, kind: str) -> str | None:
+    if min_count <= len(names) <= max_count:
         return None
-    bound = f"least {count_noun(least, kind)}"
-    if len(names) > most:
-        bound = f"most {count_noun(most, kind)}"
+    bound = f"least {count_noun(min_count, kind)}"
+    if len(names) > max_count:
+        bound = f"most {count_noun(max_count, kind)}"
     verb = "takes" if kind == "input" else "gives"
     return f"it {verb} at {bound}, but this node has {len(names)}"
 

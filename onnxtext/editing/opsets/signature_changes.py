@@ -220,8 +220,8 @@ def _versions(conversion: NodeConversion, step: Step) -> str:
 def _drop_trailing(conversion: NodeConversion, since: int) -> None:
     """Remove omitted inputs and outputs at the ends of lists that exceed the new schema."""
     node, old, new = conversion.node, conversion.old, conversion.new
-    node.inputs = _at_most(conversion, since, "input", node.inputs, new.most_inputs, old.input)
-    node.outputs = _at_most(conversion, since, "output", node.outputs, new.most_outputs, old.output)
+    node.inputs = _at_most(conversion, since, "input", node.inputs, new.max_inputs, old.input)
+    node.outputs = _at_most(conversion, since, "output", node.outputs, new.max_outputs, old.output)
     node.output_types = node.output_types[: len(node.outputs)]
 
 
@@ -230,18 +230,18 @@ def _at_most(
     since: int,
     kind: str,
     names: tuple[str, ...],
-    most: int,
+    max_count: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Drop omitted names at the end, until at most `most` names remain.
+    """Drop omitted names at the end, until at most `max_count` names remain.
 
     Raises:
         NotConvertible: a name that must be dropped is not omitted.
     """
-    while len(names) > most and not names[-1]:
+    while len(names) > max_count and not names[-1]:
         names = names[:-1]
-    if len(names) > most:
-        formal = formal_of(most)
+    if len(names) > max_count:
+        formal = formal_of(max_count)
         name = formal.name if formal is not None else names[-1]
         when = "was removed in" if conversion.is_up else "exists since"
         raise NotConvertible(f"its {kind} `{name}` {when} version {since}")

@@ -69,7 +69,11 @@ def _diagnostics(document: Document) -> Sequence[Diagnostic]:
 def _at(document: Document, span: Span) -> list[Diagnostic]:
     size = len(document.version.text)
     spans = [(item, span_of(item, size)) for item in _diagnostics(document)]
-    return [item for item, own in spans if own.start <= span.end and span.start <= own.end]
+    return [
+        item
+        for item, item_span in spans
+        if item_span.start <= span.end and span.start <= item_span.end
+    ]
 
 
 def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:

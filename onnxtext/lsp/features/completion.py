@@ -366,7 +366,7 @@ def _call(label: str, signature: Signature) -> str:
             stop += 1
     inputs = []
     for index, formal_input in enumerate(signature.inputs):
-        if index < signature.least_inputs and formal_input.option != "optional":
+        if index < signature.min_inputs and formal_input.option != "optional":
             inputs.append(_tab_stop(stop, formal_input.name))
             stop += 1
     shown = f" <{', '.join(attributes)}>" if attributes else ""

@@ -59,9 +59,9 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
     symbol = _symbol_under(document, params)
     if symbol is None:
         return None
-    known = occurrences(document, symbol)
+    found = occurrences(document, symbol)
     for role in ("definition", "declaration"):
-        spans = [span for item, span in known if item == role]
+        spans = [span for item, span in found if item == role]
         if spans:
             lines = document.version.lines
             return [t.Location(document.uri, lines.range(span)) for span in spans]

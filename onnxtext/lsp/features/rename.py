@@ -110,13 +110,13 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
     return list(edits.values())
 
 
-def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> int | None:
+def _unreadable_line(document: Document, symbol: Symbol, renamed: set[Span]) -> int | None:
     """Find a name near a syntax error that may refer to a symbol; return the line of the name.
 
     Args:
         document: the document.
         symbol: the symbol.
-        known: the spans of the symbol's occurrences; names at these spans are skipped.
+        renamed: the spans of the symbol's occurrences; names at these spans are skipped.
 
     Returns:
         The number of the line, from 1; None if there is no such name.
@@ -127,7 +127,7 @@ def _unreadable_line(document: Document, symbol: Symbol, known: set[Span]) -> in
     valid = _valid_parts(version)
     for line in range(version.lines.count):
         for span in _names_in_line(document, line, symbol.name):
-            if span not in known and not _is_unrelated(index, span, symbol, valid):
+            if span not in renamed and not _is_unrelated(index, span, symbol, valid):
                 return line + 1
     return None
 

@@ -161,20 +161,20 @@ class Drawing:
     # ---- Result of the request ----------------------------------------------------------------
 
     def draw(
-        self, opened: Collection[str], closed: Collection[str], most: int = MAX_NODES
+        self, opened: Collection[str], closed: Collection[str], max_items: int = MAX_NODES
     ) -> dict[str, Any]:
         """Return the open groups with their items and edges.
 
         Args:
             opened: the ids of groups to open.
             closed: the ids of groups to close. For other groups, `is_open` decides.
-            most: the maximum number of items to send.
+            max_items: the maximum number of items to send.
 
         Returns:
             The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.
         """
         drawn: dict[str, dict[str, Any]] = {}
-        room, truncated = most, False
+        room, truncated = max_items, False
         for tree in self.trees:
             waiting = [tree]
             while waiting:

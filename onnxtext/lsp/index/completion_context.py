@@ -158,7 +158,7 @@ class _Reader:
         return len(self.tokens) > 1 and self.tokens[-2] in ("=", "[", ",") and bool(self.open)
 
     def _inside(self, bracket: int) -> None:
-        """Set the context inside of an open bracket."""
+        """Set the context in an open bracket."""
         token = str(self.tokens[bracket])
         if token.startswith("@"):
             self._arguments(bracket, token[1:-1].strip())

@@ -115,7 +115,7 @@ class Index:
                     scope = self.output_owner(scope, name)
                 self._add_value(self.number(scope), name, found)
         for span, (scope, name) in self.value_strings.items():
-            self._add_value(self.number(scope), name, Occurrence("use", None, known=span))
+            self._add_value(self.number(scope), name, Occurrence("use", None, span=span))
         for key, name, found in section_occurrences(self, self._symbols):
             self._add(key, name, found)
         return self._symbols
@@ -173,7 +173,7 @@ class Index:
         """Add the definitions of a function and its parameters."""
         for key, span in self.function_heads(scope):
             name = key[2][1] if key[0] == "function" else key[2]
-            self._add(key, name, Occurrence("definition", None, known=span))
+            self._add(key, name, Occurrence("definition", None, span=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
         """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
@@ -321,8 +321,8 @@ class Index:
 
     def span(self, occurrence: Occurrence) -> Span | None:
         """Return the span of an occurrence; None if its statement has an error."""
-        if occurrence.known is not None:
-            return occurrence.known
+        if occurrence.span is not None:
+            return occurrence.span
         assert occurrence.statement is not None
         located = self.located(occurrence.statement)
         if located is None:
@@ -333,7 +333,7 @@ class Index:
     def statement_at(self, offset: int) -> Statement | None:
         """Return the innermost statement that contains an offset; None if none does."""
         last = bisect_right(self.starts, offset) - 1
-        for index in range(last, max(last - _MAX_LOOKBACK, -1), -1):
+        for index in range(last, max(last - _MAX_SEARCHED_STATEMENTS, -1), -1):
             statement = self.statements[index]
             located = self.located(statement)
             if located is not None and located.span.end >= offset:
@@ -396,5 +396,5 @@ class Index:
         return Span(start, max(start, self.scope_end(scope)))
 
 
-_MAX_LOOKBACK = 10_000
+_MAX_SEARCHED_STATEMENTS = 10_000
 """Maximum number of statements to search for the one that contains an offset."""

@@ -14,9 +14,10 @@ from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
 _MAX_VALUE_LENGTH = 600
-_MAX_LOOKBACK = 20_000
-"""Maximum distance from a word back to `@`, in characters; also the maximum number of blocks that
-are followed for `above`."""
+_MAX_DECORATOR_LENGTH = 20_000
+"""Maximum distance from a word back to the `@` of its decorator, in characters."""
+_MAX_BLOCKS_ABOVE = 20_000
+"""Maximum number of earlier blocks to search for the value that `above` repeats."""
 
 WORDS = {
     "doc": "The `doc_string` of the following item.",
@@ -151,7 +152,7 @@ def _value_above(section: SectionContext) -> str:
     """Return the value that `above` repeats, as Markdown."""
     block, seen = section.block.above, 0
     value = section.above.get(section.key, "")
-    while value == "above" and block is not None and seen < _MAX_LOOKBACK:
+    while value == "above" and block is not None and seen < _MAX_BLOCKS_ABOVE:
         block, seen = block.above, seen + 1
         value = "" if block is None else block.entries.get(section.key, "")
     if not value or len(value) > _MAX_VALUE_LENGTH:
@@ -161,7 +162,7 @@ def _value_above(section: SectionContext) -> str:
 
 def _decorator_before(text: str, offset: int) -> str:
     """Return the name of the decorator whose arguments contain an offset, or ""."""
-    start = text.rfind("@", max(0, offset - _MAX_LOOKBACK), offset)
+    start = text.rfind("@", max(0, offset - _MAX_DECORATOR_LENGTH), offset)
     if start < 0:
         return ""
     tokens = load_lexer().tokens(text, start, offset)

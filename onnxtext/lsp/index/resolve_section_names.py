@@ -79,7 +79,7 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 
 
 def section_occurrences(
-    index: Index, known: Mapping[Key, Symbol]
+    index: Index, symbols: Mapping[Key, Symbol]
 ) -> Iterator[tuple[Key, str, Occurrence]]:
     """Yield (key of the symbol, name, occurrence) of each name in a section.
 
@@ -87,25 +87,25 @@ def section_occurrences(
 
     Args:
         index: the index of the document.
-        known: the symbols so far, which the caller extends.
+        symbols: the symbols so far, which the caller extends.
     """
     for name in index.section_names:
         scope = section_owner(index, name)
         if scope is None:
             continue
-        use = Occurrence("use", None, known=name.span)
+        use = Occurrence("use", None, span=name.span)
         if name.function is not None:
             yield ("function", 0, name.function), name.name, use
             continue
         key: Key = ("label" if name.is_label else "value", index.number(scope), name.name)
         if name.is_label:
             at = node_labels(index, scope).get(name.name)
-            if key not in known and at is not None:
+            if key not in symbols and at is not None:
                 labeled = index.statement_of(scope.nodes[at])
                 yield key, name.name, Occurrence("definition", labeled, (("label", "name"),))
             if at is not None:
                 yield key, name.name, use
-        elif name.name in scope.position or key in known:
+        elif name.name in scope.position or key in symbols:
             yield key, name.name, use
 
 

@@ -151,8 +151,8 @@ def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
         pairs = zip(_rows(old, 0), _rows(new, 0), strict=False)
         head = next((index for index, (left, right) in enumerate(pairs) if left != right), head)
     shift = len(new.text) - len(old.text)
-    most = min(len(old.text), len(new.text)) - same
-    line = new.text.find("\n", len(new.text) - common_end(old.text, new.text, most)) + 1
+    max_length = min(len(old.text), len(new.text)) - same
+    line = new.text.find("\n", len(new.text) - common_end(old.text, new.text, max_length)) + 1
     if not line:
         return head, 0
     first = max(bisect_left(old.starts, line - shift), head)
@@ -201,9 +201,9 @@ def common_start(left: Sequence[Any], right: Sequence[Any]) -> int:
     return low
 
 
-def common_end(left: str, right: str, most: int) -> int:
-    """Return the length of the common suffix of two texts, limited to `most` characters."""
-    low, high = 0, most
+def common_end(left: str, right: str, max_length: int) -> int:
+    """Return the length of the common suffix of two texts, limited to `max_length` characters."""
+    low, high = 0, max_length
     while low < high:
         middle = (low + high + 1) // 2
         part = right[len(right) - middle : len(right) - low]

@@ -29,7 +29,7 @@ class Statement:
         group: the role of a declared value; `node` for a node.
         number: the index of a node in its graph or function; -1 for a value.
         limit: its last possible end: the start of the next statement, graph or section that is
-            outside of it.
+            outside it.
     """
 
     at: int
@@ -47,16 +47,16 @@ class Occurrence:
 
     Attributes:
         role: whether the occurrence defines, declares or uses the name.
-        statement: the statement that contains the occurrence; None if `known` is set.
+        statement: the statement that contains the occurrence; None if `span` is set.
         path: alternative paths to the name in the statement's span map; the first that exists
             applies.
-        known: the span of an occurrence outside of statements; None inside of statements.
+        span: the position of an occurrence outside statements; None in statements.
     """
 
     role: Role
     statement: Statement | None
     path: tuple[tuple[str | int, ...], ...] = ()
-    known: Span | None = None
+    span: Span | None = None
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Symbol:
 def parameter_names(scope: Scope | None) -> list[str]:
     """Return the names of the attribute parameters of the function that contains a scope.
 
-    Return [] for None, and for a scope outside of functions.
+    Return [] for None, and for a scope outside functions.
     """
     function = None if scope is None else scope.function
     if function is None:

@@ -44,7 +44,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
     for scope in index.scopes:
         holder = None if scope.holder is None else index.original(scope.holder)
         for token in _heads(index, scope):
-            # After a syntax error, a head may be found inside of a statement: skip it.
+            # After a syntax error, a head may be found in a statement: skip it.
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
                 result.append(token)

@@ -143,7 +143,7 @@ def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     parts = [TypePart("dimension", index) for index in range(len(shape or ()))]
     if shape is None:
         parts = [RANK]
-    explainer = SizeExplainer(subject, [], most=_MAX_STEPS)
+    explainer = SizeExplainer(subject, [], max_steps=_MAX_STEPS)
     steps = [explainer.explain(view, name, part) for part in parts]
     steps.sort(key=lambda step: step.size is not None)  # unknown ones first
     for step in steps[:_MAX_LINES]:

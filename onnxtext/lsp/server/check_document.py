@@ -112,7 +112,7 @@ def _check(
             tables = tables_of(settings)
         except (SettingsError, OSError, OnnxTextError) as error:
             diagnostics.append(
-                Diagnostic("invalid-settings", str(error), "warning", labels=(Label(Span(0, 0)),))
+                Diagnostic(SettingsError.code, str(error), "warning", labels=(Label(Span(0, 0)),))
             )
     encoded: Callable[[], bytes | None] | None = None
     if isinstance(root, Model) and not broken and not root.resources_left_out:

@@ -186,15 +186,19 @@ class ModelMerger:
             self._lists[list_key] = matched
         if matched.ambiguous:
             return _as_resolved([items[1], items[2], items[0]])
-        triples = matched.found
+        matched_items = matched.found
         if list_key in self.forced:
-            triples = triples.copy()
-            shown = [triple for triple in matched.orders[0] if triples[id(triple)][0] is not None]
-            for triple in [shown[index] for index in self.forced[list_key]]:
-                triples[id(triple)] = self._conflict(*_versions(triple, items))
+            matched_items = matched_items.copy()
+            shown = [
+                matched_item
+                for matched_item in matched.orders[0]
+                if matched_items[id(matched_item)][0] is not None
+            ]
+            for matched_item in [shown[index] for index in self.forced[list_key]]:
+                matched_items[id(matched_item)] = self._conflict(*_versions(matched_item, items))
         merged: list[list[bytes]] = []
         for version, arranged in enumerate(matched.orders):
-            merged.append([r for t in arranged if (r := triples[id(t)][version]) is not None])
+            merged.append([r for t in arranged if (r := matched_items[id(t)][version]) is not None])
         return _as_resolved(merged)
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
@@ -207,20 +211,23 @@ class ModelMerger:
             repeated.replacement_key,
             NODE_RULES if repeated.is_node else None,
         )
-        triples = match(items[0], items[1], items[2], rules)
-        merged_items = {id(triple): self._item(repeated, triple, items) for triple in triples}
-        order, consistent = self.orders.arrange(triples, strict=repeated.ordered)
+        matched_items = match(items[0], items[1], items[2], rules)
+        merged_items = {
+            id(matched_item): self._item(repeated, matched_item, items)
+            for matched_item in matched_items
+        }
+        order, consistent = self.orders.arrange(matched_items, strict=repeated.ordered)
         orders = [order, order, order]
         if not consistent:
-            orders[1] = self.orders.arrange(triples, strict=True, theirs_first=True)[0]
-            orders[2] = sorted(triples, key=lambda triple: triple.base)
+            orders[1] = self.orders.arrange(matched_items, strict=True, theirs_first=True)[0]
+            orders[2] = sorted(matched_items, key=lambda matched_item: matched_item.base)
         return _Matched(orders, merged_items, self._is_ambiguous(items, key))
 
     def _item(
-        self, repeated: RepeatedField, triple: MatchedItem, items: Sequence[list[bytes]]
+        self, repeated: RepeatedField, matched_item: MatchedItem, items: Sequence[list[bytes]]
     ) -> Resolved:
-        base, ours, theirs = _versions(triple, items)
-        if triple.replaced and base not in (ours, theirs) and ours != theirs:
+        base, ours, theirs = _versions(matched_item, items)
+        if matched_item.replaced and base not in (ours, theirs) and ours != theirs:
             # The items are only matched by position. If a side renamed the item, a merge would lose
             # changes.
             return self._conflict(base, ours, theirs)
@@ -292,8 +299,8 @@ def _common_definition(kind: MessageKind, ours: bytes, theirs: bytes) -> bytes |
     return join_message(defined[0]) if defined[0] == defined[1] else None
 
 
-def _versions(triple: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes | None]:
-    places = (triple.base, triple.ours, triple.theirs)
+def _versions(matched_item: MatchedItem, items: Sequence[list[bytes]]) -> list[bytes | None]:
+    places = (matched_item.base, matched_item.ours, matched_item.theirs)
     return [
         None if index == ABSENT else listed[index]
         for index, listed in zip(places, items, strict=True)

@@ -227,11 +227,11 @@ def _outputs(data: bytes) -> set[str]:
 
 
 def _sort(
-    model: Model, subject: CheckedModel, findings: Sequence[Finding], known: set[str]
+    model: Model, subject: CheckedModel, findings: Sequence[Finding], base_names: set[str]
 ) -> bool:
     """Sort the nodes of graphs with misordered nodes; return False if there is a cycle.
 
-    Nodes whose first output is not in `known` are new: they are moved before their users.
+    Nodes whose first output is not in `base_names` are new: they are moved before their users.
     """
     marked = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}
@@ -240,7 +240,9 @@ def _sort(
         if not any(id(node) in marked for node in scope.nodes):
             continue
         new = {
-            index for index, n in enumerate(scope.nodes) if n.outputs and n.outputs[0] not in known
+            index
+            for index, n in enumerate(scope.nodes)
+            if n.outputs and n.outputs[0] not in base_names
         }
         order = sorted_nodes(scope, new)
         owner = owners.get(id(scope.nodes[0]))
@@ -252,11 +254,13 @@ def _sort(
     return True
 
 
-def _sort_nodes(data: bytes, sides: Sequence[Model], marks: DataMarks, known: set[str]) -> bytes:
+def _sort_nodes(
+    data: bytes, sides: Sequence[Model], marks: DataMarks, base_names: set[str]
+) -> bytes:
     """Sort the nodes of a resolved merge."""
     model = lift(data, marks, ())
     subject = subject_of(model)
     late = [finding for finding in find_conflicts(subject, sides) if finding.code == "node-order"]
-    if not late or not _sort(model, subject, late, known):
+    if not late or not _sort(model, subject, late, base_names):
         return data
     return lower_one(model, marks)

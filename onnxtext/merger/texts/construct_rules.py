@@ -261,15 +261,15 @@ def _meaning(node: object) -> NodeMeaning:
     return NodeMeaning(operator, node.inputs, attributes)
 
 
-def top_level_rank(chunk: MergedItem) -> int:
+def top_level_rank(merged_item: MergedItem) -> int:
     """Return a sort key of a top-level item: header, graph, functions, then the sections."""
-    match chunk.origin:
+    match merged_item.origin:
         case "head":
             return -3
         case "graph":
             return -2
         case "function":
             return -1
-    item = next(item for item in chunk.versions if item is not None)
+    item = next(item for item in merged_item.versions if item is not None)
     word = item.part.token_texts()[0]
     return SECTIONS.index(word) if word in SECTIONS else len(SECTIONS)

@@ -28,7 +28,11 @@ class ItemOrders:
         self._known: dict[Hashable, tuple[list[int], bool]] = {}
 
     def arrange(
-        self, triples: Sequence[MatchedItem], *, strict: bool = False, theirs_first: bool = False
+        self,
+        matched_items: Sequence[MatchedItem],
+        *,
+        strict: bool = False,
+        theirs_first: bool = False,
     ) -> tuple[list[MatchedItem], bool]:
         """Order the items of a merged list.
 
@@ -37,7 +41,7 @@ class ItemOrders:
         at the same position, ours come first.
 
         Args:
-            triples: the items of the merge.
+            matched_items: the items of the merge.
             strict: whether the order has a meaning, as in a list of inputs. If so, the changes of
                 both sides must be compatible for every two items.
             theirs_first: whether the order of theirs wins if the sides contradict each other.
@@ -45,30 +49,35 @@ class ItemOrders:
         Returns:
             (items in order, whether the two sides' changes of the order are compatible)
         """
-        places = tuple([(triple.base, triple.ours, triple.theirs) for triple in triples])
+        places = tuple(
+            [
+                (matched_item.base, matched_item.ours, matched_item.theirs)
+                for matched_item in matched_items
+            ]
+        )
         key = strict, theirs_first, places
         cached = self._known.get(key)
         if cached is None:
-            numbers = {id(triple): index for index, triple in enumerate(triples)}
-            order, fits = _arrange(triples, strict, theirs_first)
-            self._known[key] = [numbers[id(triple)] for triple in order], fits
-            return order, fits
-        return [triples[number] for number in cached[0]], cached[1]
+            numbers = {id(matched_item): index for index, matched_item in enumerate(matched_items)}
+            order, consistent = _arrange(matched_items, strict, theirs_first)
+            self._known[key] = [numbers[id(matched_item)] for matched_item in order], consistent
+            return order, consistent
+        return [matched_items[number] for number in cached[0]], cached[1]
 
 
 def _arrange(
-    triples: Sequence[MatchedItem], strict: bool, theirs_first: bool
+    matched_items: Sequence[MatchedItem], strict: bool, theirs_first: bool
 ) -> tuple[list[MatchedItem], bool]:
-    shared = [t for t in triples if ABSENT not in (t.ours, t.theirs)]
+    shared = [t for t in matched_items if ABSENT not in (t.ours, t.theirs)]
     moved = _both_moved(shared)
-    line, fits = _merged_order(shared, moved, strict, theirs_first)
+    line, consistent = _merged_order(shared, moved, strict, theirs_first)
     merged = _MergedItems(line)
     for position_of, moves in ((_ours, moved[1]), (_theirs, moved[0])):
         unsure = merged.insert(
-            sorted([t for t in triples if position_of(t) != ABSENT], key=position_of), moves
+            sorted([t for t in matched_items if position_of(t) != ABSENT], key=position_of), moves
         )
-        fits = fits and not (strict and moves and unsure)
-    return merged.all(), fits
+        consistent = consistent and not (strict and moves and unsure)
+    return merged.all(), consistent
 
 
 class _MergedItems:
@@ -96,35 +105,35 @@ class _MergedItems:
             Whether an item was inserted before the end.
         """
         anchor, inserted, unsure = self._start, self._behind, False
-        for triple, after in zip(items, self._following(items), strict=True):
-            if id(triple) in self._there:
-                anchor, inserted = triple, self._behind
+        for matched_item, after in zip(items, self._following(items), strict=True):
+            if id(matched_item) in self._there:
+                anchor, inserted = matched_item, self._behind
                 continue
             unsure = unsure or after is not None
             if after is None and moved:
                 anchor = self._line[-1]
             elif after is not None and id(anchor) in moved and id(after) not in moved:
                 anchor, inserted = after, self._before
-            inserted[id(anchor)].append(triple)
+            inserted[id(anchor)].append(matched_item)
         return unsure
 
     def _following(self, items: Sequence[MatchedItem]) -> list[MatchedItem | None]:
         """For each item, return the next item that is already in the merge, or None."""
         found: list[MatchedItem | None] = []
         following: MatchedItem | None = None
-        for triple in reversed(items):
+        for matched_item in reversed(items):
             found.append(following)
-            if id(triple) in self._there:
-                following = triple
+            if id(matched_item) in self._there:
+                following = matched_item
         return found[::-1]
 
     def all(self) -> list[MatchedItem]:
         """Return all items in order."""
         result = list(self._behind[id(self._start)])
-        for triple in self._line:
-            result += self._before.get(id(triple), ())
-            result.append(triple)
-            result += self._behind.get(id(triple), ())
+        for matched_item in self._line:
+            result += self._before.get(id(matched_item), ())
+            result.append(matched_item)
+            result += self._behind.get(id(matched_item), ())
         return result
 
 
@@ -159,12 +168,14 @@ def _moved_items(
         others: the `id()`s of items that the other side has moved; left out if possible.
     """
     in_base = sorted([t for t in shared if t.base != ABSENT], key=_base)
-    numbers = [position_of(triple) for triple in in_base]
+    numbers = [position_of(matched_item) for matched_item in in_base]
     kept = longest_increasing_subsequence(numbers)
     if others:
-        moved = [id(triple) in others for triple in in_base]
+        moved = [id(matched_item) in others for matched_item in in_base]
         kept = increasing_subsequence_through(numbers, moved, sum(kept)) or kept
-    return {id(triple) for triple, stays in zip(in_base, kept, strict=True) if not stays}
+    return {
+        id(matched_item) for matched_item, stays in zip(in_base, kept, strict=True) if not stays
+    }
 
 
 def increasing_subsequence_through(
@@ -185,13 +196,13 @@ def increasing_subsequence_through(
     end = max(numbers, default=0) + 1
     below = list(accumulate([number if want else -1 for number, want in pairs], max, initial=-1))
     above = list(accumulate([n if want else end for n, want in pairs[::-1]], min, initial=end))
-    fits = list(map(lt, below, numbers))
-    fits = list(map(and_, fits, map(lt, numbers, above[-2::-1])))
-    subsequence = longest_increasing_subsequence(list(compress(numbers, fits)))
-    if sum(subsequence) < longest or not all(compress(fits, required)):
+    eligible = list(map(lt, below, numbers))
+    eligible = list(map(and_, eligible, map(lt, numbers, above[-2::-1])))
+    subsequence = longest_increasing_subsequence(list(compress(numbers, eligible)))
+    if sum(subsequence) < longest or not all(compress(eligible, required)):
         return None
     stays = iter(subsequence)
-    return [fit and next(stays) for fit in fits]
+    return [fit and next(stays) for fit in eligible]
 
 
 def _merged_order(
@@ -217,7 +228,9 @@ def _merged_order(
     swap = len(moved[1]) > len(moved[0])
     few = moved[0] if swap else moved[1]
     orders = (by_them, by_us) if swap else (by_us, by_them)
-    merged = _MergedItems([triple for triple in orders[0] if id(triple) not in few])
+    merged = _MergedItems(
+        [matched_item for matched_item in orders[0] if id(matched_item) not in few]
+    )
     merged.insert(orders[1], moved[1] if swap else moved[0])
     return merged.all(), True
 

@@ -112,20 +112,20 @@ def match(
     _pair_as_other_side(ours, theirs, from_ours, from_theirs, base, rules)
     _pair_as_other_side(theirs, ours, from_theirs, from_ours, base, rules)
     replaced = by_position_ours | by_position_theirs
-    triples = [MatchedItem(index, replaced=index in replaced) for index in range(len(base))]
+    matched_items = [MatchedItem(index, replaced=index in replaced) for index in range(len(base))]
     for at, found in enumerate(from_ours):
         if found != ABSENT:
-            triples[found].ours = at
+            matched_items[found].ours = at
     for at, found in enumerate(from_theirs):
         if found != ABSENT:
-            triples[found].theirs = at
+            matched_items[found].theirs = at
     for index in replaced:
-        triple = triples[index]
-        if ABSENT not in (triple.ours, triple.theirs):
+        matched_item = matched_items[index]
+        if ABSENT not in (matched_item.ours, matched_item.theirs):
             # The match by position is reliable if both sides have the same new name for the item.
-            key = rules.key(ours[triple.ours])
-            triple.replaced = key is None or key != rules.key(theirs[triple.theirs])
-    return triples + _new_items(ours, theirs, from_ours, from_theirs, rules)
+            key = rules.key(ours[matched_item.ours])
+            matched_item.replaced = key is None or key != rules.key(theirs[matched_item.theirs])
+    return matched_items + _new_items(ours, theirs, from_ours, from_theirs, rules)
 
 
 def pair_items(base: Sequence[Any], side: Sequence[Any], rules: MatchRules) -> list[int]:
@@ -152,8 +152,8 @@ def _new_items(
         new_ours[found]: new_theirs[index] for index, found in enumerate(both) if found != ABSENT
     }
     taken = set(partner.values())
-    triples = [MatchedItem(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
-    return triples + [MatchedItem(theirs=at) for at in new_theirs if at not in taken]
+    matched_items = [MatchedItem(ABSENT, at, partner.get(at, ABSENT)) for at in new_ours]
+    return matched_items + [MatchedItem(theirs=at) for at in new_theirs if at not in taken]
 
 
 def _pair(
@@ -178,7 +178,7 @@ def _pair(
 
 
 def _pair_by_keys(
-    base: Sequence[Any], side: Sequence[Any], rules: MatchRules, known: Mapping[int, int]
+    base: Sequence[Any], side: Sequence[Any], rules: MatchRules, matched: Mapping[int, int]
 ) -> tuple[list[int], set[int]]:
     """Match the items of a side with the base, one key after the other.
 
@@ -186,14 +186,14 @@ def _pair_by_keys(
         base: the items of the base.
         side: the items of the side.
         rules: functions that identify an item.
-        known: the indices of matched items: maps the index in the side to the index in the base.
+        matched: the indices of matched items: maps the index in the side to the index in the base.
 
     Returns:
         The same as `_pair`.
     """
     partners = [ABSENT] * len(side)
     used = [False] * len(base)
-    for at, other in known.items():
+    for at, other in matched.items():
         partners[at] = other
         used[other] = True
 
@@ -270,9 +270,9 @@ def _pair_as_other_side(
             for item, found in zip(other, from_other, strict=True)
             if found != ABSENT and (found not in places or key is rules.key)
         ]
-        known = _by_key(key, moved)
+        candidates = _by_key(key, moved)
         for item_key, ats in new.items():
-            founds = known.get(item_key, ())
+            founds = candidates.get(item_key, ())
             if len(ats) != 1 or len(founds) != 1:
                 continue
             (at,), (found,) = ats, founds

@@ -59,30 +59,34 @@ class Merger:
             theirs: the items of the other version.
         """
         merged = self._list("", base, ours, theirs)
-        merged.chunks.sort(key=construct_rules.top_level_rank)
+        merged.items.sort(key=construct_rules.top_level_rank)
         return merged
 
     # ---- Lists ------------------------------------------------------------------------------
 
     def _list(self, origin: str, base: ListItems, ours: ListItems, theirs: ListItems) -> MergedList:
         rules = text_match_rules(base.items)
-        triples = match(base.items, ours.items, theirs.items, rules)
-        chunks: dict[int, MergedItem] = {}
-        for triple in triples:
-            chunk = self._chunk(
-                _at(base, triple.base), _at(ours, triple.ours), _at(theirs, triple.theirs)
+        matched_items = match(base.items, ours.items, theirs.items, rules)
+        merged_items: dict[int, MergedItem] = {}
+        for matched_item in matched_items:
+            merged_item = self._item(
+                _at(base, matched_item.base),
+                _at(ours, matched_item.ours),
+                _at(theirs, matched_item.theirs),
             )
-            if chunk is not None:
-                chunks[id(triple)] = chunk
-        order, _ = self.orders.arrange([triple for triple in triples if id(triple) in chunks])
-        merged = [chunks[id(triple)] for triple in order]
+            if merged_item is not None:
+                merged_items[id(matched_item)] = merged_item
+        order, _ = self.orders.arrange(
+            [matched_item for matched_item in matched_items if id(matched_item) in merged_items]
+        )
+        merged = [merged_items[id(matched_item)] for matched_item in order]
         there = [items for items in (ours, theirs, base) if items.opening]
         brackets = there[0] if there else ours
         listed = MergedList(
             head=self._head(base, ours, theirs),
             opening=brackets.opening,
             behind=_blanks("behind", base, ours, theirs),
-            chunks=merged,
+            items=merged,
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
             commas=origin not in construct_rules.WITHOUT_COMMAS
@@ -92,13 +96,13 @@ class Merger:
         if _is_broken(ours) or _is_broken(theirs):
             _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):
-            for chunk in listed.chunks[1:]:
+            for merged_item in listed.items[1:]:
                 # The item may have no lead because it is the first item of its side.
-                chunk.lead = chunk.lead or " "
+                merged_item.lead = merged_item.lead or " "
             if listed.opening and not any(v.items and v.items[0].lead for v in (ours, theirs)):
-                for chunk in listed.chunks[:1]:
+                for merged_item in listed.items[:1]:
                     # The item may have a lead because it is not the first item of its side.
-                    chunk.lead = chunk.lead.lstrip(" ")
+                    merged_item.lead = merged_item.lead.lstrip(" ")
         return listed
 
     def _head(self, base: ListItems, ours: ListItems, theirs: ListItems) -> Body:
@@ -114,9 +118,7 @@ class Merger:
             raise MergeConflict
         return MergedConstruct([("", f"{_source_text(chosen)} ")])
 
-    def _chunk(
-        self, base: Item | None, ours: Item | None, theirs: Item | None
-    ) -> MergedItem | None:
+    def _item(self, base: Item | None, ours: Item | None, theirs: Item | None) -> MergedItem | None:
         """Merge the versions of an item; None if the merge does not have it."""
         versions = (base, ours, theirs)
         if ours is None and theirs is None:
@@ -209,7 +211,7 @@ class Merger:
         )
         if lists and all(lists):
             merged = self._list(origin, *lists)  # type: ignore[arg-type]
-            return merged if merged.chunks or not are_entries else None
+            return merged if merged.items or not are_entries else None
         if origin == "section" and not any(lists):
             return self._parts(base, ours, theirs, origin)
         return self._single_part(base, ours, theirs)
@@ -223,7 +225,7 @@ class Merger:
             lists = [ListItems() if p is None else read_list(p) for p in (base, ours, theirs)]
             if all(items is not None for items in lists):
                 merged = self._list(origin, *lists)  # type: ignore[arg-type]
-                return merged if merged.chunks or base is None else None
+                return merged if merged.items or base is None else None
         if (ours is not None and theirs is not None) and (
             origin in (*construct_rules.GRAPHS, "head")
             or construct_rules.define_alike(ours, theirs)
@@ -378,13 +380,13 @@ def _is_broken(items: ListItems) -> bool:
 
 def _break_evenly(listed: MergedList) -> None:
     """Put every item on its own line if at least half of them already are."""
-    leads = [chunk.lead for chunk in listed.chunks]
+    leads = [merged_item.lead for merged_item in listed.items]
     broken = next((lead for lead in leads if "\n" in lead), None)
     if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):
         return
     line = "\n" + broken.rpartition("\n")[2]
-    for chunk in listed.chunks if listed.opening else listed.chunks[1:]:
-        if "\n" not in chunk.lead and "#" not in chunk.lead:
-            chunk.lead = line
+    for merged_item in listed.items if listed.opening else listed.items[1:]:
+        if "\n" not in merged_item.lead and "#" not in merged_item.lead:
+            merged_item.lead = line
     if listed.closing and "\n" not in listed.suffix:
         listed.suffix += line.removesuffix("  ")

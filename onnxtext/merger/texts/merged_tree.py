@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of a merged text with its conflicts, and a writer for it.
-
-The items of a merged list are also called chunks.
-"""
+"""The tree of a merged text with its conflicts, and a writer for it."""
 
 from __future__ import annotations
 
@@ -73,7 +70,7 @@ class MergedList:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket.
         behind: comment and whitespace after the opening bracket on its line.
-        chunks: the items, in order.
+        items: the items, in order.
         suffix: comments and whitespace before the closing bracket.
         closing: the closing bracket.
         commas: whether commas separate the items.
@@ -83,7 +80,7 @@ class MergedList:
     head: Body
     opening: str
     behind: str
-    chunks: list[MergedItem]
+    items: list[MergedItem]
     suffix: str
     closing: str
     commas: bool
@@ -97,13 +94,13 @@ class MergedItemSpan:
     Attributes:
         start: offset of its first token.
         end: offset after its last token.
-        chunk: the item.
+        item: the item.
         listed: the list that contains the item.
     """
 
     start: int
     end: int
-    chunk: MergedItem
+    item: MergedItem
     listed: MergedList
 
 
@@ -160,44 +157,44 @@ class MergedTreeWriter:
         self.body(listed.head)
         self._tokens(listed.opening)
         self._blanks(listed.behind)
-        shown = [c for c in listed.chunks if self.markers or not c.conflict or c.versions[1]]
+        shown = [c for c in listed.items if self.markers or not c.conflict or c.versions[1]]
         indent = self._indent
         broken = self.markers is not None and any(c.conflict or c.forced for c in shown)
-        for index, chunk in enumerate(shown):
+        for index, merged_item in enumerate(shown):
             comma = listed.commas and (index + 1 < len(shown) or listed.trailing)
-            own_line = listed.opening and broken and "\n" not in chunk.lead
-            lead = f"{chunk.lead.rstrip(' ')}\n{indent}  " if own_line else chunk.lead
+            own_line = listed.opening and broken and "\n" not in merged_item.lead
+            lead = f"{merged_item.lead.rstrip(' ')}\n{indent}  " if own_line else merged_item.lead
             if index and not lead and not listed.opening and not listed.commas:
                 lead = f"\n{self._indent}" if own_lines else " "
-            self._chunk(chunk, lead, listed, "," if comma else "")
+            self._item(merged_item, lead, listed, "," if comma else "")
         flat = listed.closing and broken and "\n" not in listed.suffix
         self._blanks(f"{listed.suffix.rstrip(' ')}\n{indent}" if flat else listed.suffix)
         self._tokens(listed.closing)
 
-    def _chunk(self, chunk: MergedItem, lead: str, listed: MergedList, comma: str) -> None:
-        if (chunk.conflict or chunk.forced) and self.markers is not None:
-            self._write_conflict(chunk, lead, comma)
+    def _item(self, merged_item: MergedItem, lead: str, listed: MergedList, comma: str) -> None:
+        if (merged_item.conflict or merged_item.forced) and self.markers is not None:
+            self._write_conflict(merged_item, lead, comma)
             return
-        body, tail = chunk.body, chunk.tail
-        if chunk.conflict:
-            ours = chunk.versions[1]
+        body, tail = merged_item.body, merged_item.tail
+        if merged_item.conflict:
+            ours = merged_item.versions[1]
             assert ours is not None
             lead, body, tail = ours.lead, ours.part.body, ours.tail
         self._blanks(lead)
         start = self._size
         self.body(body)
-        self.placed.append(MergedItemSpan(start, self._size, chunk, listed))
+        self.placed.append(MergedItemSpan(start, self._size, merged_item, listed))
         self._write(comma)
         self._blanks(tail)
 
-    def _write_conflict(self, chunk: MergedItem, lead: str, comma: str) -> None:
+    def _write_conflict(self, merged_item: MergedItem, lead: str, comma: str) -> None:
         """Write a conflict, after the comments and blank lines that all versions have before it."""
-        leads = {item.lead for item in chunk.versions if item is not None}
+        leads = {item.lead for item in merged_item.versions if item is not None}
         shared = leads.pop() if len(leads) == 1 else ""
         cut = shared.rfind("\n") + 1
         self._blanks(shared[:cut])
         indent = lead.rpartition("\n")[2] if "\n" in lead else ""
-        base, ours, theirs = [_lines(item, comma, cut, indent) for item in chunk.versions]
+        base, ours, theirs = [_lines(item, comma, cut, indent) for item in merged_item.versions]
         self._conflict(base, ours, theirs)
 
     def _choice(self, choice: ConflictPart) -> None:
@@ -270,13 +267,13 @@ def _is_wordlike(character: str) -> bool:
     return character.isalnum() or character in "_\"'-"
 
 
-def all_chunks(listed: MergedList) -> Iterator[tuple[MergedList, MergedItem]]:
+def all_items(listed: MergedList) -> Iterator[tuple[MergedList, MergedItem]]:
     """Yield (list, item) for each item of a list and of nested lists; do not enter conflicts."""
-    for chunk in listed.chunks:
-        yield listed, chunk
-        if not chunk.conflict:
-            for inner in _lists_in(chunk.body):
-                yield from all_chunks(inner)
+    for merged_item in listed.items:
+        yield listed, merged_item
+        if not merged_item.conflict:
+            for inner in _lists_in(merged_item.body):
+                yield from all_items(inner)
 
 
 def _lists_in(body: Body) -> Iterator[MergedList]:

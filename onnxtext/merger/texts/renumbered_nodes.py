@@ -57,12 +57,12 @@ def pair_renumbered(
         if not _is_suspicious(base, side, region, guessed, rules):
             continue
         names = _Names(base, side, region, rules)
-        best, least = region.pairs, names.edits(region.pairs)
-        least += sum(index in guessed for index, _ in best)
+        best, fewest_edits = region.pairs, names.edits(region.pairs)
+        fewest_edits += sum(index in guessed for index, _ in best)
         for with_outer_names, backwards in ((True, False), (True, True), (False, False)):
             aligned = names.align(with_outer_names=with_outer_names, backwards=backwards)
-            if aligned is not None and (edits := names.edits(aligned)) < least:
-                best, least = aligned, edits
+            if aligned is not None and (edits := names.edits(aligned)) < fewest_edits:
+                best, fewest_edits = aligned, edits
         if best is not region.pairs:
             found.update((at, index) for index, at in best)
     return found

@@ -154,7 +154,7 @@ class _Merge:
             proposal is not None
             and not proposal.conflicts
             and not merger.ambiguous
-            and proposal.plain.fits
+            and proposal.plain.consistent
             and resolved[0] == resolved[1] == self._lower(proposal)
             and not both_defined(resolved[0], ours, theirs)
         ):

@@ -35,7 +35,7 @@ from onnxtext.merger.texts.merged_tree import (
     MergedItem,
     MergedItemSpan,
     MergedList,
-    all_chunks,
+    all_items,
     write,
 )
 from onnxtext.source import Source
@@ -59,13 +59,13 @@ class ReviewedMerge:
     Attributes:
         text: the merged text, with conflicts resolved to ours.
         tree: its syntax tree.
-        fits: whether the last check of the text found no semantic conflicts besides those that were
-            marked before, or that ours or theirs already has.
+        consistent: whether the last check of the text found no semantic conflicts besides those
+            that were marked before, or that ours or theirs already has.
     """
 
     text: str
     tree: Model
-    fits: bool
+    consistent: bool
 
 
 def review(
@@ -155,30 +155,32 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     found: dict[int, MergedItem] = {}
     for place in finding.places:
         offset = getattr(place.item, "at", -1)
-        around = next((p for p in places.around(offset) if _is_statement(p.chunk)), None)
+        around = next((p for p in places.around(offset) if _is_statement(p.item)), None)
         if around is not None:
             _check_split(around, offset, places)
-            found[id(around.chunk)] = around.chunk
-    changed = [chunk for chunk in found.values() if not _is_same(chunk)] or found.values()
-    for chunk in changed:
-        chunk.forced = True
+            found[id(around.item)] = around.item
+    changed = [
+        merged_item for merged_item in found.values() if not _is_same(merged_item)
+    ] or found.values()
+    for merged_item in changed:
+        merged_item.forced = True
     notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
 
 
 def _check_split(span: MergedItemSpan, offset: int, places: _ChunkSpans) -> None:
     """Raise NeedsFullSplit if an offset is inside a construct whose statements were not split."""
-    holds = span.chunk.origin in CONTAINERS or span.chunk.origin == "node"
+    holds = span.item.origin in CONTAINERS or span.item.origin == "node"
     if not places.split_all and offset != span.start and holds:
         raise NeedsFullSplit
 
 
-def _is_statement(chunk: MergedItem) -> bool:
-    return chunk.origin in STATEMENTS
+def _is_statement(merged_item: MergedItem) -> bool:
+    return merged_item.origin in STATEMENTS
 
 
-def _is_same(chunk: MergedItem) -> bool:
+def _is_same(merged_item: MergedItem) -> bool:
     """Whether a statement is equal in all versions."""
-    return len({None if item is None else item.part.body for item in chunk.versions}) == 1
+    return len({None if item is None else item.part.body for item in merged_item.versions}) == 1
 
 
 _BROKEN = "the edits of a statement do not fit together: their merge has a syntax error"
@@ -191,10 +193,14 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
         for label in diagnostic.labels[:1]:
             offset = label.span.start
             for span in places.around(offset):
-                chunk = span.chunk
+                merged_item = span.item
                 _check_split(span, offset, places)
-                if _is_statement(chunk) and not chunk.conflict and not _is_same(chunk):
-                    chunk.conflict = marked = True
+                if (
+                    _is_statement(merged_item)
+                    and not merged_item.conflict
+                    and not _is_same(merged_item)
+                ):
+                    merged_item.conflict = marked = True
                     notes.append(_BROKEN)
                     break
     if not marked:
@@ -210,9 +216,7 @@ def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpan
     for scope in subject.scopes:
         if not any(id(node) in marked for node in scope.nodes):
             continue
-        place = next(
-            (p for p in places.around(scope.nodes[0].at) if p.chunk.origin == "node"), None
-        )
+        place = next((p for p in places.around(scope.nodes[0].at) if p.item.origin == "node"), None)
         if not places.split_all and (place is None or place.start != scope.nodes[0].at):
             raise NeedsFullSplit
         if place is None or not _sort_chunks(place.listed, scope):
@@ -227,18 +231,18 @@ def _sort_chunks(listed: MergedList, scope: Scope) -> bool:
     """
     groups: list[list[MergedItem]] = []
     hidden: list[MergedItem] = []
-    for chunk in listed.chunks:
-        if not chunk.conflict or chunk.versions[1] is not None:
-            groups.append([chunk])
+    for merged_item in listed.items:
+        if not merged_item.conflict or merged_item.versions[1] is not None:
+            groups.append([merged_item])
         else:
-            (groups[-1] if groups else hidden).append(chunk)
+            (groups[-1] if groups else hidden).append(merged_item)
     if len(groups) != len(scope.nodes):
         return False
     new = {index for index, group in enumerate(groups) if group[0].versions[0] is None}
     order = sorted_nodes(scope, new)
     if order is None:
         return False
-    listed.chunks = [*hidden, *[chunk for number in order for chunk in groups[number]]]
+    listed.items = [*hidden, *[merged_item for number in order for merged_item in groups[number]]]
     return True
 
 
@@ -251,20 +255,20 @@ def _drop_unneeded_blobs(listed: MergedList) -> None:
     A blob to which the other side added a comment is kept.
     """
     doubtful = []
-    for owner, chunk in all_chunks(listed):
-        base, ours, theirs = chunk.versions
-        deleted = chunk.origin == "resource" and base and not (ours and theirs)
+    for owner, merged_item in all_items(listed):
+        base, ours, theirs = merged_item.versions
+        deleted = merged_item.origin == "resource" and base and not (ours and theirs)
         if deleted and not has_new_comments(base, ours or theirs):
-            doubtful.append((owner, chunk))
+            doubtful.append((owner, merged_item))
     if not doubtful:
         return
     used = set(BLOB.findall(write(listed, Markers()).text()))
     lengths = {len(digest) for digest in used}
-    for _, chunk in doubtful:
-        item = chunk.versions[1] or chunk.versions[2]
+    for _, merged_item in doubtful:
+        item = merged_item.versions[1] or merged_item.versions[2]
         assert item is not None
         digest = item.part.token_texts()[0].strip('"')
         if not any(digest[:length] in used for length in lengths):
-            chunk.dropped = True
+            merged_item.dropped = True
     for owner in {id(owner): owner for owner, _ in doubtful}.values():
-        owner.chunks = [chunk for chunk in owner.chunks if not chunk.dropped]
+        owner.items = [merged_item for merged_item in owner.items if not merged_item.dropped]

@@ -69,7 +69,7 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
 
 def _is_foreign(corruption: Corruption) -> bool:
     """Whether the file is probably not a model: no valid model field precedes the error."""
-    if corruption.known or corruption.kind == "deep":
+    if corruption.known_fields or corruption.kind == "deep":
         return False
     return corruption.kind == "wrong" or not corruption.path
 

@@ -37,7 +37,7 @@ def is_suspicious(data: bytes) -> bool:
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
     if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS:
         return False
-    return not _SchemaMatch().fits(message_spec("ModelProto"), data, 0, len(data), 0)
+    return not _SchemaMatch().matches(message_spec("ModelProto"), data, 0, len(data), 0)
 
 
 _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
@@ -58,7 +58,7 @@ def looks_like(data: bytes) -> tuple[str, str | None] | None:
     except WireError:
         return None
     for name, (required, help) in _MESSAGES.items():
-        if numbers & required and _SchemaMatch().fits(message_spec(name), data, 0, len(data), 0):
+        if numbers & required and _SchemaMatch().matches(message_spec(name), data, 0, len(data), 0):
             return name, help
     return None
 
@@ -69,7 +69,7 @@ class _SchemaMatch:
     def __init__(self) -> None:
         self._left = _FIELD_LIMIT
 
-    def fits(self, spec: MessageSpec, data: bytes, start: int, end: int, depth: int) -> bool:
+    def matches(self, spec: MessageSpec, data: bytes, start: int, end: int, depth: int) -> bool:
         """Whether the first `_FIELD_LIMIT` fields match the schema, nested messages included."""
         if depth > MAX_MESSAGE_DEPTH:
             return False
@@ -89,7 +89,7 @@ class _SchemaMatch:
         if item.wire_type != field.wire_type:
             return field.accepts(item.wire_type)
         if field.message:
-            return self.fits(message_spec(field.message), data, item.value, item.end, depth + 1)
+            return self.matches(message_spec(field.message), data, item.value, item.end, depth + 1)
         return field.kind != "string" or _is_text(data[item.value : item.end])
 
 

@@ -40,7 +40,7 @@ class Corruption:
         message: the problem.
         offset: the 0-based byte offset of the error.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
-        known: the number of top-level fields before the error that match the schema.
+        known_fields: the number of top-level fields before the error that match the schema.
         inside: if the data ends inside the field at `path`, the path of the innermost field or
             message in which it ends; otherwise "".
     """
@@ -49,7 +49,7 @@ class Corruption:
     message: str
     offset: int
     path: str
-    known: int
+    known_fields: int
     inside: str
 
 
@@ -59,7 +59,9 @@ def find_corruption(data: bytes) -> Corruption | None:
     try:
         walk.message(message_spec("ModelProto"), 0, len(data), "", 0)
     except _Stop as stop:
-        return Corruption(stop.kind, stop.message, stop.offset, stop.path, walk.known, stop.inside)
+        return Corruption(
+            stop.kind, stop.message, stop.offset, stop.path, walk.known_fields, stop.inside
+        )
     return None
 
 
@@ -84,15 +86,15 @@ class _Walk:
     """A parser that raises `_Stop` at the first error.
 
     Attributes:
-        known: the number of top-level fields so far that match the schema.
+        known_fields: the number of top-level fields so far that match the schema.
     """
 
     def __init__(self, data: bytes) -> None:
-        self.known = 0
+        self.known_fields = 0
         self._data = data
 
     def message(self, spec: MessageSpec, start: int, end: int, path: str, depth: int) -> None:
-        """Check a message and all messages inside of it."""
+        """Check a message and all messages in it."""
         if depth > MAX_MESSAGE_DEPTH:
             raise _too_deep("messages", start, path)
         seen: dict[int, int] = {}
@@ -112,7 +114,7 @@ class _Walk:
                 offset = self._unknown_field(number, wire_type, begin, offset, end, path, depth)
                 continue
             offset = self._value(field, wire_type, begin, offset, end, path, index, depth)
-            self.known += depth == 0
+            self.known_fields += depth == 0
 
     def _value(
         self,
@@ -201,7 +203,7 @@ class _Walk:
                 message = f"the unknown group {open_groups[-1]} of {owner} is never closed"
                 raise _Stop(message, begin, path, "cut" if end == len(self._data) else "wrong")
             start = offset
-            inner, wire_type, offset = self._key(offset, end, path, least=0)
+            inner, wire_type, offset = self._key(offset, end, path, min_number=0)
             if wire_type == GROUP:
                 open_groups.append(inner)
             elif wire_type == END_GROUP:
@@ -215,32 +217,34 @@ class _Walk:
 
     # ---- Parts of fields ------------------------------------------------------------------------
 
-    def _key(self, offset: int, end: int, path: str, least: int = 1) -> tuple[int, int, int]:
+    def _key(self, offset: int, end: int, path: str, min_number: int = 1) -> tuple[int, int, int]:
         """Return a field's number and wire type, and the offset after them.
 
-        `least` is the minimum of the number: protobuf allows 0 only in unknown groups.
+        `min_number` is the minimum of the number: protobuf allows 0 only in unknown groups.
         """
         owner = path or _WHOLE
         key, after = self._varint(offset, end, _KEY_BYTES, f"the key of a field of {owner}", path)
         number, wire_type = key >> 3, key & 7
-        if number < least or key >= 1 << 32:
+        if number < min_number or key >= 1 << 32:
             raise _Stop(f"{owner} has a field with the invalid number {number}", offset, path)
         if wire_type > FIXED32:
             message = f"field {number} of {owner} has the invalid wire type {wire_type}"
             raise _Stop(message, offset, path)
         return number, wire_type, after
 
-    def _varint(self, offset: int, end: int, most: int, named: str, path: str) -> tuple[int, int]:
-        """Return a varint of at most `most` bytes, and the offset after it."""
+    def _varint(
+        self, offset: int, end: int, max_bytes: int, named: str, path: str
+    ) -> tuple[int, int]:
+        """Return a varint of at most `max_bytes` bytes, and the offset after it."""
         value = 0
-        for index in range(most):
+        for index in range(max_bytes):
             if offset + index >= end:
                 self._cut(named, offset, end, path)
             byte = self._data[offset + index]
             value |= (byte & 127) << 7 * index
             if byte < 128:
                 return value, offset + index + 1
-        raise _Stop(f"{named} is a varint of more than {most} bytes", offset, path)
+        raise _Stop(f"{named} is a varint of more than {max_bytes} bytes", offset, path)
 
     def _scalar(
         self, wire_type: int, named: str, begin: int, offset: int, end: int, path: str

@@ -56,14 +56,14 @@ class FieldTable:
     """The fields of an encoded message.
 
     Attributes:
-        known: maps a field number to the encoded items of the field, in order; one piece of bytes
+        fields: maps a field number to the encoded items of the field, in order; one piece of bytes
             may hold several items.
         unknown: the encoded unknown fields, which follow the known ones.
     """
 
     def __init__(self, message: str, data: bytes) -> None:
         self.message = message
-        self.known: dict[int, list[Piece]] = {}
+        self.fields: dict[int, list[Piece]] = {}
         self.unknown: list[bytes] = []
         view = memoryview(data)
         last = 0
@@ -72,11 +72,11 @@ class FieldTable:
                 self.unknown.append(bytes(view[start:]))
                 break
             last = number
-            self.known[number] = [view[start:end]]
+            self.fields[number] = [view[start:end]]
 
     def encode(self) -> bytes:
         """Return the message, with known fields in ascending order."""
-        parts = [piece for number in sorted(self.known) for piece in self.known[number]]
+        parts = [piece for number in sorted(self.fields) for piece in self.fields[number]]
         return b"".join([*parts, *self.unknown])
 
     def apply(self, decorator: Decorator) -> None:
@@ -113,11 +113,11 @@ class FieldTable:
         return number
 
     def _replace(self, number: int, payload: bytes) -> None:
-        self.known[number] = [delimited(tag(number, LENGTH), payload)]
+        self.fields[number] = [delimited(tag(number, LENGTH), payload)]
 
     def _append(self, number: int, messages: Iterable[bytes]) -> None:
         key = tag(number, LENGTH)
-        self.known.setdefault(number, []).extend([delimited(key, item) for item in messages])
+        self.fields.setdefault(number, []).extend([delimited(key, item) for item in messages])
 
     def _set(self, argument: Field) -> None:
         spec = message_spec(self.message)
@@ -127,15 +127,15 @@ class FieldTable:
         field = find_field(spec, argument.key)
         data = lower_field(field, argument.value)
         if data:
-            self.known[field.number] = [data]
+            self.fields[field.number] = [data]
         else:
-            self.known.pop(field.number, None)
+            self.fields.pop(field.number, None)
 
     def _unset(self, argument: Field) -> None:
         if argument.key is not None or not isinstance(argument.value, Word):
             raise RecordError("`@unset` takes field names")
         field = find_field(message_spec(self.message), argument.value.text)
-        self.known.pop(field.number, None)
+        self.fields.pop(field.number, None)
 
 
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:

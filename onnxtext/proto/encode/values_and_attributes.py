@@ -390,7 +390,7 @@ class ValueLowering(ABC):
             return data
         table = FieldTable(message, data)
         for number, empty in extra or ():
-            table.known.setdefault(number, [empty])
+            table.fields.setdefault(number, [empty])
         for decorator in decorators:
             try:
                 table.apply(decorator)

@@ -283,7 +283,7 @@ def empty_variadic_formal(
     result = _formal(offset, decorators, type, name, "variadic")
     if any(decorator.name == "least" for decorator in decorators or ()):
         raise SemanticError("`@least` cannot be combined with `...?`", at=offset, length=len(name))
-    result.least = 0
+    result.min_arity = 0
     return result
 
 
@@ -298,7 +298,7 @@ def _formal(
     if isinstance(type, Token):
         offset, type = type.at, str(type)  # the type variable, after the decorators
     result = FormalValue(name, type, option, doc=_text(arguments, "doc"))
-    result.least = _number(arguments, "least")
+    result.min_arity = _number(arguments, "least")
     result.homogeneous = "heterogeneous" not in arguments
     result.at = offset
     return result

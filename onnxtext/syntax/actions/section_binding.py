@@ -190,13 +190,13 @@ class SectionBinding:
             step: the index of the name in the path.
         """
         domain, name, overload = key
-        known = self._functions or {}
-        candidates = (other[1] for other in known if other[::2] == key[::2])
+        functions = self._functions or {}
+        candidates = (other[1] for other in functions if other[::2] == key[::2])
         error = self._dangling("function", name, candidates, token, step)
         path = f"{domain}.{name}" if domain else name
         shown = f"{path}:{overload}" if overload else path
         error.message = f"no function is named `{shown}`"
-        for other in known:
+        for other in functions:
             written = _written(other[2]) if other[2] else ""
             if other[:2] == key[:2] and written is not None:
                 error.instead = None

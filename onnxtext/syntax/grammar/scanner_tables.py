@@ -119,8 +119,8 @@ class _Nfa:
                     self.empty[self._sequence(items, self._state(at), flags)].append(end)
                 return end
             case "MAX_REPEAT":
-                least, most, items = argument
-                return self._repeat(least, most, items, at, flags)
+                minimum, maximum, items = argument
+                return self._repeat(minimum, maximum, items, at, flags)
         raise NotImplementedError(f"{operator} is not regular")
 
     def _characters(self, at: int, characters: Iterable[int], flags: int) -> int:
@@ -131,15 +131,15 @@ class _Nfa:
         self.moves[at].append((frozenset(chosen), end))
         return end
 
-    def _repeat(self, least: int, most: Any, items: Any, at: int, flags: int) -> int:
-        for _ in range(least):
+    def _repeat(self, minimum: int, maximum: Any, items: Any, at: int, flags: int) -> int:
+        for _ in range(minimum):
             at = self._sequence(items, at, flags)
-        if most == self._parser.MAXREPEAT:
+        if maximum == self._parser.MAXREPEAT:
             loop = self._state(at)
             self.empty[self._sequence(items, loop, flags)].append(loop)
             return loop
         end = self._state(at)
-        for _ in range(most - least):
+        for _ in range(maximum - minimum):
             at = self._sequence(items, at, flags)
             self.empty[at].append(end)
         return end

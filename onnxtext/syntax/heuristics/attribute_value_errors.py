@@ -188,8 +188,8 @@ def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(done[-1].at, token.end)
     joined = f"{done[-1]}{token}"
     short = min(len(done[-1]), len(token)) < _SHORTEST_WORD or "_" in joined
-    known = occurs_elsewhere(context.text, joined, span)
-    written = joined if short or known else f"{done[-1]}_{token}"
+    repeated = occurs_elsewhere(context.text, joined, span)
+    written = joined if short or repeated else f"{done[-1]}_{token}"
     message = "the name of an attribute must not contain blanks"
     edits, title = (Edit(span, written),), f"write `{written}`"
     yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)

@@ -130,8 +130,8 @@ def is_certain_name(context: ErrorContext, name: str, span: Span) -> bool:
     and occur elsewhere. `x.c` is not certain if `x` and `c` occur elsewhere as separate names.
     """
     quoted = occurs_elsewhere(context.text, f'"{name}"', span)
-    known = _PATH.fullmatch(name) and occurs_elsewhere(context.text, name, span)
-    if not quoted and not known:
+    repeated = _PATH.fullmatch(name) and occurs_elsewhere(context.text, name, span)
+    if not quoted and not repeated:
         return False
     parts = [part for part in _MARKS.split(name) if part]
     return len(parts) < 2 or not all(

@@ -318,11 +318,11 @@ class _Search:
         return Correction(cost, edit, removed, swapped)
 
 
-def _ahead(context: ErrorContext, most: int) -> list[Token]:
-    """Return the unexpected token and the tokens after it, at most `most` tokens in total."""
+def _ahead(context: ErrorContext, max_tokens: int) -> list[Token]:
+    """Return the unexpected token and the tokens after it, at most `max_tokens` tokens in total."""
     result: list[Token] = []
     token = context.token
-    while token is not None and len(result) < most:
+    while token is not None and len(result) < max_tokens:
         result.append(token)
         token = context.lexer.token(context.text, token.end)
     return result

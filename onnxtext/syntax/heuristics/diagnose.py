@@ -121,7 +121,7 @@ def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
 
     Then the writer probably made the same mistake again, and the edits are right.
     """
-    outcome = context.attempt(*edits, most=CERTAIN_TOKENS)
+    outcome = context.attempt(*edits, max_tokens=CERTAIN_TOKENS)
     if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
         return False
     offset = outcome.resume

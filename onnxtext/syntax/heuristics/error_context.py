@@ -266,8 +266,8 @@ class ErrorContext:
         """Return the terminal of a token: `$END` for None, `BAD` if no terminal matches."""
         return END_KIND if token is None else self.lexer.kind(token)
 
-    def attempt(self, *edits: Edit, most: int = MAX_TOKENS) -> Outcome | None:
-        """Parse the statement and at most `most` tokens after the error, with speculative edits.
+    def attempt(self, *edits: Edit, max_tokens: int = MAX_TOKENS) -> Outcome | None:
+        """Parse the statement and up to `max_tokens` tokens after the error, with some edits.
 
         Returns:
             The outcome. None if the edits overlap, or an error remains before the unexpected token.
@@ -276,7 +276,7 @@ class ErrorContext:
         ends = [self.region.start, *(edit.span.end for edit in together)]
         if any(edit.span.start < end for edit, end in zip(together, ends, strict=False)):
             return None
-        return parse_with_edits(self.lexer, self.automaton, self.region, together, most)
+        return parse_with_edits(self.lexer, self.automaton, self.region, together, max_tokens)
 
     def accepts(self, edits: Sequence[Edit], min_tokens: int = 4) -> bool:
         """Whether enough text after the error parses with these edits.
@@ -291,7 +291,7 @@ class ErrorContext:
 
         Fewer tokens are enough if the text ends or a separate error follows (`Outcome.complete`).
         """
-        outcome = self.attempt(*edits, most=far)
+        outcome = self.attempt(*edits, max_tokens=far)
         return outcome is not None and outcome.complete
 
     def expected(self) -> list[str]:

@@ -140,9 +140,9 @@ def parse_with_edits(
     automaton: Automaton,
     region: Region,
     edits: Sequence[Edit],
-    most: int = MAX_TOKENS,
+    max_tokens: int = MAX_TOKENS,
 ) -> Outcome | None:
-    """Parse a region with some edits, and up to `most` tokens after it.
+    """Parse a region with some edits, and up to `max_tokens` tokens after it.
 
     Returns:
         The outcome; None if an error remains before the unexpected token.
@@ -186,12 +186,12 @@ def parse_with_edits(
             resume = offset + shift
         if not states.feed(kind):
             # Far enough from the edits, a BAD token is a separate error.
-            other = kind == BAD_KIND and 3 * count > most - MAX_TOKENS
+            other = kind == BAD_KIND and 3 * count > max_tokens - MAX_TOKENS
             return Outcome(count, resume, other, next_line, tokens, edited) if resume >= 0 else None
         if after:
             count += 1
             next_line = next_line or offset + shift > line_end
-            if count == most:
+            if count == max_tokens:
                 return Outcome(count, resume, True, next_line, tokens, edited)
         else:
             while span < len(spans) and spans[span][1] <= offset:

@@ -236,8 +236,8 @@ class Recovery:
             self._cascades.unbalanced |= unopened_bracket(skipped) is not None
         else:
             start = context.region.start
-            near = resume - start < MAX_STATEMENT_LENGTH
-            removed = self.parser.lexer.tokens(self.text, start, resume) if near else []
+            is_short = resume - start < MAX_STATEMENT_LENGTH
+            removed = self.parser.lexer.tokens(self.text, start, resume) if is_short else []
             self._cascades.note_guess(at, resume, removed)
         return resume
 

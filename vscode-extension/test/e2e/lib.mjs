@@ -75,7 +75,7 @@ export async function startCode({ workspace, settings = {}, options = [], trusti
   }));
   // VS Code in a browser is a remote one: the paths of a machine stand in the settings of that machine.
   fs.writeFileSync(path.join(data, 'Machine/settings.json'), JSON.stringify(settings));
-  // Its own home, and none of the variables that tell code-server it runs inside of itself.
+  // Its own home, and none of the variables that tell code-server it runs in itself.
   const env = {
     PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, HOME: profile, LANG: 'C.UTF-8', EXTENSIONS_GALLERY: '{"serviceUrl":""}',
     XDG_CONFIG_HOME: profile, XDG_DATA_HOME: profile, XDG_CACHE_HOME: profile,

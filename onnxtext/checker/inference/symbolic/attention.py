@@ -67,10 +67,10 @@ def standard_attention(call: OperatorCall) -> Shapes:
     def common(axis: int, name: str, *inputs: int) -> Extent:
         """Return the size of all `inputs` at `axis`; reject the node if the sizes differ."""
         sizes = [(index, input_shapes[index][axis]) for index in inputs]
-        first, known = next((pair for pair in sizes if pair[1] is not None), sizes[0])
+        first, known_size = next((pair for pair in sizes if pair[1] is not None), sizes[0])
         for index, size in sizes:
-            call.equal(known, size, f"the {name} of {{{first}}}", f"the {name} of {{{index}}}")
-        return next((size for _, size in sizes if isinstance(size, int)), known)
+            call.equal(known_size, size, f"the {name} of {{{first}}}", f"the {name} of {{{index}}}")
+        return next((size for _, size in sizes if isinstance(size, int)), known_size)
 
     batch = common(0, "batch size", 0, 1, 2, 4, 5)
     groups = common(1, "number of heads", 1, 2, 4, 5)

@@ -35,8 +35,8 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         steps = minus(plus(extent, first + last - 1), span)
         by = strides[axis]
         # In onnxruntime, pooling may have an empty output, but a convolution may not.
-        least = 0 if call.node.op_type == "Conv" else 1 - 2 * by
-        if isinstance(steps, int) and steps < least:
+        min_steps = 0 if call.node.op_type == "Conv" else 1 - 2 * by
+        if isinstance(steps, int) and steps < min_steps:
             call.reject(f"the window is larger than the padded dimension {axis + 2} of {{0}}")
         if call.integer("ceil_mode", 0):
             dims.append(_ceil_window_count(steps, by, plus(extent, first)))

@@ -41,14 +41,14 @@ def broadcast_pair(left: Extent, right: Extent) -> Extent:
         # A number other than 1 is the result: the other size must be equal or 1.
         if isinstance(first, int):
             return first
-        if _is_least_of(first, second):
+        if _is_minimum_of(first, second):
             return second
     return None
 
 
-def _is_least_of(least: Extent, size: Extent) -> bool:
-    """Whether `least` is a minimum of several sizes, and `size` is one of them."""
-    term = sole_factor(least) if isinstance(least, SymbolicSize) else None
+def _is_minimum_of(minimum: Extent, size: Extent) -> bool:
+    """Whether `minimum` is a minimum of several sizes, and `size` is one of them."""
+    term = sole_factor(minimum) if isinstance(minimum, SymbolicSize) else None
     return isinstance(term, SizeTerm) and term.kind == "min" and size in term.parts
 
 

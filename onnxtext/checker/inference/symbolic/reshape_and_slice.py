@@ -120,11 +120,11 @@ def concat(call: OperatorCall) -> SymbolicShape:
         if index == axis:
             dims.append(total(extents))
             continue
-        known = next((e for e in extents if e is not None), None)
+        known_extent = next((e for e in extents if e is not None), None)
         for position, extent in enumerate(extents):
             names = f"dimension {index} of {{0}}", f"dimension {index} of {{{position}}}"
-            call.equal(known, extent, *names)
-        dims.append(next((e for e in extents if isinstance(e, int)), known))
+            call.equal(known_extent, extent, *names)
+        dims.append(next((e for e in extents if isinstance(e, int)), known_extent))
     return tuple(dims)
 
 

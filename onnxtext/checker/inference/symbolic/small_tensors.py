@@ -125,9 +125,13 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
-    most = _MAX_REAL if type.element in REAL else MAX_ELEMENTS
+    max_elements = _MAX_REAL if type.element in REAL else MAX_ELEMENTS
     shape = type.integer_dims
-    if len(shape) != len(type.shape) or not 0 <= prod(shape) <= most or min(shape, default=0) < 0:
+    if (
+        len(shape) != len(type.shape)
+        or not 0 <= prod(shape) <= max_elements
+        or min(shape, default=0) < 0
+    ):
         return None
     code = TRACKED[type.element]
     if isinstance(data, RawData):

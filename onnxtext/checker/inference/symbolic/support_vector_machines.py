@@ -27,10 +27,12 @@ def require_classifier(call: OperatorCall, labels: int) -> None:
         "coefficients": vector_count * (class_count - 1),
         "rho": class_count * (class_count - 1) // 2,
     }
-    for name, least in needed.items():
+    for name, min_count in needed.items():
         count = count_of(call, name)
-        if count < least:
-            call.reject(f"`{name}` has {entries(count)}; onnxruntime needs {least}", certain=False)
+        if count < min_count:
+            call.reject(
+                f"`{name}` has {entries(count)}; onnxruntime needs {min_count}", certain=False
+            )
 
 
 def require_regressor(call: OperatorCall) -> None:

@@ -130,7 +130,7 @@ class SymbolicShapes:
         instance: str,
     ) -> None:
         """Visit a graph or function body; `input_results` are shapes and values of its inputs."""
-        sizes, shapes = environment.sizes, environment.known
+        sizes, shapes = environment.sizes, environment.facts
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             shape = self._shape(value.type, instance)
@@ -168,7 +168,7 @@ class SymbolicShapes:
         environment: SymbolicEnvironment,
         instance: str,
     ) -> None:
-        sizes, shapes = environment.sizes, environment.known
+        sizes, shapes = environment.sizes, environment.facts
         find, children, wrong = environment.find, scope.children, self._wrong
         # Without an outer scope, names are looked up directly, which is faster.
         value = environment.values.get if environment.outer is None else environment.value

@@ -49,11 +49,12 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
         chosen = call.listed(weights[2], ())
         wrong = next((i for i in chosen if i < 0 or (classes and i >= classes)), None)
         if wrong is not None:
-            most = "the number of class labels" if prefix == "class" else "`n_targets`"
+            bound = "the number of class labels" if prefix == "class" else "`n_targets`"
             call.reject(
                 f"`{weights[2]}` has the negative index {wrong}"
                 if wrong < 0
-                else f"`{weights[2]}` has the index {wrong}, which must be below {most} ({classes})"
+                else f"`{weights[2]}` has the index {wrong}, which must be below "
+                f"{bound} ({classes})"
             )
 
 
@@ -95,9 +96,9 @@ def _require_all_below(
 ) -> None:
     wrong = next((index for index in indices if not 0 <= index < size), None)
     if wrong is not None:
-        most = f"which must be below {size_name} ({size})"
+        bound = f"which must be below {size_name} ({size})"
         call.reject(
-            f"`{name}` has the index {wrong}, {most if wrong >= 0 else 'which is negative'}"
+            f"`{name}` has the index {wrong}, {bound if wrong >= 0 else 'which is negative'}"
         )
 
 
@@ -169,9 +170,9 @@ def _require_known(
     call: OperatorCall,
     name: str,
     used: Iterable[tuple[int, int]],
-    known: Container[tuple[int, int]],
+    defined: Container[tuple[int, int]],
 ) -> None:
-    missing = next((node for node in used if node not in known), None)
+    missing = next((node for node in used if node not in defined), None)
     if missing is not None:
         call.reject(f"`{name}` has node {missing[1]}, which tree {missing[0]} does not have")
 
