@@ -35,7 +35,7 @@ DOCS = (
     "tests/test_site.py",
     "tests/test_walkthroughs.py",
     "tests/test_spec.py",
-    "tests/git/test_page.py",
+    "tests/git/test_docs.py",
     "tests/differ/test_docs.py",
     "tests/diagnostics/test_pages.py",
 )
@@ -299,7 +299,7 @@ def set_up(extra: str) -> Path:
     note.write_text(json.dumps(wanted), encoding="utf-8")
     run(python, "-m", "onnxtext", "--version")
     asked = os.environ.get("ONNXTEXT_CORE")
-    script = "from onnxtext.core import core; raise SystemExit(core() != 'native')"
+    script = "from onnxtext.select_core import core; raise SystemExit(core() != 'native')"
     if asked != "python" and subprocess.call([str(python), "-c", script]):
         print(
             "onnxtext runs in pure Python, which is slower: for the native core, install a C "

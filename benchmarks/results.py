@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
-from onnxtext.core import core
+from onnxtext.select_core import core
 
 FORMAT = 1
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,12 +16,12 @@ from onnxtext.conversion_errors import (
     other_message_error,
     warn_if_suspicious,
 )
-from onnxtext.core import cached_module
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import read_input, write_atomically
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, decode_text, has_binary_content
 from onnxtext.model_arguments import message_name, message_of, require_text
+from onnxtext.select_core import cached_module
 from onnxtext.source import Source
 
 if TYPE_CHECKING:

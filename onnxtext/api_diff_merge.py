@@ -130,7 +130,7 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
         OnnxTextError: the text has syntax errors, or the tree cannot be written as a text.
         TypeError: the text is not a `str`.
     """
-    from onnxtext.rewriter.rewriting import rewrite_text
+    from onnxtext.rewriter.rewrite_text import rewrite_text
 
     require_text(text)
     return rewrite_text(text, model, name=name)

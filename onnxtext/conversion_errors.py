@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from onnxtext.core import core, core_module
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
+from onnxtext.select_core import core, core_module
 from onnxtext.source import COMMENT, STRING, Source, Span
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 

@@ -22,7 +22,7 @@ from onnxtext.conversion_errors import (
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector, reuse_memory
-from onnxtext.left_out_parts import left_out_errors
+from onnxtext.left_out_part_errors import left_out_errors
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

@@ -165,7 +165,7 @@ def _compare_with_printed(
     from onnxtext.api import parse
     from onnxtext.printer import print_model
     from onnxtext.text_to_binary import FilesBeside, encode
-    from onnxtext.wire.compare import pieces_equal
+    from onnxtext.wire.compare_pieces import pieces_equal
 
     text = print_model(model)
     result: list[LawViolation] = []
@@ -248,7 +248,7 @@ def _is_printed(text: str, model: Model) -> bool:
 def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     """Compare the bytes of a model with those after the round trip."""
     from onnxtext.text_to_binary import join_pieces
-    from onnxtext.wire.compare import pieces_equal
+    from onnxtext.wire.compare_pieces import pieces_equal
 
     if pieces_equal(pieces, old):
         return []

@@ -14,14 +14,14 @@ import time
 from contextlib import suppress
 
 import onnxtext
-from onnxtext.core import core
 from onnxtext.printer import print_model
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
+from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import onnx_directory, wheel_models
-from tests.proto import test_native
+from tests.proto import test_native_decode
 from tests.syntax.test_dfa import PIECES
 from tests.syntax.texts import mutate
 
@@ -45,8 +45,12 @@ def main(seconds: float, seed: int) -> None:
     chance = random.Random(seed)
     files = [(onnx_directory() / file).read_bytes() for file in wheel_models()[::9]]
     models = [data for data in files if len(data) < 5000]
-    models += [test_native.METADATA, test_native.TENSORS, test_native.SPARSE] * 3
-    models += [test_native.DECORATED, test_native.TYPES, PACKED] * 3
+    models += [
+        test_native_decode.METADATA,
+        test_native_decode.TENSORS,
+        test_native_decode.SPARSE,
+    ] * 3
+    models += [test_native_decode.DECORATED, test_native_decode.TYPES, PACKED] * 3
     texts = [onnxtext.from_binary(data) for data in models]
     end = time.monotonic() + seconds
     counts = {"texts": 0, "noise": 0, "models": 0}

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 from unittest import mock
 
-from onnxtext.core import Core
+from onnxtext.select_core import Core
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from benchmarks.models import MAKERS
 from benchmarks.peers import PEERS
 from benchmarks.results import Results
 from benchmarks.workloads import SAMPLE, WORKLOADS
-from onnxtext.core import core
+from onnxtext.select_core import core
 from tests.corpus import REPOSITORY
 
 pytestmark = pytest.mark.thorough

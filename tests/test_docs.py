@@ -2,7 +2,7 @@
 """All pages of documentation: their commands run, and their links and paths are valid.
 
 A fenced block `sh` is executed here, in a copy of the repository. `sh ci` is executed by `.ci/run`.
-`sh by-hand` is not executed: it may publish something. `tests/git/test_page.py` executes `sh run`.
+`sh by-hand` is not executed: it may publish something. `tests/git/test_docs.py` executes `sh run`.
 `ONNXTEXT_BLESS=1` copies the repository's address from `pyproject.toml` to pages and extension.
 """
 
@@ -38,9 +38,9 @@ EXECUTED = ("README.md", "CONTRIBUTING.md", "docs/commands.md", "docs/language.m
 """Pages whose blocks `sh` are executed here."""
 
 OTHERS = {
-    "docs/comparison.md": {"sh edit"},  # tests/test_comparison.py
+    "docs/comparison.md": {"sh edit"},  # tests/test_comparison_page.py
     "benchmarks/README.md": {"sh"},  # many minutes; tests/test_benchmarks.py runs the smallest
-    "docs/git.md": {"sh", "sh run", "sh run exit 1"},  # tests/git/test_page.py
+    "docs/git.md": {"sh", "sh run", "sh run exit 1"},  # tests/git/test_docs.py
 }
 """Pages with blocks of commands that are not executed here."""
 
@@ -373,7 +373,7 @@ def test_every_package_has_quick_tests() -> None:
     """Every package has a test file with quick tests."""
     packages = {path.parent.name for path in (REPOSITORY / "onnxtext").glob("*/__init__.py")}
     packages |= {"laws", "examples"}
-    packages -= {"_core", "weights"}  # tests/syntax/test_core.py, tests/cli/test_weights.py
+    packages -= {"_core", "weights"}  # tests/syntax/test_native.py, tests/cli/test_weights.py
     for package in packages:
         files = list((REPOSITORY / "tests" / package).glob("test_*.py"))
         texts = [path.read_text(encoding="utf-8") for path in files]

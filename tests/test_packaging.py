@@ -123,7 +123,7 @@ def core_sources() -> list[Path]:
 
 def core_of(site: Path, tmp_path: Path) -> str:
     """Return the core of a process that imports onnxtext from there."""
-    script = "import onnxtext.core; print(onnxtext.core.core())"
+    script = "import onnxtext.select_core; print(onnxtext.select_core.core())"
     return run("-c", script, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
 
 

@@ -16,7 +16,7 @@ from onnxtext.ast.compact_form.list_order import known_entries, node_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs, nested_graphs
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 
 
 class PathStep(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TypeVar
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, RawData
 from onnxtext.ast.types import TensorType
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_types import ELEMENTS
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import click
 
 from onnxtext import __version__
 from onnxtext.cli.options import EXIT_STATUSES
-from onnxtext.core import core
+from onnxtext.select_core import core
 
 VERBS = (
     "to-binary",

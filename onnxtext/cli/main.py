@@ -51,8 +51,8 @@ def _run(arguments: list[str]) -> int:
         plain_error,
     )
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
-    from onnxtext.core import CoreError
     from onnxtext.io import files
+    from onnxtext.select_core import CoreError
 
     occupy_closed_descriptors()
     files.before_mapping = _handle_bus_errors

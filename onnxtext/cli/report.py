@@ -20,7 +20,7 @@ import click
 
 from onnxtext import __version__
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import lacks_current_directory, name_of, reason_of
 from onnxtext.io.memory import lacks_memory
 from onnxtext.terminal import wants_color

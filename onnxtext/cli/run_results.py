@@ -7,7 +7,7 @@ import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 
 if TYPE_CHECKING:
     from onnxtext.engines import ValueDifference, Values

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from onnxtext.diagnostics.edits import apply_edits
+from onnxtext.diagnostics.apply_edits import apply_edits
 from onnxtext.diagnostics.model import Edit, Fix
 from onnxtext.source import Source
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from onnxtext.diagnostics.fix_lines import MAX_FIX_LINES, FixLine, changed_lines
 from onnxtext.diagnostics.model import Diagnostic
-from onnxtext.diagnostics.safe import escape_controls, terminal_width, visible_char
+from onnxtext.diagnostics.terminal_text import escape_controls, terminal_width, visible_char
 from onnxtext.source import Source
 
 _SGR = {

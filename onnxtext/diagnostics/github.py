@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxtext.diagnostics.json import to_object
 from onnxtext.diagnostics.model import Diagnostic
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 
 
 def render(diagnostic: Diagnostic) -> str:

@@ -60,8 +60,8 @@ def apply(
 
 
 def _edit_text(text: str, edit: Callable[[Model], list[str] | None], name: str) -> EditResult:
-    from onnxtext.editing.opsets.remarks import ConversionError
-    from onnxtext.rewriter.rewriting import rewrite_text
+    from onnxtext.editing.opsets.conversion_diagnostics import ConversionError
+    from onnxtext.rewriter.rewrite_text import rewrite_text
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
 

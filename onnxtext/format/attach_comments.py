@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.tokens_with_comments import Comment, CommentedToken
-from onnxtext.format.tree import Tree
 
 BREAKABLE = frozenset(
     (

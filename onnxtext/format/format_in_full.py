@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from onnxtext.format.attach_comments import ListItem, attach_items, find_list, required_list
+from onnxtext.format.concrete_syntax_tree import Tree, build_tree, top_level
 from onnxtext.format.records_and_decorators import number_list
 from onnxtext.format.statements import StatementWriter
 from onnxtext.format.token_text import (
@@ -19,7 +20,6 @@ from onnxtext.format.token_text import (
     word_text,
 )
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
-from onnxtext.format.tree import Tree, build_tree, top_level
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.quoting import quote_string
 from onnxtext.printer.resources import BASE64_WIDTH

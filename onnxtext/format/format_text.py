@@ -11,7 +11,7 @@ from onnxtext.format.incremental import extract_lists
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.io.memory import paused_collector
 from onnxtext.printer import print_model
-from onnxtext.python_recursion import room_for_nesting
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON
+from onnxtext.format.layout_cache import interleaved_list
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.statement_writers import (
     MAX_STATEMENT_LENGTH,
@@ -22,7 +23,6 @@ from onnxtext.format.statement_writers import (
     StatementFormatter,
     ValueWriter,
 )
-from onnxtext.format.templates import interleaved_list
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP, WIDTH
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.format.attach_comments import CommentedList, ListItem
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.fmt_off import OFF, SKIP, VerbatimSpans
 from onnxtext.format.tokens_with_comments import Comment
-from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, flat_items
 
 

@@ -9,10 +9,10 @@ from functools import partial
 from math import prod
 
 from onnxtext.format.attach_comments import find_list, required_list
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.records_and_decorators import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, fill_list
 from onnxtext.printer.statement_layout import Literal, column, tensor_lines
 from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.format.attach_comments import find_list, has_comments, required_list
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.lists import ListWriter
 from onnxtext.format.token_text import (
     decode_token,
@@ -17,7 +18,6 @@ from onnxtext.format.token_text import (
     word_text,
 )
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP, WIDTH, fill_list
 from onnxtext.printer.quoting import quote_string, quote_word, value_name
 from onnxtext.printer.records import MIN_RESERVE, reserved_columns

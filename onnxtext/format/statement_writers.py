@@ -16,8 +16,8 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.format_in_full import write_document
+from onnxtext.format.layout_cache import Templates, interleave
 from onnxtext.format.source_spelling import SourceSpellingPrinter
-from onnxtext.format.templates import Templates, interleave
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.format.trivia_spans import (
     COMMENTS,

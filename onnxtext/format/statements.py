@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeGuard
 
 from onnxtext.format.attach_comments import find_list, required_list
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.literals import LiteralWriter, dims_of, empty_literal, items_text
 from onnxtext.format.token_text import (
     name_text,
@@ -17,7 +18,6 @@ from onnxtext.format.token_text import (
     word_text,
 )
 from onnxtext.format.tokens_with_comments import CommentedToken, drop_comments
-from onnxtext.format.tree import Tree
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.layout import STEP, fill_list, flat_items
 from onnxtext.printer.statement_layout import (

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.format.tree import Tree
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.syntax.actions.strings import byte_string, escaped, plain, triple

@@ -19,9 +19,9 @@ from onnxtext.ast.metadata import (
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.section_paths import Named, list_parts
 from onnxtext.ast.visit import list_graphs
-from onnxtext.core import core, core_module
 from onnxtext.printer.decorators import decorator_text
 from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.select_core import core, core_module
 
 
 def place_metadata(

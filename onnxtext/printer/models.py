@@ -10,7 +10,6 @@ from itertools import chain
 
 from onnxtext import ast
 from onnxtext.ast.compact_form.list_order import ORDERS
-from onnxtext.core import core, core_module
 from onnxtext.printer.attributes import attribute_text, type_value_text
 from onnxtext.printer.decorators import decorator_lines
 from onnxtext.printer.dialect import ONNXTEXT, Dialect
@@ -21,6 +20,7 @@ from onnxtext.printer.records import record_text
 from onnxtext.printer.resources import base64_parts, resources_parts
 from onnxtext.printer.sections import may_have_sections, section_parts
 from onnxtext.printer.types_and_tensors import tensor_text, type_text
+from onnxtext.select_core import core, core_module
 
 
 def graph_printer() -> GraphPrinter:

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from onnxtext import ast
-from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.typed_blobs import (
     blob_of_data,
     blob_of_list,

@@ -10,13 +10,13 @@ from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
 from onnxtext.ast.section_paths import Named, PathStep, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
-from onnxtext.core import core, core_module
 from onnxtext.printer.decorators import decorator_lines
 from onnxtext.printer.graphs_and_nodes import domain_text
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list
 from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.records import field_text
 from onnxtext.printer.statement_layout import column
+from onnxtext.select_core import core, core_module
 
 Pairs = Sequence[tuple[str, str]]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from onnxtext.diagnostics.safe import visible_char
+from onnxtext.diagnostics.terminal_text import visible_char
 from onnxtext.highlight import classify
 from onnxtext.show_model.load_model import ReadableModel
 

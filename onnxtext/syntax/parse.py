@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.core import core
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
+from onnxtext.select_core import core
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected

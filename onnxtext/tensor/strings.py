@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import delimited, varint
 
 

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.wire.writer import varint
 

@@ -17,7 +17,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.show_model.annotate_text import escape_controls_in_lines
 
 BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Model
-from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import (
     Blob,
     DataFile,

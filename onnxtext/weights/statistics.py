@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Function, Graph, Model
-from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import AttributeType, Blob, TypedBlob
 from onnxtext.ast.types import TensorType
 from onnxtext.tensor.element_types import ELEMENTS

@@ -13,7 +13,7 @@ from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.safe_paths import resolve_inside
 from onnxtext.weights.store import Store
-from onnxtext.wire.compare import same_bytes
+from onnxtext.wire.compare_pieces import same_bytes
 
 Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 """Where to write large data (SPEC 6.6)."""

@@ -12,8 +12,8 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.expressions import Extent
 from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
+from onnxtext.checker.inference.symbolic.polynomials import Extent
 from onnxtext.checker.inference.symbolic.quotients import substitute
 from onnxtext.proto.decode.lift import lift_model
 from tests.checker.drawn_graphs import SIZES, drawn

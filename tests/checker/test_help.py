@@ -12,7 +12,7 @@ import onnxtext
 from onnxtext import Diagnostic
 from onnxtext.checker.context.registry import rules
 from tests.checker.models import text
-from tests.checker.test_everywhere import BROKEN, PLACES, VALUES, in_graph, with_values
+from tests.checker.test_all_scopes import BROKEN, PLACES, VALUES, in_graph, with_values
 from tests.checker.test_findings import many
 from tests.checker.test_pages import directory, example, select
 

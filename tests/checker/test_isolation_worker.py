@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.isolation import pool, spawn, worker_client
+from onnxtext.checker.isolation import spawn, worker_client, worker_pool
 from onnxtext.checker.isolation.limit_watch import LimitWatch, memory_of
-from onnxtext.checker.isolation.pool import POOL
 from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
 from onnxtext.checker.isolation.worker_main import make_frame
+from onnxtext.checker.isolation.worker_pool import POOL
 from tests.checker.test_isolation import CALM, CODE, bomb
 
 pytestmark = pytest.mark.thorough
@@ -30,15 +30,15 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> pool.ProcessPool:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> worker_pool.ProcessPool:
     """Use an empty pool, so that no idle child of another test is reused."""
-    fresh = pool.ProcessPool()
-    monkeypatch.setattr(pool, "POOL", fresh)
+    fresh = worker_pool.ProcessPool()
+    monkeypatch.setattr(worker_pool, "POOL", fresh)
     return fresh
 
 
 def test_a_missing_child_is_reported_and_shapes_are_not_checked(
-    fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+    fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
@@ -50,7 +50,7 @@ def test_a_missing_child_is_reported_and_shapes_are_not_checked(
 
 
 def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
-    fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+    fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
     monkeypatch.setattr(spawn, "CODE", "import sys; sys.exit('no')")
@@ -60,7 +60,7 @@ def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
 
 
 @POSIX
-def test_a_child_killed_by_another_process_is_restarted(fresh: pool.ProcessPool) -> None:
+def test_a_child_killed_by_another_process_is_restarted(fresh: worker_pool.ProcessPool) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
     os.kill(worker._child.pid, signal.SIGKILL)
@@ -258,7 +258,7 @@ del os.set_blocking, select.poll
 
 
 @pytest.fixture
-def windows(fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove the functions that parent and child lack on Windows."""
     monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
@@ -318,7 +318,7 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
 
 
 def test_a_damaged_answer_is_a_failure(
-    fresh: pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+    fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A child with corrupt memory may keep running and answer."""
     monkeypatch.setattr(spawn, "may_fork", lambda: False)

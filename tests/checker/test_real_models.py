@@ -10,7 +10,7 @@ import pytest
 
 import onnxtext
 from tests.checker.models import errors
-from tests.checker.rejected import OTHERWISE, REJECTED
+from tests.checker.rejected_models import OTHERWISE, REJECTED
 from tests.corpus import SHARED, onnx_directory, shared_model, shared_models, wheel_models
 from tests.laws.test_models import backend_cases
 

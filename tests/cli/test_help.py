@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.core import core
+from onnxtext.select_core import core
 from tests.cli.command import binary, onnxtext_command, run, run_command
 
 SLOW = ("onnx.", "numpy.", "lark.", "google.protobuf.", "rich.")

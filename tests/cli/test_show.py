@@ -18,7 +18,7 @@ import pytest
 import onnxtext
 from tests.cli.command import BAD_TEXT, TEXT, Result, binary, environment, onnxtext_command, run
 from tests.corpus import REPOSITORY
-from tests.show_model.test_reading import STATISTICS, reading_text, weighted
+from tests.show_model.test_show_command import STATISTICS, reading_text, weighted
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 import onnxtext
 from onnxtext.format.format_in_full import write_document
-from onnxtext.python_recursion import room_for_nesting
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.syntax.grammar.lexer import load_lexer
 
 

@@ -9,13 +9,13 @@ import re
 import pytest
 
 import onnxtext
-from onnxtext.core import core
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import format_text as text
 from onnxtext.format import statement_writers
 from onnxtext.format.format_by_lines import format_by_lines
 from onnxtext.format.format_in_full import write_document
 from onnxtext.printer import print_model
+from onnxtext.select_core import core
 from onnxtext.syntax.grammar.lexer import load_lexer
 from tests import corpus
 from tests.corpus import EXAMPLES

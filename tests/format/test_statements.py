@@ -9,10 +9,10 @@ from itertools import product
 import pytest
 
 import onnxtext
-from onnxtext.core import core
 from onnxtext.format import format_text as text
 from onnxtext.format import statement_writers
 from onnxtext.format.format_in_full import write_document
+from onnxtext.select_core import core
 from tests.format.laws import assert_format_laws, full_formatting
 
 HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "

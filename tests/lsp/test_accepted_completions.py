@@ -21,7 +21,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parser.lalr import Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from tests.lsp.session import Session
-from tests.lsp.test_reuse import URI, opened, texts
+from tests.lsp.test_caches import URI, opened, texts
 from tests.seeds import draws, seeded
 
 TEXT = """\

@@ -17,7 +17,7 @@ from onnxtext.ast.section_paths import PathStep
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.lsp.features.edits import minimal_edits
+from onnxtext.lsp.features.text_edits import minimal_edits
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.cursor import symbol_at, target_at

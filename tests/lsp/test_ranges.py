@@ -12,15 +12,15 @@ import pytest
 from lsprotocol import types as t
 
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.diagnostics.edits import apply_edits
+from onnxtext.diagnostics.apply_edits import apply_edits
 from onnxtext.format.format_text import format_source
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.lsp.features.formatting import formatting_edits, statement_edits
 from onnxtext.lsp.features.hover import hover
 from onnxtext.lsp.index.folds import find_folds
-from onnxtext.lsp.index.text_blocks import TextBlocks
+from onnxtext.lsp.index.multiline_strings import TextBlocks
 from onnxtext.source import Source, Span
-from tests.lsp.test_reuse import URI, opened, outline, texts
+from tests.lsp.test_caches import URI, opened, outline, texts
 from tests.seeds import draws, seeded
 
 NESTED = """\

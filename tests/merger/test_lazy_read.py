@@ -10,8 +10,8 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.format.tree import Tree
 from onnxtext.merger.texts import lazy_read
 from onnxtext.merger.texts.text_parts import ListItems, TextPart
 from tests.corpus import EXAMPLES, SHARED, index

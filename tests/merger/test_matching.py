@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from benchmarks.merge_trial import models, spelled
-from onnxtext.format.tree import Tree
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts import item_keys
 from onnxtext.merger.texts.item_order import increasing_subsequence_through

@@ -10,14 +10,14 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.model import Model
-from onnxtext.core import core
 from onnxtext.printer import print_model
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS
+from onnxtext.select_core import core
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.varints import pack_entries
 from onnxtext.wire.writer import delimited, varint
-from tests.proto.test_native import assert_same_tree, outcome
+from tests.proto.test_native_decode import assert_same_tree, outcome
 from tests.seeds import draws, seeded
 from tests.syntax.cores import assert_same_in_both
 

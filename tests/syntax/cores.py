@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from onnxtext.core import Core, core
+from onnxtext.select_core import Core, core
 from onnxtext.source import Source
 from onnxtext.syntax import parse
 from onnxtext.syntax.actions import section_binding

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.core import core
+from onnxtext.select_core import core
 from onnxtext.syntax.actions import tensors
 from onnxtext.tensor import strings, varints
 from onnxtext.tensor.float_formats import FORMATS, values_of

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from onnxtext.ast.tensors_and_attributes import FieldData, TypedData
 from onnxtext.ast.types import TensorType
-from onnxtext.core import core
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
+from onnxtext.select_core import core
 from onnxtext.tensor import varints
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.varints import (

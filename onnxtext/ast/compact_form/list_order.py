@@ -15,7 +15,7 @@ from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import Type
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 
 DECORATOR = "value_info"
 """The name of the decorator that gives the order of the `value_info` list."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import Type
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 
 Placed = list[tuple[Node, int, ValueInfo]]
 """`value_info` entries of nodes' outputs: (node, index of the output, entry)."""

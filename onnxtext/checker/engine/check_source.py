@@ -16,7 +16,7 @@ from onnxtext.conversion_errors import check_declared_size, lowering_errors
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
-from onnxtext.left_out_parts import left_out_errors
+from onnxtext.left_out_part_errors import left_out_errors
 from onnxtext.model_arguments import read_model_argument
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source

@@ -11,10 +11,10 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.registry import BACKSLASH_LOST, SEVERITIES, rules
-from onnxtext.checker.engine.backslashes import lost_backslashes
 from onnxtext.checker.engine.cascading_findings import without_cascades
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.fragments import find_in_fragment
+from onnxtext.checker.engine.lost_backslashes import lost_backslashes
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.checker.engine.select_rules import (
     ALL,
@@ -23,7 +23,7 @@ from onnxtext.checker.engine.select_rules import (
     selected_rules,
 )
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.checker.isolation.pool import Answers, InferenceClient
+from onnxtext.checker.isolation.worker_pool import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source

@@ -18,7 +18,7 @@ from onnxtext.checker.engine.fix_edits import RepairResult, repair
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.text_or_binary import decode_text
-from onnxtext.python_recursion import room_for_nesting
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 
 _MAX_ROUNDS = 100

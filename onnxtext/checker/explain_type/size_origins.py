@@ -17,7 +17,7 @@ from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.explain_type.bodies import explain_body_input, made_by_bodies
+from onnxtext.checker.explain_type.control_flow_sizes import explain_body_input, made_by_bodies
 from onnxtext.checker.explain_type.determining_sizes import (
     RANK,
     Influence,
@@ -33,7 +33,7 @@ from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_o
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.function_attributes import bound_node
 from onnxtext.checker.inference.onnx_errors import errors_of
-from onnxtext.checker.inference.symbolic.expressions import Extent
+from onnxtext.checker.inference.symbolic.polynomials import Extent
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 
 _MAX_STEPS = 20_000

@@ -42,8 +42,8 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
 from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
-from onnxtext.core import core, core_module
 from onnxtext.quick_dataclass import dataclass
+from onnxtext.select_core import core, core_module
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
 """Maximum number of elements of a constant to read: for integers (indices, sizes); for others."""

@@ -24,7 +24,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, q
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
-from onnxtext.checker.inference.symbolic.expressions import symbol_plus, text
+from onnxtext.checker.inference.symbolic.polynomials import symbol_plus, text
 from onnxtext.checker.inference.symbolic.size_equations import (
     Extents,
     PassedShape,
@@ -35,7 +35,7 @@ from onnxtext.checker.inference.symbolic.size_equations import (
     base_symbol,
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
-from onnxtext.checker.inference.symbolic.tracing import SymbolTrace
+from onnxtext.checker.inference.symbolic.trace_sizes import SymbolTrace
 from onnxtext.diagnostics import Severity
 
 

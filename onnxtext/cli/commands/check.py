@@ -230,7 +230,7 @@ def _check_codes(choice: CheckOptions) -> None:
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.context.operator_tables import use_tables
-    from onnxtext.checker.isolation.pool import start_worker
+    from onnxtext.checker.isolation.worker_pool import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)

@@ -16,7 +16,7 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_argument
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.source import Source

@@ -15,7 +15,7 @@ from onnxtext.cli.options import add_options, markdown_option, reporting_options
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import name_of
 from onnxtext.plurals import count_noun
 

@@ -20,7 +20,7 @@ from onnxtext.cli.streams import (
     stdout_buffer,
     write_stdout,
 )
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import name_of, read_input
 from onnxtext.io.memory import lacks_memory
 

@@ -44,7 +44,7 @@ def conversion(
 
     def convert(data: bytes, job: ConversionJob) -> Output:
         if checked:
-            from onnxtext.checker.isolation.pool import start_worker
+            from onnxtext.checker.isolation.worker_pool import start_worker
 
             start_worker()  # before the imports below, because they would make the fork slower
         from onnxtext.syntax.parse import parse_model

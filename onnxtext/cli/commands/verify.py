@@ -18,7 +18,7 @@ from onnxtext.cli.output_paths import ConversionJob, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import print_to_stdout
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import read_input
 
 if TYPE_CHECKING:

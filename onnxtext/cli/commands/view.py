@@ -20,7 +20,7 @@ from onnxtext.cli.report import (
     write_stderr,
 )
 from onnxtext.cli.streams import print_to_stdout, read_file_or_stdin, write_stdout
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import is_stream, write_atomically
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import CommandError, Reporter, read_error
 from onnxtext.cli.streams import print_to_stdout
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
 from onnxtext.differ.render.stat import ACTIONS, count_items
 from onnxtext.differ.result import ModelDiff

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.differ.render.hunks import VERDICTS
 from onnxtext.differ.result import ModelDiff, OperatorCount
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.diagnostics.safe import escape_controls
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
 from onnxtext.differ.result import ModelDiff
 

@@ -11,8 +11,8 @@ function body (`inlining`).
 
 from __future__ import annotations
 
+from onnxtext.editing.opsets.conversion_diagnostics import ConversionError, remark_diagnostics
 from onnxtext.editing.opsets.plan import ConversionPlan, check_version, convert, plan_conversion
-from onnxtext.editing.opsets.remarks import ConversionError, remark_diagnostics
 
 __all__ = [
     "ConversionError",

@@ -13,10 +13,10 @@ from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused_edit_error
+from onnxtext.editing.opsets.conversion_diagnostics import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
 from onnxtext.editing.opsets.onnx_converter import Converter
-from onnxtext.editing.opsets.remarks import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.version_steps import GraphConverter
 
 Targets = Mapping[str, int]

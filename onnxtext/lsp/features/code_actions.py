@@ -11,8 +11,8 @@ from lsprotocol import types as t
 from onnxtext.checker.context.registry import BACKSLASH_LOST, UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import span_of, to_lsp_diagnostics
-from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions, resolve
+from onnxtext.lsp.features.text_edits import workspace_edit
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.source import Span

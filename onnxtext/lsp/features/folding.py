@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find folding ranges: brackets over several lines, comments, sections, long strings."""
+"""Answer requests for folding ranges."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from lsprotocol import types as t
 from onnxtext.ast.model import Model
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.diagnostics import Edit, OnnxTextError
-from onnxtext.lsp.features.edits import minimal_edits, text_edits
+from onnxtext.lsp.features.text_edits import minimal_edits, text_edits
 from onnxtext.lsp.index.document import Document
 from onnxtext.source import Source, Span
 
@@ -89,7 +89,7 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
         The edits; None if the text has errors, or if the edits in `span` alone would change the
         syntax tree, or remove or repeat a comment.
     """
-    from onnxtext.diagnostics.edits import apply_edits
+    from onnxtext.diagnostics.apply_edits import apply_edits
     from onnxtext.format.format_text import format_source
 
     try:
@@ -114,7 +114,7 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
     not change. Return [] if the edits would change the partial syntax tree, since error recovery
     may have assigned a part of the next statement to a node.
     """
-    from onnxtext.diagnostics.edits import apply_edits
+    from onnxtext.diagnostics.apply_edits import apply_edits
     from onnxtext.format.format_in_full import write_document
 
     text = version.source.text

@@ -19,8 +19,8 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.lsp.features.edits import minimal_edits, workspace_edit
 from onnxtext.lsp.features.opset_actions import offered_conversions
+from onnxtext.lsp.features.text_edits import minimal_edits, workspace_edit
 from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.message_validation import data_entry

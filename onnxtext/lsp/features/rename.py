@@ -13,8 +13,8 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Edit
-from onnxtext.lsp.features.edits import workspace_edit
 from onnxtext.lsp.features.navigation import Cursor, occurrences
+from onnxtext.lsp.features.text_edits import workspace_edit
 from onnxtext.lsp.index.cursor import CursorTarget, symbol_at, target_at
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.index import Index

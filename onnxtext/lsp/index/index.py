@@ -27,6 +27,7 @@ from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.missing_positions import find_end, find_heads, limit_statements
+from onnxtext.lsp.index.multiline_strings import TextBlocks
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.resolve_section_names import section_occurrences, value_strings
 from onnxtext.lsp.index.section_names import SectionName, section_names
@@ -40,7 +41,6 @@ from onnxtext.lsp.index.symbols import (
     Symbol,
     parameter_names,
 )
-from onnxtext.lsp.index.text_blocks import TextBlocks
 from onnxtext.source import Source, Span
 from onnxtext.syntax.section_spans import SectionSpan, section_spans
 

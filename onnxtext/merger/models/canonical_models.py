@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onnxtext import ast
-from onnxtext.ast.rewrite import Rewriter
+from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import blob_of_data
 from onnxtext.proto.encode.lower_error import LowerError

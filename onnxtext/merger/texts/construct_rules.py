@@ -11,8 +11,8 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token, only_token
-from onnxtext.format.tree import Tree
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token, only_token
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
-from onnxtext.format.tree import Tree
 from onnxtext.merger.texts.text_parts import TextPart
 
 

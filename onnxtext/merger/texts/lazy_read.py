@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.format.concrete_syntax_tree import Tree, build_tree, top_level
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.format.tree import Tree, build_tree, top_level
 from onnxtext.merger.texts.text_parts import LazyStatement, ListItems, fill_items
 from onnxtext.syntax.grammar.lexer import load_lexer
 

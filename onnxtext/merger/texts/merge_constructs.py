@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext.format.tree import Tree
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.renames import Renames
 from onnxtext.merger.texts import construct_rules

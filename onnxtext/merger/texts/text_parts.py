@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.format.attach_comments import find_list
+from onnxtext.format.concrete_syntax_tree import Tree, build_tree
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import CommentedToken, comments_of, read_tokens
-from onnxtext.format.tree import Tree, build_tree
 
 _NAMES = frozenset(("name", "value_name", "names", "output", "outputs", "label", "operator"))
 """Constructs in which quotes are optional."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 from onnxtext.wire.reader import WireField, read_fields
 
 _BATCH = 256

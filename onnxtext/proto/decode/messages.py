@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from onnxtext import ast
 from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
-from onnxtext.core import core, core_module
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators
@@ -27,6 +26,7 @@ from onnxtext.proto.decode.types_and_tensors import (
     text_of,
 )
 from onnxtext.proto.presence_defaults import unset_decorator
+from onnxtext.select_core import core, core_module
 from onnxtext.wire.reader import check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.records import Decorator, Field, Record, Word
-from onnxtext.core import core, core_module
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.generic_records import (
     RecordError,
@@ -15,6 +14,7 @@ from onnxtext.proto.generic_records import (
     lower_record,
     lower_unknown,
 )
+from onnxtext.select_core import core, core_module
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, Piece, delimited, tag
 

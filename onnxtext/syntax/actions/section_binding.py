@@ -14,7 +14,7 @@ from onnxtext.ast.compact_form.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.section_paths import PathStep, first_output, function_key, generated_values
-from onnxtext.core import core, core_module
+from onnxtext.select_core import core, core_module
 from onnxtext.syntax.actions.sections import (
     MetadataBlock,
     MetadataItem,

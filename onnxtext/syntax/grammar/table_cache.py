@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.io.files import write_atomically
-from onnxtext.syntax.grammar import matrix as matrix_module
+from onnxtext.syntax.grammar import automaton_matrix as matrix_module
 from onnxtext.syntax.grammar import scanner_tables as dfa_module
 from onnxtext.syntax.grammar import tables as tables_module
-from onnxtext.syntax.grammar.matrix import Matrix
+from onnxtext.syntax.grammar.automaton_matrix import Matrix
 from onnxtext.syntax.grammar.scanner_tables import Scanner
 from onnxtext.syntax.grammar.tables import (
     GrammarRule,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onnxtext.syntax.grammar.matrix import Matrix
+from onnxtext.syntax.grammar.automaton_matrix import Matrix
 from onnxtext.syntax.grammar.scanner_tables import Scanner, make_scanner
 
 STARTS = (

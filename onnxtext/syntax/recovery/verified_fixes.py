@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix
-from onnxtext.diagnostics.edits import apply_edits
+from onnxtext.diagnostics.apply_edits import apply_edits
 from onnxtext.source import Source
 
 Parse = Callable[[Source], Sequence[Diagnostic]]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.polynomials import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.quotients import (
     exact_quotient,
     is_positive_or_zero,

@@ -7,8 +7,8 @@ Dimensions: B batch size, S number of query tokens, L number of key tokens, P nu
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.expressions import Extent, plus, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.inference.symbolic.polynomials import Extent, plus, times
 from onnxtext.checker.inference.symbolic.quotients import exact_quotient
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 

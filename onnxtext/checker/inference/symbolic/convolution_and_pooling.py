@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic.expressions import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     SymbolicShape,
     dimensions,
 )
+from onnxtext.checker.inference.symbolic.polynomials import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.quotients import quotient, quotient_rounded_up
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 

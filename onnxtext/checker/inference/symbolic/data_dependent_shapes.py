@@ -7,19 +7,19 @@ import struct
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Floats, Tensor
-from onnxtext.checker.inference.symbolic.expressions import (
-    Extent,
-    SizeTerm,
-    SymbolicSize,
-    minus,
-    times,
-)
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     Shapes,
     SymbolicShape,
     dimensions,
     entries,
+)
+from onnxtext.checker.inference.symbolic.polynomials import (
+    Extent,
+    SizeTerm,
+    SymbolicSize,
+    minus,
+    times,
 )
 from onnxtext.checker.inference.symbolic.quotients import (
     maximum_of,

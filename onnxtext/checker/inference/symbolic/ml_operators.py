@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Floats
-from onnxtext.checker.inference.symbolic.expressions import Extent, product_of
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     Shapes,
     SymbolicShape,
     entries,
 )
+from onnxtext.checker.inference.symbolic.polynomials import Extent, product_of
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 from onnxtext.checker.inference.symbolic.support_vector_machines import (
     require_classifier,

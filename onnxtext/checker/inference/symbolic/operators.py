@@ -18,12 +18,12 @@ from onnxtext.checker.inference.symbolic import (
 )
 from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
-from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.input_ranks import require_ranks
 from onnxtext.checker.inference.symbolic.input_relations import require_relations
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.inference.symbolic.polynomials import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from onnxtext.checker.inference.symbolic.expressions import (
+from onnxtext.checker.inference.symbolic.polynomials import (
     Extent,
     SymbolicSize,
     minus,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic import convolution_and_pooling
-from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.polynomials import Extent, SymbolicSize
 
 _ONE: SymbolicShape = (1,)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from math import gcd
 
-from onnxtext.checker.inference.symbolic.expressions import (
+from onnxtext.checker.inference.symbolic.polynomials import (
     MAX_TERMS,
     Extent,
     Factor,

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.expressions import Extent, times
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
+from onnxtext.checker.inference.symbolic.polynomials import Extent, times
 from onnxtext.checker.inference.symbolic.size_equations import Extents
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}

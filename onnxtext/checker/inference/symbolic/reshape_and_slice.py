@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.expressions import (
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    Shapes,
+    SymbolicShape,
+    dimensions,
+)
+from onnxtext.checker.inference.symbolic.polynomials import (
     Extent,
     SymbolicSize,
     minus,
@@ -14,12 +20,6 @@ from onnxtext.checker.inference.symbolic.expressions import (
     text,
     times,
     total,
-)
-from onnxtext.checker.inference.symbolic.operator_call import (
-    OperatorCall,
-    Shapes,
-    SymbolicShape,
-    dimensions,
 )
 from onnxtext.checker.inference.symbolic.quotients import (
     cancel_common_symbols,

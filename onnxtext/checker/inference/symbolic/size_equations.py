@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.expressions import (
+from onnxtext.checker.inference.symbolic.polynomials import (
     Extent,
     SymbolicSize,
     minus,

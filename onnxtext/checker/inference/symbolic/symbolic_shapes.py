@@ -23,9 +23,9 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.onnx_errors import wrong_items
 from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.shape_environment import replaceable_inputs
-from onnxtext.checker.inference.symbolic.expressions import symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
+from onnxtext.checker.inference.symbolic.polynomials import symbols
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
     declared_shape,

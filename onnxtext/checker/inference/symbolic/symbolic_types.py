@@ -14,9 +14,9 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import with_special
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic import onnxruntime_operators
-from onnxtext.checker.inference.symbolic.expressions import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
+from onnxtext.checker.inference.symbolic.polynomials import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
 from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors

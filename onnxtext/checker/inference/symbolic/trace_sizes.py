@@ -8,8 +8,8 @@ from collections import deque
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.symbolic.expressions import product_of, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.symbolic.polynomials import product_of, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.quotients import exact_quotient, substitute
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 

@@ -23,11 +23,11 @@ from onnxtext.ast.compact_form import output_types
 from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.checker.inference.kind_facts import MAX_COMPARED_INTEGERS, ValueFact, kind_key
-from onnxtext.core import core, core_module
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.proto.encode import lower
+from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import delimited
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import using

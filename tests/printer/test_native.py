@@ -26,12 +26,12 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
-from onnxtext.core import core
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.compiled import CorePrinter
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.proto.decode.lift import LiftError
-from onnxtext.python_recursion import room_for_nesting
+from onnxtext.recursion_limit import room_for_nesting
+from onnxtext.select_core import core
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.print_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models

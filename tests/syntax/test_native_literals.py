@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onnxtext.core import core
+from onnxtext.select_core import core
 from onnxtext.tensor.element_types import ELEMENTS
 from tests.syntax.cores import assert_same_in_both
 

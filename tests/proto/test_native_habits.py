@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from onnxtext.ast import EncodingHabit
-from onnxtext.core import core
 from onnxtext.proto import encoding_habits
 from onnxtext.proto.descriptors import message_spec, spelled_messages
 from onnxtext.proto.encoding_habits import Encoder, observe_habits
+from onnxtext.select_core import core
 from onnxtext.wire.reader import WireError
 from tests.corpus import shared_model, shared_models
 from tests.laws.test_encoding import mutate, real_models

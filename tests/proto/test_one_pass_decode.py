@@ -7,10 +7,10 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.model import Model
-from onnxtext.core import core
 from onnxtext.printer.models import print_model
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode.messages import Lifter
+from onnxtext.select_core import core
 
 HEADER = '<onnxtext: 1, ir_version: 10, opset_import: ["": 20]>\n'
 

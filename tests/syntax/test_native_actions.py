@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from onnxtext.ast.records import Decorator, Field
-from onnxtext.core import core
+from onnxtext.select_core import core
 from onnxtext.syntax.actions import decorators, strings
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token

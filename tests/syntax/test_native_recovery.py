@@ -9,7 +9,7 @@ import pytest
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.core import core
+from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.syntax.parser.lalr import Machine

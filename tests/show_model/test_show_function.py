@@ -18,7 +18,7 @@ import onnxtext
 from onnxtext.show_model.annotate_text import escape_controls_in_lines
 from onnxtext.show_model.html import MAX_LINES, MAX_OPEN, to_html
 from tests.corpus import REPOSITORY, onnx_directory, wheel_models
-from tests.show_model.test_reading import weighted
+from tests.show_model.test_show_command import weighted
 from tests.strategies import models
 
 COLOR = re.compile(r"\x1b\[[0-9;]*m")

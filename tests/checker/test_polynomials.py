@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from onnxtext.checker.inference.symbolic import quotients
-from onnxtext.checker.inference.symbolic.expressions import (
+from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
+from onnxtext.checker.inference.symbolic.polynomials import (
     Extent,
     SymbolicSize,
     minus,
@@ -18,7 +19,6 @@ from onnxtext.checker.inference.symbolic.expressions import (
     text,
     times,
 )
-from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
 from onnxtext.checker.inference.symbolic.quotients import (
     exact_quotient,
     lower_bound,

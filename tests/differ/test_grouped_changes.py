@@ -170,7 +170,7 @@ def test_operators_are_counted() -> None:
 def test_the_result_does_not_depend_on_hashes(tmp_path: Path) -> None:
     code = (
         "import sys; from onnxtext.differ.render import text; "
-        "from tests.differ.test_rewrites import diff, edited, mesh, model; "
+        "from tests.differ.test_grouped_changes import diff, edited, mesh, model; "
         "nodes = mesh(300, 5); "
         "sys.stdout.write(text.render(diff(model(nodes), model(edited(nodes, [0, 1, 2, 3])))))"
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxtext.core import core
+from onnxtext.select_core import core
 from tests.corpus import shared_model, shared_models
 from tests.diagnostics.test_messages import TEXTS
 from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks

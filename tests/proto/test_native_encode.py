@@ -30,7 +30,6 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import SequenceType, TensorType
-from onnxtext.core import core
 from onnxtext.proto.encode import lower
 from onnxtext.proto.encode.collect_errors import find_errors
 from onnxtext.proto.encode.lower import (
@@ -39,6 +38,7 @@ from onnxtext.proto.encode.lower import (
     lower_guarded,
     lower_without_weights,
 )
+from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment, parse_model
 from tests.running import using

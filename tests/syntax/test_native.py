@@ -16,11 +16,11 @@ import pytest
 import onnxtext
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.ast.types import TensorType
-from onnxtext.core import core
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower import lower_model
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.parse import parse_model
