@@ -54,10 +54,10 @@ def check_any(
             options = {"base_dir": base_dir, "select": select, "ignore": ignore}
             return _check(source, name, options)
         except RecursionError:
-            return [too_deep(name)]
+            return [too_deep_diagnostic(name)]
 
 
-def too_deep(name: str | None) -> Diagnostic:
+def too_deep_diagnostic(name: str | None) -> Diagnostic:
     """Return the diagnostic for a model that is nested too deeply to be read."""
     message = "graphs or types are nested too deeply to be checked"
     return Diagnostic("too-deep", message, file=name or "<string>", path="model")

@@ -43,7 +43,9 @@ class RepairResult:
     done: tuple[str, ...]
 
 
-def repair(source: Source, subject: CheckedModel, findings: Iterable[Finding]) -> RepairResult:
+def apply_repairs(
+    source: Source, subject: CheckedModel, findings: Iterable[Finding]
+) -> RepairResult:
     """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified

@@ -14,7 +14,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
 from onnxtext.checker.engine.check_tree import run_rules, severity_of
-from onnxtext.checker.engine.fix_edits import RepairResult, repair
+from onnxtext.checker.engine.fix_edits import RepairResult, apply_repairs
 from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.text_or_binary import decode_text
@@ -38,7 +38,7 @@ class _Checked:
     subject: CheckedModel
     findings: list[Finding]
 
-    def errors(self) -> Counter[str]:
+    def count_errors(self) -> Counter[str]:
         """Return the number of errors of each rule."""
         return Counter([item.code for item in self.findings if severity_of(item) == "error"])
 
@@ -106,12 +106,12 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
     if any(severity_of(item) == "error" and not _is_kind(item, ("remove",)) for item in remaining):
         # A value may only seem unused because of an error, such as a wrong name.
         repairable = [item for item in repairable if not _is_kind(item, ("remove",))]
-    before = checked.errors()
+    before = checked.count_errors()
     for chosen in _choices(repairable):
-        repaired = repair(checked.source, checked.subject, chosen)
+        repaired = apply_repairs(checked.source, checked.subject, chosen)
         if repaired.done:
             after = _check(repaired.text, checked.source.name, options)
-            if not after.errors() - before:
+            if not after.count_errors() - before:
                 return repaired, after
     return None
 

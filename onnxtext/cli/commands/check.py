@@ -243,7 +243,7 @@ def _check_content(
     data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
 ) -> None:
     """Check the content of a file, report findings, and write what the options request."""
-    from onnxtext.checker.engine.check_source import check_file, too_deep
+    from onnxtext.checker.engine.check_source import check_file, too_deep_diagnostic
 
     path = None if name == "-" else Path(name)
     shown = STDIN if path is None else name
@@ -264,7 +264,7 @@ def _check_content(
             data, name=shown, base_dir=base_dir, select=select, ignore=ignore, then=then
         )
     except RecursionError:
-        diagnostics = [too_deep(shown)]
+        diagnostics = [too_deep_diagnostic(shown)]
     strict = choice.strict or settings.strict
     max_findings = choice.max_findings
     if max_findings is None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.proto.decode.message_sniffing import is_suspicious, looks_like
+from onnxtext.proto.decode.message_sniffing import find_other_message_type, is_suspicious
 from onnxtext.proto.decode.wire_diagnostics import Corruption, find_corruption
 from onnxtext.wire.foreign_formats import recognize
 
@@ -32,7 +32,7 @@ def diagnose_invalid(data: bytes, name: str) -> Diagnostic | None:
             file=name,
             help=other_kind.help,
         )
-    other = looks_like(data)
+    other = find_other_message_type(data)
     if other is not None:
         message, help = other
         return Diagnostic(
@@ -78,7 +78,7 @@ def warn_suspicious(data: bytes, name: str) -> str | None:
     """Return a warning if a valid model looks like another onnx message; otherwise None."""
     if not is_suspicious(data):
         return None
-    other = looks_like(data)
+    other = find_other_message_type(data)
     if other is None:
         return None
     message, help = other

@@ -46,7 +46,7 @@ _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
 """Numbers and wire types of the fields of a `ModelProto`."""
 
 
-def looks_like(data: bytes) -> tuple[str, str | None] | None:
+def find_other_message_type(data: bytes) -> tuple[str, str | None] | None:
     """Find a message type other than `ModelProto` that the bytes match.
 
     Returns:
