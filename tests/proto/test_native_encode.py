@@ -161,14 +161,14 @@ def change(model: Model, chance: random.Random) -> None:
         case 7 if isinstance(owner, Graph):
             owner.quantization.append(Annotation("x", (("SCALE_TENSOR", "s"),)))
         case 8 if isinstance(owner, Graph):
-            names = [value.name for value in (*owner.inputs, *owner.outputs, *owner.values)]
-            listed = [name.encode("utf-8", "surrogateescape") for name in (*names, *NAMES)]
+            own = [value.name for value in (*owner.inputs, *owner.outputs, *owner.values)]
+            listed = [name.encode("utf-8", "surrogateescape") for name in (*own, *NAMES)]
             items: list[Any] = chance.choice([WORDS, WORDS, listed, [*WORDS, *listed]])
             chosen = chance.sample(items, chance.randint(0, min(len(items), 3)))
             order = Decorator("value_info", tuple(Field(None, item) for item in chosen))
             owner.decorators = (*owner.decorators, order)
             if chance.random() < 0.5:
-                owner.value_metadata[chance.choice([*names, *NAMES])] = (("a", "b"),)
+                owner.value_metadata[chance.choice([*own, *NAMES])] = (("a", "b"),)
 
 
 def changes(chance: random.Random, count: int) -> None:

@@ -30,7 +30,7 @@ SUFFIXES = (".onnx", ".onnxtxt")
 EXPLANATION = """\b
 Laws (docs/laws.md describes these and two more):
   L1  a binary model that is printed and encoded again has the same bytes
-  L3  a parsed text keeps its model when it is printed, and prints the same again
+  L3  a parsed text keeps its model when printed, and prints the same again
 
 \b
 Examples:
