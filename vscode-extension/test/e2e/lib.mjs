@@ -120,6 +120,9 @@ export async function startCode({ workspace, settings = {}, options = [], trusti
   }
 }
 
+/** How long a page waits for an element or a navigation, in milliseconds; CI machines may be busy. */
+export const PATIENCE = 120_000;
+
 export async function openBrowser({ profile }, viewport = { width: 1400, height: 850 }) {
   const browser = await chromium.launch({
     executablePath: CHROMIUM, headless: true,
@@ -128,6 +131,7 @@ export async function openBrowser({ profile }, viewport = { width: 1400, height:
       '--disable-sync', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   });
   const page = await browser.newPage({ viewport });
+  page.setDefaultTimeout(PATIENCE);
   // Nothing may need the network.
   const strangers = new Set();
   page.on('request', (request) => {

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { EXTENSION, freePort, openBrowser, OUT } from './lib.mjs';
 
 const JUPYTER = process.env.JUPYTER ?? path.resolve(EXTENSION, '../.ci/extension-cache/jupyter/bin/python');
-const PATIENCE = 20_000;
+const PATIENCE = 60_000;
 const EVIL = '</pre><img src=x onerror=window.broken=1><script>window.broken = 1</script>';
 const CODE = `\
 import numpy as np, onnx, onnxtext

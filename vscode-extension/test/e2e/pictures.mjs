@@ -39,7 +39,6 @@ for (const theme of new Set(PICTURES.map((each) => each[3]))) {
     }
     fs.copyFileSync(path.join(exports_, file), path.join(workspace, file));
     const { browser, page } = await openBrowser(code, { width: 1120, height: 680 });
-    page.setDefaultTimeout(60_000);
     try {
       await page.goto(address(code, workspace, [['openFile', remote(code, path.join(workspace, 'classifier.onnxtxt'))]]));
       await page.locator('.statusbar-item[id*="onnxtext.status"] .codicon-check').waitFor();

@@ -26,7 +26,6 @@ try {
     const name = path.basename(text);
     fs.copyFileSync(text, path.join(workspace, name));
     const { browser, page } = await openBrowser(code, { width: 780, height: 1030 });
-    page.setDefaultTimeout(60_000);
     await page.goto(address(code, workspace, [['openFile', remote(code, path.join(workspace, name))]]));
     const editor = page.locator(`.editor-instance .monaco-editor[data-uri$="/${name}"]`).first();
     await editor.locator('.view-line').nth(5).waitFor();

@@ -5,11 +5,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { address, EXTENSION, makeWorkspace, openBrowser, OUT, PYTHON, remote, startCode } from './lib.mjs';
+import { address, EXTENSION, makeWorkspace, openBrowser, OUT, PATIENCE, PYTHON, remote, startCode } from './lib.mjs';
 
 const SHOTS = path.join(EXTENSION, 'media/screenshots');
 const SETTINGS = { 'onnxtext.interpreter': PYTHON, 'onnxtext.server.source': 'environment' };
-const PATIENCE = 60_000;
 const keep = process.argv.includes('--screenshots');
 
 /** Runs tests one after the other in one VS Code, each in a page of its own. Says how many failed. */
@@ -23,7 +22,6 @@ async function withCode(tests, startOptions) {
     for (const [name, file, test] of tests) {
       const start = performance.now();
       const { browser, page, strangers } = await openBrowser(code, { width: 1280, height: 760 });
-      page.setDefaultTimeout(PATIENCE);
       const violations = [];
       page.on('console', (message) => {
         if (/Content Security Policy/.test(message.text()) && /view\.(js|css)|onnxtext/.test(message.text())) violations.push(message.text());
