@@ -198,6 +198,45 @@ STATEMENTS = [
     ("<!-- a comment -->", "slash-comment", "<!-- a comment -->", None),
     ('"""Adds."""', "lone-string", '"""Adds."""', "# Adds."),
     ('"""\n  Adds.\n  """', "lone-string", '"""\n  Adds.\n  """', "# Adds."),
+    (
+        '"""\n  Adds.\n  Twice.\n  """',
+        "lone-string",
+        '"""\n  Adds.\n  Twice.\n  """',
+        "# Adds.\n  # Twice.",
+    ),
+    ("b = await Relu (x)", "foreign-word", "await", "b = Relu (x)"),
+    ("b = new Relu (x)", "foreign-word", "new", "b = Relu (x)"),
+    ("await Relu (x)", "foreign-word", "await", None),
+    ("b = x if x else x", "foreign-word", "if", None),
+    ("b = lambda c: Relu (c)", "foreign-word", "lambda", None),
+    ("b = x and x", "not-a-name", "and", None),
+    ("b = not x", "not-a-name", "not", None),
+    ("b = x ** x", "not-a-name", "**", None),
+    ("b = x != x", "not-a-name", "!=", None),
+    ("b = Relu (x) + x", "not-a-name", "+", None),
+    ("b = x", "not-a-name", "x", None),
+    ("b = 1", "not-a-name", "1", None),
+    ("Tensor b = Relu (x)", "unknown-type", "Tensor", None),
+    ("b: Tensor = Relu (x)", "unknown-type", "Tensor", None),
+    ("[N, M] b = Relu (x)", "unknown-type", "[N, M]", None),
+    ("Optional[float[2]] b", "unknown-type", "Optional[float[2]]", None),
+    ("List[Tensor] b = Op (x)", "unknown-type", "List[Tensor]", None),
+    (
+        "Optional[float[2]] b = Op (x)",
+        "unknown-type",
+        "Optional[float[2]]",
+        "optional(float[2]) b = Op (x)",
+    ),
+    (
+        "b: Dict[str, List[float]] = Op (x)",
+        "unknown-type",
+        "Dict[str, List[float]]",
+        "map(string, seq(float)) b = Op (x)",
+    ),
+    ('b = Op <a = int("1")> (x)', "syntax-error", 'int("1")', "b = Op <a = 1> (x)"),
+    ("b = Op <a = np.array([1])> (x)", "syntax-error", "np.array([1])", None),
+    ("b = Op <a = len(x), c = 2> (x)", "syntax-error", "len(x)", None),
+    ("b = Op <a = 1f> (x)", "number-suffix", "1f", "b = Op <a = 1.0> (x)"),
     ("Relu (x)", "missing-equals", "Relu", None),
     ("Softmax <axis = 1> (x)", "missing-equals", "Softmax", None),
     ("b = Relu (Neg (x))", "not-a-name", "Neg (x)", None),
@@ -485,3 +524,40 @@ def test_errors_before_a_final_carriage_return_are_shown() -> None:
     text = (HEADER + HEAD + "  a = Relu (x\n  y = Relu (a)\n").replace("\n", "\r\n")[:-1]
     for found in found_in(text):
         assert "never closed" in render(found)
+
+
+FOREIGN_LINES = [
+    'node {\n    op_type: "Relu"\n  }', 'op_type: "Relu"', '{"op_type": "Relu"}',
+    '%1 = "onnx.Relu"(%0) : (f32) -> f32',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", FOREIGN_LINES)
+@pytest.mark.parametrize("before", ["b = Relu", "b = Relu (x,"])
+def test_an_incomplete_node_before_another_format_is_one_error(before: str, line: str) -> None:
+    (found,) = found_in(f"{HEADER}{HEAD}  {before}\n  {line}\n  y = Relu (x)\n}}\n")
+    assert (found.code, found.position) == ("other-format", (4, 3))
+    assert [label.message for label in found.labels[1:]] == ["this statement is incomplete"]
+
+
+def test_unclosed_nodes_of_protobuf_text_are_one_error() -> None:
+    (found,) = found_in(HEADER + HEAD + "node {\n" * 400)
+    assert (found.code, found.position) == ("other-format", (3, 1))
+
+
+def test_an_unclosed_node_of_protobuf_text_ends_before_the_end_of_the_graph() -> None:
+    text = f'{HEADER}{HEAD}  y = Relu (x)\n  node {{\n    op_type: "Relu"\n}}\n\nmetadat {{}}\n'
+    assert [found.position for found in found_in(text)] == [(4, 3), (8, 1)]
+
+
+LONG_STRING = 'metadata {\n  value y {\n    k: """\n      a\n    """\n  }\n}\n'
+
+
+@pytest.mark.parametrize("after", ["", LONG_STRING])
+@pytest.mark.parametrize("quotes", ['  """\n  y = Abs (t)\n', '  y = Abs (t)"""\n'])
+def test_no_fix_of_stray_quotes_removes_other_text(quotes: str, after: str) -> None:
+    text = f"{HEADER}{HEAD}  t = Relu (x)\n{quotes}}}\n\n{after}"
+    (found,) = found_in(text)
+    if found.fix is not None:
+        assert found.fix.apply(text) == text.replace('"""', "", 1)
+    assert (found.fix is not None) == (after != "")

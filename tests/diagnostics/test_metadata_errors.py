@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import errors
+from tests.diagnostics.found import errors, syntax_errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 GRAPH = "g (float[2] x) => (float[2] y) {\n  [n] t = Abs (x)\n  y = Relu (t)\n}\n"
@@ -102,3 +102,37 @@ def test_no_colon_is_certain_before_prose() -> None:
     text = section('  node [n] {\n    File "m.py", line 3, in forward\n  }\n')
     first = errors(text)[0]
     assert first.fix is None or first.fix.applicability == "unsafe"
+
+
+WITHOUT_BRACES = {
+    "a colon": 'metadata:\n  value x {\n    k: "v"\n  }\n',
+    "only the name": 'metadata\n  value x {\n    k: "v"\n  }\n',
+    "a block with a colon": 'metadata:\n  value x:\n    k: "v"\n',
+    "an equals sign": 'metadata = {\n  value x {\n    k: "v"\n  }\n}\n',
+    "a brace on the next line": 'metadata:\n{\n  value x {\n    k: "v"\n  }\n}\n',
+    "two blocks": 'metadata:\n  value x:\n    k: "v"\n  value y:\n    k: "v"\n',
+    "another section": 'quantization:\n  y: ["a": "b"]\n',
+}
+
+
+@pytest.mark.parametrize("kind", WITHOUT_BRACES)
+def test_a_section_without_braces_is_one_error(kind: str) -> None:
+    text = f"{H}{GRAPH}{WITHOUT_BRACES[kind]}"
+    (error,) = syntax_errors(text)
+    assert error.position == (6, 1)
+    assert error.message.startswith("a section must begin with `")
+    assert error.fix is not None
+    assert not syntax_errors(error.fix.apply(text))
+
+
+def test_a_section_without_braces_before_another_is_one_error() -> None:
+    text = f"{H}{GRAPH}order:\n  @x\n\nmetadata {{\n{VALUE}}}\n"
+    assert [error.position for error in syntax_errors(text)] == [(6, 1)]
+
+
+def test_a_block_without_braces_is_one_error() -> None:
+    text = section('  value x:\n    k: "v"\n' + NODE)
+    (error,) = syntax_errors(text)
+    assert error.position == (7, 3)
+    assert error.fix is not None
+    assert error.fix.apply(text) == section(VALUE + NODE)

@@ -75,6 +75,20 @@ PASTED: dict[str, tuple[Callable[[str], str], str]] = {
         lambda text: f"Run:\n```sh\nmake\n```\nThe model:\n```\n{text}```\n",
         "this line is neither a statement nor a comment",
     ),
+    "tags of HTML": (
+        lambda text: f'<pre class="a">\n{text}</pre>\n', '`<pre class="a">` is a tag of HTML',
+    ),
+    "a page of HTML": (
+        lambda text: f"<!DOCTYPE html>\n<body><pre>{text}</pre></body>\n",
+        "`<!DOCTYPE html>` is a tag of HTML",
+    ),
+    "a here-document": (
+        lambda text: f"cat > a.onnxtxt <<'END'\n{text}END\n",
+        "`cat > a.onnxtxt <<'END'` belongs to a here-document of a shell",
+    ),
+    "the end of a here-document": (
+        lambda text: f"{text}EOF\n", "`EOF` belongs to a here-document of a shell",
+    ),
     "a variable of Python": (
         lambda text: f"text = '''\n{text}'''\n",
         "the text is in a string of Python",
@@ -97,6 +111,19 @@ def test_marks_of_the_whole_text_are_one_error(kind: str, path: Path) -> None:
     assert error.message == message
     assert error.fix is not None
     assert error.fix.apply(pasted).rstrip() == text.rstrip()
+
+
+def test_a_parameter_is_not_a_tag_of_html() -> None:
+    text = f'{TEXT}<domain: "d">\nF <b> (x) => (y) {{\n  y = Relu x)\n}}\n'
+    (error,) = errors(text)
+    assert (error.message.split(",")[0], error.position) == ("expected `(`", (8, 12))
+
+
+def test_a_tag_among_nodes_is_removed() -> None:
+    text = TEXT.replace("(t)", "(t)<br>")
+    (error,) = errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == TEXT
 
 
 DIFFS = {

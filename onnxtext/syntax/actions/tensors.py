@@ -149,6 +149,9 @@ def _dims(type: ast.TensorType) -> tuple[int, ...]:
 
 def _scalar(element: ElementType, data: ScalarText) -> ast.RawData:
     if isinstance(data.value, bytes):
+        if element.kind != "string":
+            message = f"a string cannot be the value of a tensor of type {element.name}"
+            raise SemanticError(message, help="write the number without quotes")
         raise SemanticError("a string in a tensor must be in braces", help='write string s = {"…"}')
     try:
         return ast.RawData(parse_scalar(element, data.value))

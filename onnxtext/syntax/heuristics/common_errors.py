@@ -35,6 +35,7 @@ from onnxtext.syntax.heuristics.foreign_nodes import (
     foreign_attributes,
     foreign_nodes,
     incomplete_attribute,
+    mlir_node,
     unnamed_graph,
 )
 from onnxtext.syntax.heuristics.graph_errors import (
@@ -78,6 +79,7 @@ from onnxtext.syntax.heuristics.metadata_errors import (
     block_head,
     function_after_sections,
     section_colon,
+    section_without_braces,
 )
 from onnxtext.syntax.heuristics.misplaced_constructs import (
     graph_among_nodes,
@@ -123,7 +125,6 @@ from onnxtext.syntax.heuristics.other_languages import (
     foreign_words,
     imports,
     keyword_arguments,
-    mlir_node,
     other_comments,
     other_format,
     python_head,
@@ -131,6 +132,13 @@ from onnxtext.syntax.heuristics.other_languages import (
     semicolon,
     slashes,
     tensor_types,
+)
+from onnxtext.syntax.heuristics.python_expressions import (
+    called_values,
+    conditional_expressions,
+    expressions,
+    python_types,
+    values_as_nodes,
 )
 from onnxtext.syntax.heuristics.section_errors import (
     header_among_nodes,
@@ -180,34 +188,34 @@ COMMON_ERRORS = (
     trailing_header,
     # Sections
     header_among_nodes, unclosed_before_section, unknown_section, unnamed_configuration,
-    section_colon, block_head, metadata_colon, missing_metadata_value, bare_metadata_value,
-    function_after_sections, unquoted_label,
+    section_colon, section_without_braces, block_head, metadata_colon, missing_metadata_value,
+    bare_metadata_value, function_after_sections, unquoted_label,
     # Keys
     point_in_integer, unquoted_header_value, opset_items, explicit_fields,
     # Values
     types_without_colon, types_without_equals, missing_value, tensor_values, blank_after_minus,
-    spaced_names, references, blobs, doubled_closer, booleans, quoted_elements, letters_in_numbers,
-    string_elements, untyped_initializer, called_data, untyped_sparse, bare_tensor_value,
-    foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
+    spaced_names, references, called_values, blobs, doubled_closer, booleans, quoted_elements,
+    letters_in_numbers, string_elements, untyped_initializer, called_data, untyped_sparse,
+    bare_tensor_value, foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Decorators
     wrong_decorator, unquoted_doc, equals_in_decorator, decorated_output,
     # Whole texts
-    empty_text, fences, imports, control_flow, emphasis, bullets, backticks,
-    trailing_comment,
+    empty_text, fences, imports, control_flow, conditional_expressions, emphasis, bullets,
+    backticks, trailing_comment,
     # Nodes
-    labels, foreign_nodes, foreign_attributes, incomplete_attribute, unnamed_graph,
-    node_in_brackets, trailing_decorator, subscript,
-    made_by_helper, operator_separators, after_node, comma_after_node, block_among_nodes,
-    function_among_nodes, unopened_attributes, unclosed_attribute_list, unclosed_attributes,
-    named_inputs, tensor_types, keyword_arguments, element_number, bare_string, no_outputs,
-    brackets_of_outputs, misplaced_comma, brackets_of_inputs, brackets_of_attributes,
-    missing_operator, parentheses, nested_expressions, number_as_name, wrong_list_brackets,
-    tensor_among_nodes, type_without_node,
+    python_types, labels, foreign_nodes, foreign_attributes, incomplete_attribute, unnamed_graph,
+    node_in_brackets, trailing_decorator, subscript, made_by_helper, operator_separators,
+    expressions, after_node, comma_after_node, block_among_nodes, function_among_nodes,
+    unopened_attributes, unclosed_attribute_list, unclosed_attributes, named_inputs, tensor_types,
+    keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
+    misplaced_comma, brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses,
+    nested_expressions, number_as_name, wrong_list_brackets, tensor_among_nodes, type_without_node,
+    values_as_nodes,
     # Brackets
     list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
     # Graphs
-    domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header,
-    python_head, function_keyword, missing_opener, extra_brace, wrong_opening_brace,
+    domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header, python_head,
+    function_keyword, missing_opener, extra_brace, wrong_opening_brace,
     # Constructs in the wrong place
     other_format, mlir_node, other_comments, lone_string, foreign_words, marks_in_name,
     misplaced_types, graph_without_head, graph_value_without_head, graph_among_nodes,
@@ -221,11 +229,13 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, unfinished_values, unknown_section, metadata_colon, bare_metadata_value,
+    conflict, foreign_nodes, mlir_node, section_without_braces, block_head, python_types,
+    unfinished_values, unknown_section, metadata_colon, bare_metadata_value,
     function_after_sections, wrong_decorator, blobs, header_among_nodes, comma_after_node,
-    unopened_attributes, unclosed_attributes, type_without_node, semicolon, unclosed_row,
-    unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries, bare_header,
-    trailing_header, wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket, fences,
-    imports, slashes, other_comments, prose, trailing_decorator, extra_brace,
+    unopened_attributes, unclosed_attributes, conditional_expressions, type_without_node, semicolon,
+    unclosed_row, unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries,
+    bare_header, trailing_header, wrong_brackets, incomplete_graph_header, foreign_words,
+    wrong_bracket, fences, imports, slashes, other_comments, prose,
+    trailing_decorator, extra_brace, values_as_nodes,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

@@ -28,6 +28,7 @@ from onnxtext.syntax.heuristics.misplaced_inputs import swapped_lists
 from onnxtext.syntax.heuristics.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.one_token_changes import best_change, diagnose_change, ranked_words
 from onnxtext.syntax.heuristics.other_languages import tensor_types
+from onnxtext.syntax.heuristics.python_expressions import called_values
 from onnxtext.syntax.heuristics.section_errors import unclosed_before_header
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
 from onnxtext.syntax.heuristics.string_and_list_errors import list_without_brackets
@@ -90,7 +91,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 _WIDER = (
     swapped_lists, graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types,
-    called_number, misspelled, list_without_brackets, wrong_brackets, wrong_bracket,
+    called_number, called_values, misspelled, list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 
 

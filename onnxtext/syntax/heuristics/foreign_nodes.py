@@ -6,11 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
+    begins_line,
     indentation,
 )
 from onnxtext.syntax.heuristics.node_errors import closing_index, in_attributes
@@ -23,12 +24,20 @@ _FORMATS = (
         "JSON",
     ),
     (re.compile(r"[ \t]*node[ \t]*:?[ \t]*\{"), "protobuf text"),
+    (
+        re.compile(
+            r"[ \t]*(?:op_type|input|output)[ \t]*:[ \t]*\"[^\"\n]*\"[ \t\r]*$", re.MULTILINE
+        ),
+        "protobuf text",
+    ),
     (re.compile(r"[ \t]*%[\w.]+[ \t]*:[ \t]*[\w*]+(?:\([^)\n]*\))?[ \t]*="), "TorchScript"),
+)
+_MLIR = re.compile(
+    r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
+    r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
 )
 _MAX_BLOCK = 4000
 """Maximum number of characters of a block in braces to inspect."""
-_MAX_NODES = 100
-"""Maximum number of adjacent nodes to skip together."""
 _FIELDS = re.compile(
     r"""\{\s*["']?name["']?\s*:\s*["'](?P<name>\w+)["']\s*,?\s*(?:type\s*:\s*\w+\s*,?\s*)?"""
     r"""["']?[ifs]["']?\s*:\s*(?P<value>"[^"\n]*"|[-\w.+]+)\s*(?:,?\s*type\s*:\s*\w+\s*)?\}"""
@@ -49,29 +58,55 @@ def foreign_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         match = pattern.match(context.text, context.line_start)
         if match is None or context.at > match.end():
             continue
-        end = context.line_start
-        for _ in range(_MAX_NODES):
-            if match is None:
-                break
-            end = _end_of_node(context, match)
-            match = pattern.match(context.text, end + 1)
+        end = _end_of_nodes(context, pattern, match)
         start = context.line_start + indentation(context.text, context.line_end)
-        message = f"this is {name}, not a node"
-        help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
-        span = Span(start, context.line_end)
-        yield Diagnosis("other-format", message, span, help=help, skip_to=end + 1)
+        yield _foreign_node(context, f"this is {name}, not a node", start, end + 1)
 
 
-def _end_of_node(context: ErrorContext, match: re.Match[str]) -> int:
-    """Return the end of the last line of a node in another format."""
+def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
+    match = _MLIR.match(context.text, context.line_start, context.line_limit)
+    if match is not None and "node" in context.rules:
+        start = context.line_start + indentation(context.text, context.line_end)
+        message = "this is an operation of MLIR, not a node"
+        yield _foreign_node(context, message, start, context.line_end + 1)
+
+
+def _foreign_node(context: ErrorContext, message: str, start: int, skip_to: int) -> Diagnosis:
+    """Return the diagnosis of a node in another format; it marks an incomplete node before it."""
+    help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
+    before = [token for token in context.done if token.at < context.line_start]
+    labels = tuple([Label(token.span, "this statement is incomplete") for token in before[-1:]])
+    span = Span(start, context.line_end)
+    return Diagnosis("other-format", message, span, help=help, other_labels=labels, skip_to=skip_to)
+
+
+def _end_of_nodes(context: ErrorContext, pattern: re.Pattern[str], match: re.Match[str]) -> int:
+    """Return the end of the last line of adjacent nodes in another format.
+
+    The tokens are read only once, since thousands of nodes may follow. A node whose `{` is never
+    closed ends before a `}` that is indented less, or at the end of the text.
+    """
+    text = context.text
     brace = match[0].find("{")
-    if brace >= 0:
-        start = match.start() + brace
-        tokens = context.lexer.tokens(context.text, start, start + _MAX_BLOCK)
-        index = closing_index(tokens)
-        if index is not None:
-            return context.text.find("\n", tokens[index].end) % (len(context.text) + 1)
-    return context.text.find("\n", match.end()) % (len(context.text) + 1)
+    if brace < 0:
+        following: re.Match[str] | None = match
+        while following is not None:
+            end = text.find("\n", following.end()) % (len(text) + 1)
+            following = pattern.match(text, end + 1)
+        return end
+    depth, indent = 0, indentation(text, match.start() + brace)
+    for _, token, offset in context.lexer.read(text, match.start() + brace):
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            if begins_line(text, offset) and indentation(text, offset) < indent:
+                return text.rfind("\n", 0, offset)
+            depth -= 1
+            end = text.find("\n", offset) % (len(text) + 1)
+            if depth <= 0 and pattern.match(text, end + 1) is None:
+                return end
+    return len(text)
 
 
 def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -9,17 +9,24 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span
 from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
+    indentation,
     insert,
     line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES
 
-_SECTION_COLON = re.compile(rf'[ \t]*(?P<head>"?({"|".join(SECTIONS)})"?[ \t]*:?)[ \t]*\{{')
+_NEXT_LINE = 20
+"""Maximum number of characters between the name of a section and a `{` on the next line."""
+_WORD = rf'"?({"|".join(SECTIONS)})"?'
+_SECTION_COLON = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)\s*\{{")
+_WITHOUT_BRACES = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*(?P<colon>:?))[ \t\r]*(?:#[^\n]*)?$")
+_BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
 _CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 """Matches the key of a metadata entry, but not a part of a string."""
@@ -32,7 +39,8 @@ _FUNCTION = re.compile(r'(?:<[ \t]*\n?[ \t]*\w+[ \t]*:|[\w."]+[ \t]*[<(][^\n]*=>
 
 def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `metadata: {` and `"metadata": {`."""
-    match = _SECTION_COLON.match(context.text, context.line_start, context.line_limit)
+    limit = context.line_limit + _NEXT_LINE
+    match = _SECTION_COLON.match(context.text, context.line_start, limit)
     if match is None or not match.start("head") <= context.at < match.end():
         return
     word, span = match[2], Span(*match.span("head"))
@@ -41,12 +49,82 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
 
 
+def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a section without braces, as in YAML: `metadata:`, then indented lines."""
+    if "node" in context.rules:
+        return
+    text, line, done = context.text, context.line_start, context.done
+    if context.token is not None and done and done[0] in SECTIONS and done[0].at < line:
+        line = text.rfind("\n", 0, done[0].at) + 1  # `metadata`, then `key: …`
+    match = _WITHOUT_BRACES.match(text, line, line_end(text, line))
+    if (
+        match is None
+        or context.at < match.start("head")
+        or (line == context.line_start) != (match["colon"] != "")
+    ):
+        return
+    end, places = _end_of_lines(text, line)
+    word, span = match[2], Span(*match.span("head"))
+    edits = (Edit(span, f"{word} {{"), *places, insert(end, "\n}"))
+    message = f"a section must begin with `{word} {{`"
+    help = f"write `{word} {{`, and `}}` after the section"
+    yield Diagnosis("syntax-error", message, span, edits, help, "unsafe", min_tokens=0)
+    yield Diagnosis("syntax-error", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
+    """Return the end of the lines that are indented deeper than the line at an offset.
+
+    Also return the edits that write `{` and `}` around blocks such as `value x:` in these lines.
+    """
+    end = line_end(text, line)
+    limit = indentation(text, end)
+    edits: list[Edit] = []
+    blocks: list[int] = []  # the indentation of each open block
+    offset = end
+    while (start := text.find("\n", offset) + 1) and start < len(text):
+        offset = line_end(text, start)
+        if not text[start:offset].strip():
+            continue
+        indent = indentation(text, offset)
+        closed = [block for block in blocks if block >= indent]
+        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(closed)]
+        blocks = [block for block in blocks if block < indent]
+        if indent <= limit:
+            break
+        end = offset
+        head = _BLOCK_COLON.match(text, start, offset)
+        if head is not None:
+            blocks.append(indent)
+            edits.append(Edit(Span(head.end(1), head.end()), " {"))
+    else:
+        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(blocks)]
+    return end, edits
+
+
+def _block_without_braces(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
+    """Diagnose a metadata block without braces: `value x:`, then indented lines."""
+    text = context.text
+    line = text.rfind("\n", 0, kind.at) + 1
+    head = _BLOCK_COLON.match(text, line, line_end(text, line))
+    if head is None or context.at < head.end():
+        return
+    end, places = _end_of_lines(text, line)
+    written = f"{head[1].strip()} {{"
+    closing = insert(end, "\n" + " " * indentation(text, kind.at) + "}")
+    edits = (Edit(Span(head.end(1), head.end()), " {"), *places, closing)
+    message = f"a metadata block must begin with `{written}`"
+    title, span = f"write `{written}`, and `}}` after the block", Span(kind.at, head.end(1))
+    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the heads `value x: {`, `value(x) {` and `node [label {` of metadata blocks."""
     token, done = context.token, context.done
     if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
         return
     last = done[-1]
+    yield from _block_without_braces(context, done[0])
     if token == "{" and last == ":":
         message = "unexpected `:` before `{`"
         edits = (replace(last, ""),)

@@ -48,20 +48,42 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     string = tokens[0]
     span = string.span
-    words = string.strip('" \t\r\n')
-    alone = not context.text[span.end : line_end(context.text, span.end)].strip()
-    comment = f"# {words}" if alone and words and "\n" not in words else ""
+    message = "a string cannot be a statement"
+    help = 'write a comment, `# …`, or `@doc("…")` before the item it describes'
+    if _STATEMENT.search(string):  # the quotes are stray: they must not take statements with them
+        quotes, title = Span(string.at, string.at + 3), "remove the quotes"
+        opening, closing = Edit(quotes, ""), Edit(Span(span.end - 3, span.end), "")
+        for edits in ((opening,), (opening, closing)):
+            yield Diagnosis(
+                "lone-string", message, quotes, edits, title, "unsafe", replaces_errors=True
+            )
+        yield Diagnosis(
+            "lone-string", message, quotes, (Edit(span, ""),), help=help, min_tokens=1,
+            replaces_errors=True,
+        )  # fmt: skip
+        return
+    edit = Edit(span, _comment(context.text, string))
+    title = "write a comment" if edit.text else "remove it" if not string.strip('" \t\r\n') else ""
     yield Diagnosis(
-        "lone-string",
-        "a string cannot be a statement",
-        span,
-        (Edit(span, comment),),
-        "write a comment" if comment else "remove it",
-        "unsafe",
-        help='write a comment, `# …`, or `@doc("…")` before the item it describes',
-        min_tokens=1,
+        "lone-string", message, span, (edit,), title, "unsafe", help, min_tokens=1,
         replaces_errors=True,
+    )  # fmt: skip
+
+
+_STATEMENT = re.compile(r"^[^\n#]*(?:[\w\"\])][ \t]*=|=>|[{}][ \t\r]*$)", re.MULTILINE)
+"""Finds a line that is probably a statement, not prose."""
+
+
+def _comment(text: str, string: Token) -> str:
+    """Return the lines of a triple-quoted string as comments; "" if other text is on its lines."""
+    words = string.strip('" \t\r\n')
+    alone = (
+        begins_line(text, string.at) and not text[string.end : line_end(text, string.end)].strip()
     )
+    if not alone or not words:
+        return ""
+    indent = " " * indentation(text, string.at)
+    return f"\n{indent}".join([f"# {line.strip()}".rstrip() for line in words.split("\n")])
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:

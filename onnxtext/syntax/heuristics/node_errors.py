@@ -30,7 +30,6 @@ _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
 _ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul"}
 
 
 def closing_index(tokens: Sequence[Token]) -> int | None:
@@ -246,37 +245,21 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose nodes and values as inputs of a node, and expressions in place of a node.
-
-    Examples: `Relu (Neg (x))`, `Add (x, 1.0)`, `y = x + 1` and `y = -x`.
-    """
+    """Diagnose nodes and values as inputs of a node: `Relu (Neg (x))` and `Add (x, 1.0)`."""
     token = context.token
-    if token is None or not context.done:
+    if token is None or inputs_bracket(context) is None:
         return
-    if inputs_bracket(context) is not None:
-        if token == "(" and context.name(context.done[-1]) in NAMES:
-            end = closing_index(context.rest)
-            if end is not None:
-                span = Span(context.done[-1].at, context.rest[end].end)
-                message = "an input of a node must be a name, not a node"
-                name = context.done[-1]
-                help = f"move `{name} (…)` to its own statement, and use its output here"
-                edits = (Edit(Span(token.at, span.end), ""),)
-                yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
-        else:
-            yield from _value_as_input(context, token)
-        return
-    if "node" not in context.rules or context.text.startswith(("/*", "//"), token.at):
-        return
-    alone = innermost_bracket(context.done) is None
-    negated = alone and context.done[-1] == "=" and token[0] == "-"
-    if negated or (alone and context.done[-2:-1] == ["="] and token[0] in _OPERATORS):
-        operator = "Neg" if negated else _OPERATORS[token[0]]
-        operands = "…" if negated else f"{context.done[-1]}, …"
-        message = "expressions are not supported: every operation must be a node"
-        help = f"write `{operator} ({operands})`"
-        span = Span(token.at, token.at + 1)
-        yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+    if token == "(" and context.name(context.done[-1]) in NAMES:
+        end = closing_index(context.rest)
+        if end is not None:
+            span = Span(context.done[-1].at, context.rest[end].end)
+            message = "an input of a node must be a name, not a node"
+            name = context.done[-1]
+            help = f"move `{name} (…)` to its own statement, and use its output here"
+            edits = (Edit(Span(token.at, span.end), ""),)
+            yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
+    else:
+        yield from _value_as_input(context, token)
 
 
 def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:

@@ -31,9 +31,9 @@ from onnxtext.syntax.heuristics.token_errors import ALIASES, NOTHING
 from onnxtext.tensor.element_types import ELEMENTS
 
 FOREIGN_WORDS = frozenset((
-    "auto", "call", "const", "constexpr", "def", "fn", "func", "function", "graph", "import",
-    "initializer", "input", "inputs", "let", "module", "node", "output", "outputs", "param",
-    "return", "static", "tensor", "val", "var",
+    "async", "auto", "await", "call", "const", "constexpr", "def", "fn", "func", "function",
+    "graph", "import", "initializer", "input", "inputs", "let", "module", "new", "node", "output",
+    "outputs", "param", "return", "static", "tensor", "val", "var", "yield",
 ))  # fmt: skip
 _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),
@@ -55,10 +55,6 @@ TENSOR_TYPE = re.compile(
 )
 """Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
-_MLIR = re.compile(
-    r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
-    r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
-)
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
@@ -89,17 +85,6 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
             )
 
 
-def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
-    match = _MLIR.match(context.text, context.line_start, context.line_limit)
-    if match is not None and "node" in context.rules:
-        offset = context.line_start + indentation(context.text, context.line_end)
-        message = "this is an operation of MLIR, not a node"
-        help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
-        span, skip_to = Span(offset, context.line_end), context.line_end + 1
-        yield Diagnosis("other-format", message, span, help=help, skip_to=skip_to)
-
-
 def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
     start = context.line_start + indentation(context.text, context.at)
@@ -122,12 +107,13 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token is None or not context.done or context.done[-1] not in FOREIGN_WORDS:
         return
     word, rest = context.done[-1], context.rest
+    begins = word in {"await", "return", "yield"} and len(context.done) == 1
     call = word == "return" and context.token == "(" and "=" not in rest
     if context.name(context.token) not in NAMES | {"TYPE"} and not call:
         return
-    if word == "return" and len(context.done) == 1:
+    if begins and "=" not in rest:
         names = rest[1:-1] if rest[0] == "(" and rest[-1] == ")" else rest
-        if all(context.name(token) in NAMES or token == "," for token in names):
+        if word == "return" and all(context.name(t) in NAMES or t == "," for t in names):
             span = Span(word.at, rest[-1].end)
             message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
@@ -135,8 +121,10 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
                 "foreign-word", message, span, edits, "remove it", "unsafe", min_tokens=0
             )
         else:
-            message = "`return` does not belong here"
-            help = f"write `NAME = {context.token} …`, and list NAME in the first line after `=>`"
+            message = f"`{word}` does not belong here"
+            help = f"write `NAME = {context.token} …`"
+            if word == "return":
+                help += ", and list NAME in the first line after `=>`"
             edits = (insert(context.at, "= "),)
             yield Diagnosis("foreign-word", message, word.span, edits, help=help, min_tokens=2)
         return

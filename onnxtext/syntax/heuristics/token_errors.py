@@ -143,8 +143,11 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if plain == written or not plain:
         return
     code, message = _number_words(written)
+    safety: Applicability = "safe"
+    if written[-1] in "fF" and plain.isdigit() and {"attribute", "node"} & context.rules:
+        plain, safety = f"{plain}.0", "unsafe"  # the value determines the type of an attribute
     title = f"write {sign}{plain}"
-    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, min_tokens=0)
+    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, safety, min_tokens=0)
 
 
 def _number_words(written: str) -> tuple[str, str]:

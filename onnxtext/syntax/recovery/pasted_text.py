@@ -45,6 +45,18 @@ _PART_OF_MODEL = re.compile(r"=>|\bir_version\b|\"\"\"|'''|^[ \t]*@\w", re.MULTI
 _DOMAIN = re.compile(r"\bdomain\s*:")  # in the header of a function
 _SECOND_MODEL = re.compile(r"^[ \t]*<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
 
+_TAG = re.compile(
+    r"</?(?P<name>!doctype|br|hr|img|p|div|span|pre|code|html|head|body|b|i|em|strong|font|table"
+    r"|tr|td|li|ul|ol|h[1-6]|a|sub|sup|details|summary|section|article)(?: [^<>\n]*)?/?>",
+    re.IGNORECASE,
+)
+_WITHOUT_CLOSING_TAG = frozenset(("!doctype", "br", "hr", "img"))
+_HERE_DOCUMENT = re.compile(
+    r"\A\s*(?P<command>(?:cat|tee)\b[^\n]*<<-?[ \t]*[\"']?(?P<word>\w+)[\"']?[^\n]*)$"
+    r"|^[ \t]*(?P<end>EO[FTLM]|_EO[FTLM]_?)[ \t\r]*$",
+    re.MULTILINE,
+)
+
 
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace errors that marks such as line numbers or `>` cause, which copying added.
@@ -249,6 +261,61 @@ def _unescape(escape: str) -> str:
     return html.unescape(f"&{name}").replace("\xa0", " ")
 
 
+def _tags(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize tags of HTML, such as `<pre>` and `<br>`.
+
+    A name such as `<b>` may be a parameter of a function: the tag must be closed somewhere, or it
+    must be alone on its line.
+    """
+    text = source.text
+    tags = list(_outside_strings(text, _TAG))
+    closed = {match["name"].lower() for match in tags if match[0][1] == "/"}
+    closed |= _WITHOUT_CLOSING_TAG
+    found = [m for m in tags if m["name"].lower() in closed or _line(text, m.start()) == m[0]]
+    if not found or not any(_line_start(text, m.start()) <= starts[0] <= m.end() for m in found):
+        return None
+    message = f"`{found[0][0]}` is a tag of HTML"
+    title = "remove it" if len(found) == 1 else "remove the tags"
+    edits = [Edit(_with_empty_line(text, Span(*match.span())), "") for match in found]
+    return _diagnostic(source, message, Span(*found[0].span()), title, edits)
+
+
+def _line_start(text: str, offset: int) -> int:
+    """Return the offset of the start of the line that contains an offset."""
+    return text.rfind("\n", 0, offset) + 1
+
+
+def _line(text: str, offset: int) -> str:
+    """Return the line that contains an offset, without the blanks around it."""
+    end = text.find("\n", offset)
+    return text[_line_start(text, offset) : len(text) if end < 0 else end].strip()
+
+
+def _with_empty_line(text: str, span: Span) -> Span:
+    """Return the span of the whole line if a span is alone on its line; otherwise the span."""
+    if _line(text, span.start) != text[slice(*span)].strip():
+        return span
+    return Span(_line_start(text, span.start), text.find("\n", span.end - 1) + 1 or len(text))
+
+
+def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
+    """Recognize the lines around a here-document of a shell: `cat > m.onnxtxt <<EOF` and `EOF`."""
+    text = source.text
+    found = list(_outside_strings(text, _HERE_DOCUMENT))
+    command = next((match for match in found if match["command"]), None)
+    spans = [Span(*match.span(match.lastgroup or 0)) for match in found if match["end"]]
+    if command is not None:
+        word = re.compile(rf"^{command['word']}[ \t\r]*$", re.MULTILINE)
+        ends = [Span(*match.span()) for match in _outside_strings(text, word)]
+        spans = [Span(*command.span("command")), *ends[:1]]
+    if not any(_line_start(text, span.start) <= starts[0] <= span.end for span in spans):
+        return None
+    message = f"`{text[slice(*spans[0])].strip()}` belongs to a here-document of a shell"
+    title = "remove it" if len(spans) == 1 else "remove the lines of the shell"
+    edits = [Edit(_with_empty_line(text, span), "") for span in spans]
+    return _diagnostic(source, message, spans[0], title, edits)
+
+
 def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:
     """Recognize a string of Python around the text, such as `text = \"\"\"…\"\"\"`."""
     text = source.text
@@ -288,5 +355,6 @@ def _second_model(source: Source, starts: list[int]) -> Diagnostic | None:
 
 
 _RECOGNIZERS: tuple[Callable[[Source, list[int]], Diagnostic | None], ...] = (
-    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _python_string, _second_model,
+    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _tags, _here_document,
+    _python_string, _second_model,
 )  # fmt: skip
