@@ -74,7 +74,7 @@ UNSAFE = {
         '  y = Softmax <axis = "0"> (x)',
     ),
     "a word in place of an operator": (
-        node("  y = not x"), (3, 11), "missing-bracket", "  y = not (x)",
+        node("  y = nicht x"), (3, 13), "missing-bracket", "  y = nicht (x)",
     ),
     "an attribute in protobuf text": (
         node('  y = Softmax <{name: "axis", i: 0}> (x)'), (3, 16), "wrong-mark",
@@ -231,7 +231,7 @@ def test_a_surplus_comma_before_a_node_gives_one_error() -> None:
 
 def test_a_dropped_type_does_not_drop_the_end_of_its_list() -> None:
     values = "".join(f"  float[2] w{number} = [1, 2],\n" for number in range(20))
-    head = "g (float[2] x) => (Optional[float[2]] y) <"
+    head = "g (float[2] x) => (Nullable[float[2]] y) <"
     (error,) = syntax_errors(f"{H}{head}\n{values}> {{\n  y = Relu (x)\n}}\n")
     assert error.position == (2, 28)
 
