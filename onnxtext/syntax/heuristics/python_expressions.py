@@ -208,7 +208,9 @@ def python_type(text: str, offset: int, depth: int = 0) -> tuple[int, str]:
     if text[end : end + 1] != "[":
         return end, ""
     inner: list[str] = []
-    while text[end : end + 1] in {"[", ","}:
+    separator = "["
+    while text[end : end + 1] == separator:
+        separator = ","
         start = _skip_blanks(text, end + 1)
         end, written = python_type(text, start, depth + 1)
         inner.append(written)

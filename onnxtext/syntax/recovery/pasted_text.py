@@ -50,6 +50,7 @@ _TAG = re.compile(
     r"|tr|td|li|ul|ol|h[1-6]|a|sub|sup|details|summary|section|article)(?: [^<>\n]*)?/?>",
     re.IGNORECASE,
 )
+_BLANK_REST = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _WITHOUT_CLOSING_TAG = frozenset(("!doctype", "br", "hr", "img"))
 _HERE_DOCUMENT = re.compile(
     r"\A\s*(?P<command>(?:cat|tee)\b[^\n]*<<-?[ \t]*[\"']?(?P<word>\w+)[\"']?[^\n]*)$"
@@ -271,31 +272,31 @@ def _tags(source: Source, starts: list[int]) -> Diagnostic | None:
     tags = list(_outside_strings(text, _TAG))
     closed = {match["name"].lower() for match in tags if match[0][1] == "/"}
     closed |= _WITHOUT_CLOSING_TAG
-    found = [m for m in tags if m["name"].lower() in closed or _line(text, m.start()) == m[0]]
-    if not found or not any(_line_start(text, m.start()) <= starts[0] <= m.end() for m in found):
+    spans = [(Span(*match.span()), match["name"].lower() in closed) for match in tags]
+    found = [span for span, is_closed in spans if is_closed or _whole_line(text, span) is not None]
+    if not _reach(text, found, starts[0]):
         return None
-    message = f"`{found[0][0]}` is a tag of HTML"
+    message = f"`{text[slice(*found[0])]}` is a tag of HTML"
     title = "remove it" if len(found) == 1 else "remove the tags"
-    edits = [Edit(_with_empty_line(text, Span(*match.span())), "") for match in found]
-    return _diagnostic(source, message, Span(*found[0].span()), title, edits)
+    edits = [Edit(_whole_line(text, span) or span, "") for span in found]
+    return _diagnostic(source, message, found[0], title, edits)
 
 
-def _line_start(text: str, offset: int) -> int:
-    """Return the offset of the start of the line that contains an offset."""
-    return text.rfind("\n", 0, offset) + 1
+def _reach(text: str, spans: list[Span], offset: int) -> bool:
+    """Whether an offset is in one of the spans, or before one of them on its line."""
+    line_end = text.find("\n", offset) % (len(text) + 1)
+    return any(span.start <= line_end and offset <= span.end for span in spans)
 
 
-def _line(text: str, offset: int) -> str:
-    """Return the line that contains an offset, without the blanks around it."""
-    end = text.find("\n", offset)
-    return text[_line_start(text, offset) : len(text) if end < 0 else end].strip()
-
-
-def _with_empty_line(text: str, span: Span) -> Span:
-    """Return the span of the whole line if a span is alone on its line; otherwise the span."""
-    if _line(text, span.start) != text[slice(*span)].strip():
-        return span
-    return Span(_line_start(text, span.start), text.find("\n", span.end - 1) + 1 or len(text))
+def _whole_line(text: str, span: Span) -> Span | None:
+    """Return the span of a line that has only blanks beside a span; None for other lines."""
+    start = span.start
+    while start and text[start - 1] in " \t":
+        start -= 1
+    rest = _BLANK_REST.match(text, span.end)
+    if rest is None or not (start == 0 or text[start - 1] == "\n"):
+        return None
+    return Span(start, rest.end())
 
 
 def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
@@ -308,11 +309,11 @@ def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
         word = re.compile(rf"^{command['word']}[ \t\r]*$", re.MULTILINE)
         ends = [Span(*match.span()) for match in _outside_strings(text, word)]
         spans = [Span(*command.span("command")), *ends[:1]]
-    if not any(_line_start(text, span.start) <= starts[0] <= span.end for span in spans):
+    if not _reach(text, spans, starts[0]):
         return None
     message = f"`{text[slice(*spans[0])].strip()}` belongs to a here-document of a shell"
     title = "remove it" if len(spans) == 1 else "remove the lines of the shell"
-    edits = [Edit(_with_empty_line(text, span), "") for span in spans]
+    edits = [Edit(_whole_line(text, span) or span, "") for span in spans]
     return _diagnostic(source, message, spans[0], title, edits)
 
 
