@@ -16,6 +16,7 @@ from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.text_proposal import edit_in_layout
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer import print_model
+from onnxtext.rewriter.item_edits import edit_items
 from onnxtext.rewriter.splicing import splice
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -39,23 +40,21 @@ def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
         old = parse_model(Source(text, name))
         if old == model:
             return text
-        for in_tokens in (True, False):
-            spliced = splice(Source(text, name), old, model, in_tokens=in_tokens)
+        for in_parts in (True, False):
+            spliced = splice(Source(text, name), old, model, in_parts=in_parts)
             parsed = parse_or_none(spliced)
             if parsed is not None:
                 break
         else:
             spliced, parsed = text, old
         plain, line_ends = plain_text(spliced)
-        if parsed != model:
-            plain = _merge_into_text(plain, parsed, model)
-        if "#" in text:
-            plain = restore_comments(plain, (text, old), model)
-        return line_ends.restore(plain)
-
-
-def _merge_into_text(text: str, old: Model, model: Model) -> str:
-    """Merge the edited model into a text; if that is impossible, print the model."""
-    after = print_model(model)
-    edited = edit_in_layout(text, print_model(old), after)
-    return after if edited is None or parse_or_none(edited) != model else edited
+        if parsed == model:
+            return spliced
+        before, after = print_model(parsed), print_model(model)
+        edited = edit_items(parsed, model, plain, before, after)
+        if edited is None or parse_or_none(edited) != model:
+            edited = edit_in_layout(plain, before, after)
+            if edited is None or parse_or_none(edited) != model:
+                edited = after
+            edited = restore_comments(edited, (text, old), model)
+        return line_ends.restore(edited)

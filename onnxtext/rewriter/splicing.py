@@ -8,25 +8,24 @@ new ones inserted between them. Other edits are left to a merge (`rewriting`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, print_type
-from onnxtext.rewriter.token_edits import edit_tokens, has_comments
+from onnxtext.rewriter.item_edits import Printed, edit_sections, edit_statement
+from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
 from onnxtext.source import Source
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
-_REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
-def splice(source: Source, old: Model, new: Model, *, in_tokens: bool) -> str:
-    """Return a text in which edited nodes and values are replaced, inserted or removed.
+def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
+    """Return a text in which edited nodes, values and sections are replaced, inserted or removed.
 
     Other edits have no effect.
 
@@ -34,10 +33,12 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool) -> str:
         source: the text before the edit.
         old: its syntax tree.
         new: the edited tree.
-        in_tokens: whether statements with comments between their tokens are edited token by token.
-            If so, the result may not parse, and the caller must check it.
+        in_parts: whether only the changed parts of long statements are replaced. If so, the result
+            may not parse, and the caller must check it.
     """
-    splicing = _Splice(source, in_tokens)
+    edits = TextEdits(source.text)
+    edit_sections(edits, old, new)
+    splicing = _Splice(source, edits, in_parts)
     befores: list[Graph | Function] = [old.graph, *old.functions]
     owners: list[Graph | Function] = [*new.functions, new.graph]
     afters = {owner.at: owner for owner in owners}
@@ -45,34 +46,23 @@ def splice(source: Source, old: Model, new: Model, *, in_tokens: bool) -> str:
         after = afters.get(before.at)
         if after is not None:
             splicing.graph(before, after, STEP)
-    return splicing.text()
+    return edits.apply()
 
 
 @dataclass
 class _Splice:
-    """Collects replacements in a text.
+    """Collects the edits of graphs and functions.
 
     Attributes:
         source: the text.
-        in_tokens: whether statements with comments inside are edited token by token.
+        edits: receives the edits.
+        in_parts: whether only the changed parts of long statements are replaced.
     """
 
     source: Source
-    in_tokens: bool
+    edits: TextEdits
+    in_parts: bool
     _printer: GraphPrinter = field(default_factory=graph_printer)
-    _edits: list[tuple[int, int, str]] = field(default_factory=list)
-    _has_carriage_returns: bool = False
-
-    def __post_init__(self) -> None:
-        self._has_carriage_returns = "\r\n" in self.source.text
-
-    def text(self) -> str:
-        """Return the text with the replacements."""
-        text, parts, offset = self.source.text, [], 0
-        for start, end, replacement in sorted(self._edits, key=lambda edit: edit[:2]):
-            parts += [text[offset:start], replacement]
-            offset = end
-        return "".join([*parts, text[offset:]])
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
         """Replace the changed items in the lists of a graph or function."""
@@ -80,9 +70,11 @@ class _Splice:
             by_position = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):
                 if value.at in by_position and by_position[value.at] != value:
-                    start, end = self._span(value.at, "value_info")
-                    old = partial(self._printer.value_text, by_position[value.at], indent)
-                    self._restate(start, end, old, self._printer.value_text(value, indent))
+                    texts = [
+                        self._printer.value_text(one, indent)
+                        for one in (by_position[value.at], value)
+                    ]
+                    self._restate(value.at, "value_info", (texts[0], texts[1]))
         self._nodes(before.nodes, after.nodes)
 
     def _nodes(self, before: Sequence[Node], after: Sequence[Node]) -> None:
@@ -110,20 +102,19 @@ class _Splice:
         graphs = list(attribute_graphs(before.attributes))
         edited = list(attribute_graphs(after.attributes))
         spans = map_spans(self.source, before.at, "node")
-        indent = self._indent(spans.span.start)
+        indent = self.edits.indent(spans.span.start)
         same = [graph.at for graph in graphs] == [graph.at for graph in edited]
         typed = replace(before, output_types=after.output_types)
         if same and _without_lists(typed) == _without_lists(after):
             types = self._types(spans, before, after)
             if types is not None:
                 for start, end, text in types:
-                    self._replace(start, end, text)
+                    self.edits.replace(start, end, text)
                 for old_graph, new_graph in zip(graphs, edited, strict=True):
                     self.graph(old_graph, new_graph, indent + STEP * 2)
                 return
-        start, end = spans.span.start, spans.span.end
-        printed = partial(self._printer.node_text, before, indent)
-        self._restate(start, end, printed, self._printer.node_text(after, indent))
+        texts = [self._printer.node_text(node, indent) for node in (before, after)]
+        self._restate(before.at, "node", (texts[0], texts[1]))
 
     def _types(
         self, spans: SpanMap, before: Node, after: Node
@@ -149,28 +140,24 @@ class _Splice:
                 edits.append((start, end, print_type(new)))
         return edits
 
-    def _restate(self, start: int, end: int, old: Callable[[], str], new: str) -> None:
-        """Replace a statement; if it has comments inside, replace only its changed tokens."""
-        text = self.source.text[start:end]
-        edit = None
-        if self.in_tokens and has_comments(text):
-            edit = edit_tokens(text, old(), new)
-        if edit is None:
-            self._replace(start, end, new)
-        else:
-            self._edits.append((start, end, edit))
+    def _restate(self, at: int, origin: str, printed: Printed) -> None:
+        """Replace a statement; if it has several lines or graphs, only its changed parts.
+
+        The printed statements are equal if only metadata has changed.
+        """
+        if printed[0] == printed[1]:
+            return
+        start, end = self._span(at, origin)
+        text, count = self.source.text[start:end], len(self.edits.edits)
+        is_long = "\n" in text or "=>" in text
+        if self.in_parts and is_long and edit_statement(self.edits, (start, end), origin, printed):
+            return
+        self.edits.replace(start, end, printed[1])
+        self.edits.keep_comments(start, count)
 
     def _remove(self, offset: int) -> None:
         """Remove a node with the comment after it."""
-        text = self.source.text
-        start, end = self._span(offset, "node")
-        line = text.rfind("\n", 0, start) + 1
-        rest = _REST_OF_LINE.match(text, end)
-        if rest is not None and not text[line:start].strip():
-            trailing = text.find("\n", rest.end())
-            self._replace(line, trailing + 1 if trailing >= 0 else len(text), "")
-        else:
-            self._replace(start, end, "")
+        self.edits.remove(*self._span(offset, "node"))
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
         """Insert new nodes after the node at offset `last`; if `last` is -1, before `following`."""
@@ -179,43 +166,32 @@ class _Splice:
         text = self.source.text
         if last >= 0:
             start, end = self._span(last, "node")
-            rest = _REST_OF_LINE.match(text, end)
+            rest = REST_OF_LINE.match(text, end)
             offset = end if rest is None else rest.end()
-            indent = self._indent(start)
-            self._replace(
+            indent = self.edits.indent(start)
+            self.edits.replace(
                 offset, offset, "".join([f"\n{line}" for line in self._lines(nodes, indent)])
             )
             return
-        indent = self._indent(following)
+        indent = self.edits.indent(following)
         lines = self._lines(nodes, indent)
         start = text.rfind("\n", 0, following) + 1
         if text[start:following].strip():
             joined = "".join([f"{line.strip()}\n{indent}" for line in lines])
-            self._replace(following, following, joined)
+            self.edits.replace(following, following, joined)
             return
         while (
             line_above := text.rfind("\n", 0, start - 1) + 1
         ) < start and _COMMENT_LINE.fullmatch(text, line_above, start):
             start = line_above
-        self._replace(start, start, "".join([f"{line}\n" for line in lines]))
+        self.edits.replace(start, start, "".join([f"{line}\n" for line in lines]))
 
     def _lines(self, nodes: Sequence[Node], indent: str) -> list[str]:
         return [indent + self._printer.node_text(node, indent) for node in nodes]
 
-    def _indent(self, offset: int) -> str:
-        """Return the indentation of the line that contains an offset."""
-        text = self.source.text
-        line = text.rfind("\n", 0, offset) + 1
-        return text[line : line + len(text[line:offset]) - len(text[line:offset].lstrip(" "))]
-
     def _span(self, offset: int, kind: str) -> tuple[int, int]:
         span = map_spans(self.source, offset, kind).span
         return span.start, span.end
-
-    def _replace(self, start: int, end: int, text: str) -> None:
-        if self._has_carriage_returns:
-            text = text.replace("\n", "\r\n")
-        self._edits.append((start, end, text))
 
 
 def _without_lists(node: Node) -> object:

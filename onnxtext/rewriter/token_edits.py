@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit a statement token by token, so that comments inside the statement stay in place."""
+"""Edit a statement token by token, so that its comments and layout stay."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 
+from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
 
 _MAX_TOKENS = 20_000
 """Maximum number of tokens to compare; statements with more are replaced, to save time."""
-
-
-def has_comments(text: str) -> bool:
-    """Whether a statement has comments between its tokens."""
-    if "#" not in text:
-        return False
-    return any(token.lead or token.trail for token in read_tokens(text)[:-1])
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
@@ -35,11 +29,11 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
     if len(spelled) + len(old) + len(new) > _MAX_TOKENS:
         return None
     places: dict[int, int] = {}
-    for offset, other, size in _matcher(old, spelled).get_matching_blocks():
+    for offset, other, size in _matcher(old, spelled, decode_token).get_matching_blocks():
         places.update(zip(range(offset, offset + size), range(other, other + size), strict=True))
     parts: list[str] = []
     done = 0
-    for tag, first, last, start, end in _matcher(old, new).get_opcodes():
+    for tag, first, last, start, end in _matcher(old, new, _text).get_opcodes():
         if tag == "equal":
             continue
         if tag == "insert":
@@ -100,7 +94,13 @@ def _replacement(
 
 
 def _matcher(
-    left: Sequence[CommentedToken], right: Sequence[CommentedToken]
+    left: Sequence[CommentedToken],
+    right: Sequence[CommentedToken],
+    spelling: Callable[[CommentedToken], str],
 ) -> SequenceMatcher[str]:
-    texts = [token.text for token in left], [token.text for token in right]
+    texts = list(map(spelling, left)), list(map(spelling, right))
     return SequenceMatcher(None, *texts, autojunk=False)
+
+
+def _text(token: CommentedToken) -> str:
+    return token.text

@@ -68,7 +68,7 @@ class TextPart:
     def tree(self) -> Tree | CommentedToken:
         """The concrete syntax tree or token; this tokenizes a statement if necessary."""
         if isinstance(self._tree, LazyStatement):
-            self._tree = _read(self.body, self._tree.origin, self.start)
+            self._tree = read_statement(self.body, self._tree.origin, self.start)
         return self._tree
 
     @property
@@ -151,8 +151,8 @@ class ListItems:
     closing: str = ""
 
 
-def _read(text: str, origin: str, start: int) -> Tree:
-    """Tokenize and parse a statement that begins at an offset."""
+def read_statement(text: str, origin: str, start: int) -> Tree:
+    """Tokenize and parse a statement that begins at an offset of its source."""
     tokens = read_tokens(text)
     for token in tokens:
         token.at += start

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect edits of a text. Comments in edited ranges stay, above the edited statement."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from onnxtext.format.tokens_with_comments import comments_of, read_tokens
+
+REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
+"""Matches blanks and a comment up to the end of the line."""
+_LINE_END = re.compile(r"\r?\n")
+_LEADING_BLANKS = re.compile(r"[ \t]*")
+
+
+@dataclass(slots=True)
+class Edit:
+    """An edit of a range of a text.
+
+    Attributes:
+        start: the start of the range.
+        end: the end of the range.
+        new: the text that replaces it.
+        is_removal: whether the range is a removed item, whose comments are dropped.
+    """
+
+    start: int
+    end: int
+    new: str
+    is_removal: bool = False
+
+
+@dataclass
+class TextEdits:
+    """Edits of a text; their ranges do not overlap.
+
+    Attributes:
+        text: the text before the edits.
+        edits: the edits so far.
+    """
+
+    text: str
+    edits: list[Edit] = field(default_factory=list)
+    _end: str = ""
+
+    def __post_init__(self) -> None:
+        self._end = "\r\n" if "\r\n" in self.text else "\n"
+
+    def apply(self) -> str:
+        """Return the text with all edits."""
+        parts, offset = [], 0
+        for edit in sorted(self.edits, key=lambda edit: (edit.start, edit.end)):
+            parts += [self.text[offset : edit.start], edit.new]
+            offset = edit.end
+        return "".join([*parts, self.text[offset:]])
+
+    def replace(self, start: int, end: int, new: str) -> None:
+        """Replace a range."""
+        self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
+
+    def remove(self, start: int, end: int) -> None:
+        """Remove an item and the comment behind it; comments on lines inside the item stay."""
+        leads = [token.lead for token in read_tokens(self.text[start:end])[1:]]
+        kept = [comment.text for lead in leads for comment in lead]
+        line, indent = self.line_start(start), self.indent(start)
+        rest = REST_OF_LINE.match(self.text, end)
+        if rest is not None and self.is_first_on_line(start):
+            start, end = line, rest.end()
+            end += len("\r\n" if self.text.startswith("\r\n", end) else "\n") * (
+                end < len(self.text)
+            )
+            new = "".join([f"{indent}{comment}\n" for comment in kept])
+        else:
+            new = "".join([f"\n{indent}{comment}" for comment in kept])
+            new += f"\n{indent}" if kept else ""
+        self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new), is_removal=True))
+
+    def keep_comments(self, start: int, since: int) -> None:
+        """Write the comments that edits of a statement have removed above the statement.
+
+        Args:
+            start: the offset of the statement.
+            since: the index of the first of these edits.
+        """
+        edits = [edit for edit in self.edits[since:] if not edit.is_removal]
+        old = [comment for e in edits for comment in comments_of(self.text[e.start : e.end])]
+        if not old:
+            return
+        lost = Counter(old) - Counter([comment for e in edits for comment in comments_of(e.new)])
+        indent = self.indent(start)
+        lines = []
+        for comment in old:
+            if lost[comment] > 0:
+                lost[comment] -= 1
+                lines.append(f"{comment}\n{indent}")
+        if lines:
+            self.replace(start, start, "".join(lines))
+
+    def line_start(self, offset: int) -> int:
+        """Return the offset of the line that contains an offset."""
+        return self.text.rfind("\n", 0, offset) + 1
+
+    def indent(self, offset: int) -> str:
+        """Return the indentation of the line that contains an offset."""
+        match = _LEADING_BLANKS.match(self.text, self.line_start(offset), offset)
+        return "" if match is None else match.group()
+
+    def is_first_on_line(self, offset: int) -> bool:
+        """Whether only blanks precede an offset on its line."""
+        return not self.text[self.line_start(offset) : offset].strip()
