@@ -145,10 +145,23 @@ def _tensor_without(value: Any, name: str) -> Any:
     return value
 
 
+_FIELDS = {"doc": "doc_string", "meta": "metadata_props"}
+"""The field that a decorator stands for, which `@set` may also contain."""
+
+
 def _without(decorators: tuple[Decorator, ...], name: str) -> tuple[Decorator, ...]:
-    return tuple(
-        [decorator for decorator in decorators if decorator.name not in (name, f"data.{name}")]
-    )
+    result = []
+    for decorator in decorators:
+        arguments = decorator.arguments
+        if decorator.name in ("set", "data.set") and name in _FIELDS:
+            arguments = tuple([field for field in arguments if field.key != _FIELDS[name]])
+        elif decorator.name in (name, f"data.{name}"):
+            continue
+        if arguments == decorator.arguments:
+            result.append(decorator)
+        elif arguments:
+            result.append(replace(decorator, arguments=arguments))
+    return tuple(result)
 
 
 def _strip_types(scope: Graph | Function) -> None:

@@ -278,7 +278,8 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
         )
     scope.nodes = rest
     scope.values = [value for value in scope.values if value.name != source]
-    scope.value_metadata.pop(old, None)
+    for name in (old, source):  # the graph output declares the value and its metadata
+        scope.value_metadata.pop(name, None)
     if isinstance(scope, Graph):
         scope.quantization = [
             annotation for annotation in scope.quantization if annotation.tensor_name != old

@@ -13,133 +13,33 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from onnxtext.ast.model import Model
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import read_tokens
-from onnxtext.format.tree import Tree, build_tree, top_level
 from onnxtext.merger.texts import construct_rules
-from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.text_parts import (
     ListItems,
     TextPart,
-    fill_items,
     read_list,
     read_statement,
 )
-from onnxtext.printer.models import graph_printer
 from onnxtext.printer.quoting import quote_word
-from onnxtext.printer.sections import section_parts
 from onnxtext.rewriter.item_pairs import (
     PATHS,
     has_other_path,
     pair_edited,
     pair_spellings,
-    renamed_names,
 )
-from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
+from onnxtext.rewriter.text_edits import REST_OF_LINE, Edit, TextEdits
 from onnxtext.rewriter.token_edits import edit_tokens
 
 Printed = tuple[str, str]
 """The printed forms of a construct before and after an edit."""
-_TOP_LEVEL = frozenset(("head", "graph", "function", "section"))
+TOP_LEVEL = frozenset(("head", "graph", "function", "section"))
 _UP_TO_COMMA = re.compile(r"(?:[^,#]|#[^\n]*)*,")
-_NO_GRAPH = "g () => () {}\n\n"
 
 
 class CannotEdit(Exception):
     """The text has no place for a difference."""
-
-
-def edit_items(old: Model, new: Model, text: str, before: str, after: str) -> str | None:
-    """Return a text with the differences of two printed models; None if that is impossible.
-
-    The caller must verify that the result parses to the edited model.
-
-    Args:
-        old: the model before the edit.
-        new: the edited model.
-        text: the text of this model.
-        before: the model before the edit, printed.
-        after: the edited model, printed.
-    """
-    lists = read_model(text, old), _read_printed(before), _read_printed(after)
-    edits = TextEdits(text)
-    try:
-        ItemEdits(edits, renamed_names(old, new)).items(*lists, commas=False)
-    except CannotEdit:
-        return None
-    return edits.apply()
-
-
-def edit_sections(edits: TextEdits, old: Model, new: Model) -> None:
-    """Edit the sections of a text, except `encoding` and `resources`.
-
-    If they have no place for a difference, they stay.
-
-    Args:
-        edits: receives the edits.
-        old: the syntax tree.
-        new: the edited tree.
-    """
-    before, after = _sections(old), _sections(new)
-    renamed = renamed_names(old, new)
-    if not before or (before == after and not renamed):
-        return
-    ours = read_model(edits.text.replace("\ufeff", " ", 1), old)  # the offsets stay
-    lists = [ours, _read_printed(_NO_GRAPH + before), _read_printed(_NO_GRAPH + after)]
-    for listed in lists:
-        listed.items = [
-            item
-            for item in listed.items
-            if item.part.origin == "section"
-            and not item.part.body.startswith(("encoding", "resources"))
-        ]
-    try:
-        ItemEdits(edits, renamed).items(lists[0], lists[1], lists[2], commas=False)
-    except CannotEdit:
-        edits.edits.clear()
-
-
-def edit_statement(edits: TextEdits, span: tuple[int, int], origin: str, printed: Printed) -> bool:
-    """Edit the changed parts of a statement; return whether that is possible.
-
-    Args:
-        edits: receives the edits.
-        span: the start and the end of the statement in the text.
-        origin: `node` or `value_info`.
-        printed: the statement before and after the edit, printed.
-    """
-    start, end = span
-    trees = [read_statement(text, origin, 0) for text in printed]
-    before, after = map(TextPart.of, printed, trees)
-    tree = read_statement(edits.text[start:end], origin, start)
-    ours = TextPart.of(edits.text, tree)
-    assert ours is not None
-    assert before is not None
-    assert after is not None
-    count = len(edits.edits)
-    try:
-        ItemEdits(edits, {}).part(ours, before, after)
-    except CannotEdit:
-        del edits.edits[count:]
-        return False
-    edits.keep_comments(start, count)
-    return True
-
-
-def _sections(model: Model) -> str:
-    sections = section_parts(model, graph_printer().graph_value)
-    return "".join(["".join([*section, "\n\n"]) for section in sections])
-
-
-def _read_printed(text: str) -> ListItems:
-    result = ListItems()
-    trees = [
-        (Tree("head", "", [tree]) if tree.origin == "header" else tree, None)
-        for tree in top_level(build_tree(read_tokens(text)))
-    ]
-    fill_items(result, text, trees, 0, len(text))
-    return result
 
 
 class ItemEdits:
@@ -175,7 +75,8 @@ class ItemEdits:
         Raises:
             CannotEdit: the text has no place for a difference.
         """
-        own, edited = pair_spellings(base.items, ours.items), pair_edited(base.items, theirs.items)
+        own = pair_spellings(base.items, ours.items)
+        edited = pair_edited(base.items, theirs.items, self.renamed)
         removed = {own[index] for index in own if index not in edited}
         for index in set(range(len(ours.items))).difference(own.values()):
             if not self._rename_in_path(ours.items[index].part):
@@ -205,16 +106,18 @@ class ItemEdits:
         self._add_and_remove(ours, added, removed, commas)
 
     def _add_and_remove(
-        self, ours: ListItems, added: dict[int, list[TextPart]], removed: set[int], commas: bool
+        self, ours: ListItems, added: Mapping[int, list[TextPart]], removed: set[int], commas: bool
     ) -> None:
         """Add items after the items with the given indices (-1: first), and remove items."""
+        if added and not ours.items:
+            raise CannotEdit
+        if added and len(removed) == len(ours.items):
+            removed.remove(0)
+            self._replace_item(ours, [part for parts in added.values() for part in parts], commas)
+            added = {}
         kept = [index for index in range(len(ours.items)) if index not in removed]
         for index in removed:
             self._remove(ours, index)
-        if not ours.items or (added and not kept):
-            if added:
-                raise CannotEdit
-            return
         for index, parts in added.items():
             if index < 0:
                 self._insert_before(ours, kept[0], parts, commas)
@@ -225,7 +128,8 @@ class ItemEdits:
             end = ours.items[final].part.end
             comma = self._comma_end(ours, final)
             if comma > end:
-                self.edits.replace(comma - 1, comma, "")
+                blanks = not self.text[end : comma - 1].strip(" \t")
+                self.edits.replace(end if blanks else comma - 1, comma, "")
 
     def _comma_end(self, ours: ListItems, index: int) -> int:
         """Return the offset after an item and its comma."""
@@ -238,7 +142,7 @@ class ItemEdits:
         start, end = part.start, self._comma_end(ours, index)
         rest = REST_OF_LINE.match(self.text, end)
         if self.edits.is_first_on_line(start) and rest is not None:
-            if part.origin in _TOP_LEVEL:
+            if part.origin in TOP_LEVEL:
                 start = _blank_line_before(self.text, start)
         else:
             following = len(self.text[end:]) - len(self.text[end:].lstrip(" \t")) + end
@@ -247,6 +151,15 @@ class ItemEdits:
             elif not self.edits.is_first_on_line(start):
                 start = len(self.text[:start].rstrip(" \t"))
         self.edits.remove(start, end)
+
+    def _replace_item(self, ours: ListItems, parts: Sequence[TextPart], commas: bool) -> None:
+        """Replace the first item and the comment behind it."""
+        part, end = ours.items[0].part, self._comma_end(ours, 0)
+        glue = ", " if commas else f"\n{self.edits.indent(part.start)}"
+        self.edits.replace(part.start, part.end, glue.join([new.body for new in parts]))
+        rest = REST_OF_LINE.match(self.text, end)
+        if rest is not None and "#" in rest.group():
+            self.edits.edits.append(Edit(end, rest.end(), "", is_removal=True))
 
     def _insert_after(
         self, ours: ListItems, index: int, parts: Sequence[TextPart], commas: bool
@@ -257,7 +170,7 @@ class ItemEdits:
         glue = " "
         if rest is not None and self.edits.is_first_on_line(item.part.start):
             glue = f"\n{self.edits.indent(item.part.start)}"
-        if item.part.origin in _TOP_LEVEL:
+        if item.part.origin in TOP_LEVEL:
             glue = "\n\n"
         texts = [part.body for part in parts]
         comma = "," if commas else ""
@@ -279,6 +192,30 @@ class ItemEdits:
         self.edits.replace(start, start, new)
 
     # ---- Constructs -------------------------------------------------------------------------
+
+    def statement(self, span: tuple[int, int], origin: str, printed: Printed) -> bool:
+        """Edit the changed parts of a statement; return whether that is possible.
+
+        Args:
+            span: the start and the end of the statement in the text.
+            origin: `node` or `value_info`.
+            printed: the statement before and after the edit, printed.
+        """
+        start, end = span
+        tree = read_statement(self.text[start:end], origin, start)
+        ours = TextPart.of(self.text, tree)
+        before, after = [TextPart.of(text, read_statement(text, origin, 0)) for text in printed]
+        assert ours is not None
+        assert before is not None
+        assert after is not None
+        count = len(self.edits.edits)
+        try:
+            self.part(ours, before, after)
+        except CannotEdit:
+            del self.edits.edits[count:]
+            return False
+        self.edits.keep_comments(start, count)
+        return True
 
     def part(self, ours: TextPart, base: TextPart, theirs: TextPart) -> None:
         """Edit a construct.
@@ -309,7 +246,11 @@ class ItemEdits:
             commas = origin not in construct_rules.WITHOUT_COMMAS and (
                 origin != "record" or any(item.comma for item in mine.items)
             )
-            self.items(mine, before, others, commas=commas)
+            if mine.items or not others.items:
+                self.items(mine, before, others, commas=commas)
+                return
+            closing = ours.end - len(mine.closing)
+            self.edits.replace(closing, closing, _list_content(others))
             return
         children = [part.children() for part in versions if not _is_token(part)]
         if is_same:
@@ -344,6 +285,9 @@ class ItemEdits:
 
     def _roles(self, ours: TextPart, base: TextPart, theirs: TextPart) -> None:
         mine, before, others = map(construct_rules.roles_of, (ours, base, theirs))
+        if mine.keys().isdisjoint(others):
+            self._tokens(ours.start, ours.end, base.body, theirs.body)
+            return
         for role, (_, part) in before.items():
             if role in others and role in mine:
                 self.part(mine[role][1], part, others[role][1])
@@ -375,7 +319,10 @@ class ItemEdits:
             end = end if "#" in glue else following.start
         elif "#" not in glue:
             start -= len(glue)
-        self.edits.replace(start, end, "")
+        if part.origin in construct_rules.CONTAINERS:
+            self.edits.remove_part(start, end)
+        else:
+            self.edits.replace(start, end, "")
 
 
 def _blank_line_before(text: str, offset: int) -> int:
@@ -383,6 +330,12 @@ def _blank_line_before(text: str, offset: int) -> int:
     blank = text[:offset].rstrip()
     line = text.find("\n", len(blank))
     return offset if line < 0 or line >= offset or not blank else line + 1
+
+
+def _list_content(listed: ListItems) -> str:
+    """Return the text between the brackets of a list."""
+    first, last = listed.items[0].part, listed.items[-1].part
+    return first.source[first.start : last.end]
 
 
 def _is_token(part: TextPart) -> bool:

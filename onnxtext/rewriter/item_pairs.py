@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Model
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.merger.texts.item_keys import content_of, key_of, label_of
+from onnxtext.merger.texts.item_keys import content_of, key_of
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 Pairs = dict[int, int]
@@ -23,18 +23,14 @@ PATHS = frozenset(("metadata_item", "annotation"))
 
 def has_other_path(ours: TextPart, base: TextPart) -> bool:
     """Whether two spellings of an item differ in the path, such as `node y` and `node [label]`."""
-    return ours.origin in PATHS and _path(ours) != _path(base)
-
-
-def _path(part: TextPart) -> Hashable:
-    key = key_of(part)
-    return key[1:] if part.origin == "metadata_item" and isinstance(key, tuple) else key
+    return ours.origin in PATHS and key_of(ours) != key_of(base)
 
 
 def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
     """Map each name of a value or node that an edit has renamed to the new name.
 
-    Names that the edit removed are mapped to None.
+    A name is mapped to None if the edit removed it, or moved its declaration to another list, such
+    as from the outputs to the inner values.
     """
     after = {at: names for at, names in _statement_names(new) if at >= 0}
     kept = {name for _, names in _statement_names(new) for name in names}
@@ -44,6 +40,19 @@ def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
         for index, name in enumerate(names):
             if name and name not in kept:
                 result[name] = others[index] if index < len(others) else None
+    before, now = _lists_of_names(old), _lists_of_names(new)
+    return {name: None for name in before if before[name] != now.get(name)} | result
+
+
+def _lists_of_names(model: Model) -> dict[str, set[str]]:
+    """Map the name of each declared value to the lists that declare it."""
+    result: dict[str, set[str]] = defaultdict(set)
+    for owner in walk_graphs(model):
+        for kind, values in (("input", owner.inputs), ("output", owner.outputs)):
+            for value in values:
+                result[value.name].add(kind)
+        for value in owner.values:
+            result[value.name].add("info" if value.data is None else "tensor")
     return result
 
 
@@ -71,20 +80,31 @@ def pair_spellings(base: Sequence[Item], ours: Sequence[Item]) -> Pairs:
     return pairs
 
 
-def pair_edited(base: Sequence[Item], theirs: Sequence[Item]) -> Pairs:
+def pair_edited(
+    base: Sequence[Item], theirs: Sequence[Item], renamed: Mapping[str, str | None]
+) -> Pairs:
     """Pair the items of a list before and after an edit, which may rename, add or remove items.
 
     Args:
         base: the items before the edit.
         theirs: the items after the edit.
+        renamed: maps old names to new names, as `renamed_names` returns them.
     """
     pairs: Pairs = {}
     _pair_by(_key, base, theirs, pairs)
     if len(pairs) < min(len(base), len(theirs)):
-        _pair_by(_label, base, theirs, pairs)
+        keys = {id(item): _new_key(_key(item), renamed, item.part.origin) for item in base}
+        _pair_by(lambda item: keys.get(id(item), _key(item)), base, theirs, pairs)
         _pair_gaps(base, theirs, pairs)
-        _pair_by(_content, base, theirs, pairs)
     return pairs
+
+
+def _new_key(key: Hashable, renamed: Mapping[str, str | None], origin: str) -> Hashable:
+    """Return the key of an item after the renames."""
+    if isinstance(key, tuple):
+        fixed = 1 if origin == "metadata_item" else 0  # the kind of a block
+        return (*key[:fixed], *[_new_key(part, renamed, "") for part in key[fixed:]])
+    return renamed.get(key) or key if isinstance(key, str) else key
 
 
 def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pairs) -> None:
@@ -106,15 +126,23 @@ def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pair
 
 
 def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> None:
-    """Pair the unpaired items between two pairs if both lists have equally many."""
+    """Pair the unpaired items between two pairs if both lists have equally many.
+
+    Items that define or describe values are never paired: their comments describe the old item.
+    """
     known = [(-1, -1), *sorted(pairs.items()), (len(base), len(theirs))]
     for (left, right), (next_left, next_right) in pairwise(known):
-        olds, news = range(left + 1, next_left), range(right + 1, next_right)
-        if len(olds) == len(news):
-            origins = Counter((base[old].part.origin, theirs[new].part.origin)
-                              for old, new in zip(olds, news, strict=True))  # fmt: skip
-            if all(old == new for old, new in origins):
-                pairs.update(zip(olds, news, strict=True))
+        gap = list(zip(range(left + 1, next_left), range(right + 1, next_right), strict=False))
+        if len(gap) == next_left - left - 1 == next_right - right - 1:
+            pairs.update([(old, new) for old, new in gap if _are_alike(base[old], theirs[new])])
+
+
+def _are_alike(left: Item, right: Item) -> bool:
+    origin = left.part.origin
+    return origin == right.part.origin and origin not in _NAMED
+
+
+_NAMED = frozenset(("node", "value_info", *PATHS))
 
 
 def _key(item: Item) -> Hashable:
@@ -124,11 +152,10 @@ def _key(item: Item) -> Hashable:
 
 def _name_in_section(item: Item) -> Hashable:
     """Return the name of a metadata block without its kind; None for other items."""
-    return _path(item.part) if item.part.origin == "metadata_item" else None
-
-
-def _label(item: Item) -> Hashable:
-    return label_of(item.part) if item.part.origin == "node" else None
+    if item.part.origin != "metadata_item":
+        return None
+    key = key_of(item.part)
+    return key[1:] if isinstance(key, tuple) else None
 
 
 def _content(item: Item) -> Hashable:

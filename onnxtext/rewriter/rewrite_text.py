@@ -16,7 +16,7 @@ from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.text_proposal import edit_in_layout
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer import print_model
-from onnxtext.rewriter.item_edits import edit_items
+from onnxtext.rewriter.model_edits import edit_items
 from onnxtext.rewriter.splicing import splice
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model

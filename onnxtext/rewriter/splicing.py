@@ -8,7 +8,7 @@ new ones inserted between them. Other edits are left to a merge (`rewriting`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.model import Function, Graph, Model, Node
@@ -16,7 +16,9 @@ from onnxtext.ast.visit import attribute_graphs
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, print_type
-from onnxtext.rewriter.item_edits import Printed, edit_sections, edit_statement
+from onnxtext.rewriter.item_edits import ItemEdits, Printed
+from onnxtext.rewriter.item_pairs import renamed_names
+from onnxtext.rewriter.model_edits import edit_sections
 from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
 from onnxtext.source import Source
 from onnxtext.syntax.span_map import SpanMap, map_spans
@@ -36,9 +38,9 @@ def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
         in_parts: whether only the changed parts of long statements are replaced. If so, the result
             may not parse, and the caller must check it.
     """
-    edits = TextEdits(source.text)
-    edit_sections(edits, old, new)
-    splicing = _Splice(source, edits, in_parts)
+    edits, renamed = TextEdits(source.text), renamed_names(old, new)
+    edit_sections(edits, old, new, renamed)
+    splicing = _Splice(source, edits, renamed, in_parts)
     befores: list[Graph | Function] = [old.graph, *old.functions]
     owners: list[Graph | Function] = [*new.functions, new.graph]
     afters = {owner.at: owner for owner in owners}
@@ -56,11 +58,13 @@ class _Splice:
     Attributes:
         source: the text.
         edits: receives the edits.
+        renamed: the result of `renamed_names`.
         in_parts: whether only the changed parts of long statements are replaced.
     """
 
     source: Source
     edits: TextEdits
+    renamed: Mapping[str, str | None]
     in_parts: bool
     _printer: GraphPrinter = field(default_factory=graph_printer)
 
@@ -149,9 +153,10 @@ class _Splice:
             return
         start, end = self._span(at, origin)
         text, count = self.source.text[start:end], len(self.edits.edits)
-        is_long = "\n" in text or "=>" in text
-        if self.in_parts and is_long and edit_statement(self.edits, (start, end), origin, printed):
-            return
+        if self.in_parts and ("\n" in text or "=>" in text):
+            items = ItemEdits(self.edits, self.renamed)
+            if items.statement((start, end), origin, printed):
+                return
         self.edits.replace(start, end, printed[1])
         self.edits.keep_comments(start, count)
 
@@ -195,15 +200,15 @@ class _Splice:
 
 
 def _without_lists(node: Node) -> object:
-    """Return a node in a form for comparisons that ignore the lists of its nested graphs."""
+    """Return a node in a form for comparisons that ignore sections and lists of nested graphs."""
 
     def plain(value: object) -> object:
         if isinstance(value, Graph):
-            return value.name, value.decorators, value.metadata, value.quantization
+            return value.name, value.decorators
         return tuple(map(plain, value)) if isinstance(value, tuple) else value
 
     attributes = [
         (attribute.name, attribute.type, attribute.decorators, plain(attribute.value))
         for attribute in node.attributes
     ]
-    return replace(node, attributes=()), attributes
+    return replace(node, attributes=(), metadata=()), attributes

@@ -62,20 +62,26 @@ class TextEdits:
 
     def remove(self, start: int, end: int) -> None:
         """Remove an item and the comment behind it; comments on lines inside the item stay."""
-        leads = [token.lead for token in read_tokens(self.text[start:end])[1:]]
-        kept = [comment.text for lead in leads for comment in lead]
         line, indent = self.line_start(start), self.indent(start)
         rest = REST_OF_LINE.match(self.text, end)
-        if rest is not None and self.is_first_on_line(start):
-            start, end = line, rest.end()
-            end += len("\r\n" if self.text.startswith("\r\n", end) else "\n") * (
-                end < len(self.text)
-            )
-            new = "".join([f"{indent}{comment}\n" for comment in kept])
-        else:
-            new = "".join([f"\n{indent}{comment}" for comment in kept])
-            new += f"\n{indent}" if kept else ""
+        if rest is None or not self.is_first_on_line(start):
+            self.remove_part(start, end)
+            return
+        new = "".join([f"{indent}{comment}\n" for comment in self._comment_lines(start, end)])
+        line_end = _LINE_END.match(self.text, rest.end())
+        end = rest.end() if line_end is None else line_end.end()
+        self.edits.append(Edit(line, end, _LINE_END.sub(self._end, new), is_removal=True))
+
+    def remove_part(self, start: int, end: int) -> None:
+        """Remove a part of a line, or of a statement; comments on lines inside the part stay."""
+        indent, kept = self.indent(start), self._comment_lines(start, end)
+        new = "".join([f"\n{indent}{comment}" for comment in kept]) + f"\n{indent}" * bool(kept)
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new), is_removal=True))
+
+    def _comment_lines(self, start: int, end: int) -> list[str]:
+        """Return the comments in a range that have their own lines."""
+        leads = [token.lead for token in read_tokens(self.text[start:end])[1:]]
+        return [comment.text for lead in leads for comment in lead]
 
     def keep_comments(self, start: int, since: int) -> None:
         """Write the comments that edits of a statement have removed above the statement.

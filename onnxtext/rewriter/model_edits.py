@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apply the differences of two printed models, or of their sections, to a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnxtext.ast.model import Model
+from onnxtext.format.tokens_with_comments import read_tokens
+from onnxtext.format.tree import Tree, build_tree, top_level
+from onnxtext.merger.texts.lazy_read import read_model
+from onnxtext.merger.texts.text_parts import ListItems, fill_items
+from onnxtext.printer.models import graph_printer
+from onnxtext.printer.sections import section_parts
+from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
+from onnxtext.rewriter.item_pairs import renamed_names
+from onnxtext.rewriter.text_edits import TextEdits
+
+_NO_GRAPH = "g () => () {}\n\n"
+"""Precedes sections that are read without their model."""
+
+
+def edit_items(old: Model, new: Model, text: str, before: str, after: str) -> str | None:
+    """Return a text with the differences of two printed models; None if that is impossible.
+
+    The caller must verify that the result parses to the edited model.
+
+    Args:
+        old: the model before the edit.
+        new: the edited model.
+        text: the text of this model.
+        before: the model before the edit, printed.
+        after: the edited model, printed.
+    """
+    lists = read_model(text, old), _read_printed(before), _read_printed(after)
+    edits = TextEdits(text)
+    try:
+        ItemEdits(edits, renamed_names(old, new)).items(*lists, commas=False)
+    except CannotEdit:
+        return None
+    return edits.apply()
+
+
+def edit_sections(
+    edits: TextEdits, old: Model, new: Model, renamed: Mapping[str, str | None]
+) -> None:
+    """Edit the sections of a text, except `encoding` and `resources`.
+
+    If they have no place for a difference, they stay.
+
+    Args:
+        edits: receives the edits.
+        old: the syntax tree.
+        new: the edited tree.
+        renamed: the result of `renamed_names`.
+    """
+    before, after = _sections(old), _sections(new)
+    if not before or (before == after and not renamed):
+        return
+    ours = read_model(edits.text.replace("\ufeff", " ", 1), old)  # the offsets stay
+    lists = [ours, _read_printed(_NO_GRAPH + before), _read_printed(_NO_GRAPH + after)]
+    for listed in lists:
+        listed.items = [
+            item
+            for item in listed.items
+            if item.part.origin == "section"
+            and not item.part.body.startswith(("encoding", "resources"))
+        ]
+    try:
+        ItemEdits(edits, renamed).items(lists[0], lists[1], lists[2], commas=False)
+    except CannotEdit:
+        edits.edits.clear()
+
+
+def _sections(model: Model) -> str:
+    sections = section_parts(model, graph_printer().graph_value)
+    return "".join(["".join([*section, "\n\n"]) for section in sections])
+
+
+def _read_printed(text: str) -> ListItems:
+    result = ListItems()
+    trees = [
+        (Tree("head", "", [tree]) if tree.origin == "header" else tree, None)
+        for tree in top_level(build_tree(read_tokens(text)))
+    ]
+    fill_items(result, text, trees, 0, len(text))
+    return result
