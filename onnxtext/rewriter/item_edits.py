@@ -150,7 +150,7 @@ class ItemEdits:
                 end = following
             elif not self.edits.is_first_on_line(start):
                 start = len(self.text[:start].rstrip(" \t"))
-        self.edits.remove(start, end)
+        self.edits.remove(start, end, is_statement=part.origin in construct_rules.STATEMENTS)
 
     def _replace_item(self, ours: ListItems, parts: Sequence[TextPart], commas: bool) -> None:
         """Replace the first item and the comment behind it."""
@@ -159,7 +159,7 @@ class ItemEdits:
         self.edits.replace(part.start, part.end, glue.join([new.body for new in parts]))
         rest = REST_OF_LINE.match(self.text, end)
         if rest is not None and "#" in rest.group():
-            self.edits.edits.append(Edit(end, rest.end(), "", is_removal=True))
+            self.edits.edits.append(Edit(end, rest.end(), "", drops_comments=True))
 
     def _insert_after(
         self, ours: ListItems, index: int, parts: Sequence[TextPart], commas: bool
@@ -320,7 +320,7 @@ class ItemEdits:
         elif "#" not in glue:
             start -= len(glue)
         if part.origin in construct_rules.CONTAINERS:
-            self.edits.remove_part(start, end)
+            self.edits.remove_part(start, end, is_statement=True)
         else:
             self.edits.replace(start, end, "")
 

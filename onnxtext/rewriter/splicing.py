@@ -162,7 +162,7 @@ class _Splice:
 
     def _remove(self, offset: int) -> None:
         """Remove a node with the comment after it."""
-        self.edits.remove(*self._span(offset, "node"))
+        self.edits.remove(*self._span(offset, "node"), is_statement=True)
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
         """Insert new nodes after the node at offset `last`; if `last` is -1, before `following`."""

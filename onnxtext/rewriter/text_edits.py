@@ -23,13 +23,13 @@ class Edit:
         start: the start of the range.
         end: the end of the range.
         new: the text that replaces it.
-        is_removal: whether the range is a removed item, whose comments are dropped.
+        drops_comments: whether the comments in the range are dropped with a removed statement.
     """
 
     start: int
     end: int
     new: str
-    is_removal: bool = False
+    drops_comments: bool = False
 
 
 @dataclass
@@ -60,23 +60,29 @@ class TextEdits:
         """Replace a range."""
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
 
-    def remove(self, start: int, end: int) -> None:
-        """Remove an item and the comment behind it; comments on lines inside the item stay."""
+    def remove(self, start: int, end: int, *, is_statement: bool) -> None:
+        """Remove an item and the comment behind it; comments on lines inside the item stay.
+
+        Args:
+            start: the start of the item.
+            end: the end of the item.
+            is_statement: whether to drop its other comments. If not, `keep_comments` keeps them.
+        """
         line, indent = self.line_start(start), self.indent(start)
         rest = REST_OF_LINE.match(self.text, end)
         if rest is None or not self.is_first_on_line(start):
-            self.remove_part(start, end)
+            self.remove_part(start, end, is_statement=is_statement)
             return
         new = "".join([f"{indent}{comment}\n" for comment in self._comment_lines(start, end)])
         line_end = _LINE_END.match(self.text, rest.end())
         end = rest.end() if line_end is None else line_end.end()
-        self.edits.append(Edit(line, end, _LINE_END.sub(self._end, new), is_removal=True))
+        self.edits.append(Edit(line, end, _LINE_END.sub(self._end, new), is_statement))
 
-    def remove_part(self, start: int, end: int) -> None:
-        """Remove a part of a line, or of a statement; comments on lines inside the part stay."""
+    def remove_part(self, start: int, end: int, *, is_statement: bool) -> None:
+        """Remove a part of a line; comments on lines inside the part stay, as in `remove`."""
         indent, kept = self.indent(start), self._comment_lines(start, end)
         new = "".join([f"\n{indent}{comment}" for comment in kept]) + f"\n{indent}" * bool(kept)
-        self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new), is_removal=True))
+        self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new), is_statement))
 
     def _comment_lines(self, start: int, end: int) -> list[str]:
         """Return the comments in a range that have their own lines."""
@@ -90,7 +96,7 @@ class TextEdits:
             start: the offset of the statement.
             since: the index of the first of these edits.
         """
-        edits = [edit for edit in self.edits[since:] if not edit.is_removal]
+        edits = [edit for edit in self.edits[since:] if not edit.drops_comments]
         old = [comment for e in edits for comment in comments_of(self.text[e.start : e.end])]
         if not old:
             return

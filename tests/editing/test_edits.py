@@ -392,7 +392,7 @@ def test_replace_weight_refuses_the_name_of_several_weights() -> None:
 
 
 def test_set_opset_changes_the_import() -> None:
-    assert edited(editing.set_opset, version=13) == changed(('"":21', '"": 13'))
+    assert edited(editing.set_opset, version=13) == changed(('"":21', '"":13'))
     assert '"my.domain": 3' in edited(editing.set_opset, version=3, domain="my.domain")
     with pytest.raises(OnnxTextError):
         edited(editing.set_opset, version=0)
