@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import read_tokens
+from onnxtext.format.tree import Tree
 from onnxtext.merger.texts import construct_rules
+from onnxtext.merger.texts.item_keys import key_of
 from onnxtext.merger.texts.text_parts import (
     ListItems,
     TextPart,
@@ -94,6 +96,9 @@ class ItemEdits:
                 self.edits.keep_comments(mine.start, count)
             elif item.part.token_texts() != changed.token_texts():
                 raise CannotEdit
+        for index, place in own.items():
+            if place - 1 in removed and index in edited:
+                self._write_out(ours.items[place].part, theirs.items[edited[index]].part)
         places = {edited[index]: own[index] for index in edited if index in own}
         added: dict[int, list[TextPart]] = defaultdict(list)
         last = -1
@@ -104,6 +109,20 @@ class ItemEdits:
             else:
                 added[last].append(item.part)
         self._add_and_remove(ours, added, removed, commas)
+
+    def _write_out(self, ours: TextPart, theirs: TextPart) -> None:
+        """Replace `above` by values in a metadata block if the block above it is removed."""
+        lists = [read_list(part) for part in (ours, theirs)] if ours.origin in PATHS else []
+        if not lists or lists[0] is None or lists[1] is None:
+            return
+        values = {key_of(item.part): item.part for item in lists[1].items}
+        for item in lists[0].items:
+            tree = item.part.tree
+            if isinstance(tree, Tree) and tree.alias == "repeated_entry":
+                word, new = tree.last(), values.get(key_of(item.part))
+                value = new.tree.last() if new is not None and isinstance(new.tree, Tree) else None
+                if word is not None and value is not None and not self.edits.covers(word.at):
+                    self.edits.replace(word.at, word.end, value.text)
 
     def _add_and_remove(
         self, ours: ListItems, added: Mapping[int, list[TextPart]], removed: set[int], commas: bool

@@ -53,6 +53,10 @@ def _lists_of_names(model: Model) -> dict[str, set[str]]:
                 result[value.name].add(kind)
         for value in owner.values:
             result[value.name].add("info" if value.data is None else "tensor")
+        for node in owner.nodes:
+            for name, type in zip(node.outputs, node.output_types, strict=False):
+                if type is not None:
+                    result[name].add("info")
     return result
 
 

@@ -60,6 +60,10 @@ class TextEdits:
         """Replace a range."""
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
 
+    def covers(self, offset: int) -> bool:
+        """Whether an edit replaces the character at an offset."""
+        return any(edit.start <= offset < edit.end for edit in self.edits)
+
     def remove(self, start: int, end: int, *, is_statement: bool) -> None:
         """Remove an item and the comment behind it; comments on lines inside the item stay.
 
