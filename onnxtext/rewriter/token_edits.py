@@ -86,8 +86,10 @@ def _replacement(
     if any(token.lead for token in tokens[1:]) or any(token.trail for token in tokens[:-1]):
         return None
     left, right = tokens[0].at, tokens[-1].end
-    if not text and mapped[0] == 0 and len(spelled) > len(tokens):
-        right = spelled[len(tokens)].at
+    is_first = mapped[0] == 0 or spelled[mapped[0] - 1].end == left  # no blanks to remove before
+    following = spelled[mapped[-1] + 1] if mapped[-1] + 1 < len(spelled) else None
+    if not text and is_first and following is not None and not tokens[-1].trail:
+        right = right if following.lead else following.at
     elif not text and not tokens[0].lead and spelled[mapped[0] - 1].trail is None:
         left = spelled[mapped[0] - 1].end
     return left, right, text

@@ -56,7 +56,7 @@ EDITS = {
         [("  [two] b = Mul( a, w )\n", ""), ("<axis: int = 1> (b)", "<axis = 1> (a)")],
     ),
     "replace-weight": (["replace-weight", "w=@w.npy"], [("[1,2]", "[3, 4]")]),
-    "set-opset": (["set-opset", "20"], [('"":21', '"": 20')]),
+    "set-opset": (["set-opset", "20"], [('"":21', '"":20')]),
     "strip": (
         ["strip", "doc", "metadata"],
         [('@doc("what") [one] a = Relu(x)', "[one] a = Relu (x)")],
