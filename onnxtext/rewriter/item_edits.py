@@ -37,6 +37,8 @@ from onnxtext.rewriter.token_edits import edit_tokens
 Printed = tuple[str, str]
 """The printed forms of a construct before and after an edit."""
 TOP_LEVEL = frozenset(("head", "graph", "function", "section"))
+_OF_VALUES = frozenset(("value", "output", "value_info", "tensor"))
+"""The kinds of metadata blocks whose meaning depends on the list that declares a value."""
 _UP_TO_COMMA = re.compile(r"(?:[^,#]|#[^\n]*)*,")
 
 
@@ -286,18 +288,23 @@ class ItemEdits:
     def _rename_in_path(self, part: TextPart) -> bool:
         """Write the new names into the path of a metadata block or annotation.
 
-        Return False, and write nothing, if the path names a value or node that was removed.
+        Return False, and write nothing, if the path names a value or node that was removed, or a
+        value that is now declared in another list.
         """
         if part.origin not in PATHS:
             return True
+        tokens = read_tokens(_head(part))[:-1]
         names = [
             (token, self.renamed[name])
-            for token in read_tokens(_head(part))[:-1]
+            for token in tokens
             if (name := decode_token(token)) in self.renamed
         ]
-        if any(new is None for _, new in names):
+        moved = [token for token, new in names if new == decode_token(token)]
+        if any(new is None for _, new in names) or (moved and tokens[0].text in _OF_VALUES):
             return False
         for token, new in names:
+            if token in moved:
+                continue
             start = part.start + token.at
             self.edits.replace(start, start + len(token.text), quote_word(new or ""))
         return True

@@ -29,8 +29,8 @@ def has_other_path(ours: TextPart, base: TextPart) -> bool:
 def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
     """Map each name of a value or node that an edit has renamed to the new name.
 
-    A name is mapped to None if the edit removed it, or moved its declaration to another list, such
-    as from the outputs to the inner values.
+    A name is mapped to None if the edit removed it, and to itself if the edit moved its declaration
+    to another list, such as from the outputs to the inner values.
     """
     after = {at: names for at, names in _statement_names(new) if at >= 0}
     kept = {name for _, names in _statement_names(new) for name in names}
@@ -41,7 +41,7 @@ def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
             if name and name not in kept:
                 result[name] = others[index] if index < len(others) else None
     before, now = _lists_of_names(old), _lists_of_names(new)
-    return {name: None for name in before if before[name] != now.get(name)} | result
+    return {name: name for name in before if before[name] != now.get(name)} | result
 
 
 def _lists_of_names(model: Model) -> dict[str, set[str]]:

@@ -667,3 +667,33 @@ def test_extract_keeps_what_describes_the_kept_values() -> None:
     }
     assert found == {"a": "a", "w": "w", "y": "y"}
     assert [function.overload for function in model.functions] == [""]
+
+
+def test_strip_removes_doc_strings_in_set_decorators() -> None:
+    text = (
+        '<onnxtext: 1> @set(doc_string: "d") g (x) => (y) { @set(doc_string: "n") y = Relu (x) }\n'
+    )
+    result = edited(editing.strip, text, what="doc")
+    assert "doc_string" not in result
+    assert (
+        onnxtext.to_binary(result)
+        == editing.apply(onnxtext.to_binary(text), lambda tree: editing.strip(tree, "doc")).content
+    )
+
+
+def test_remove_drops_the_metadata_of_the_inner_value_that_becomes_an_output() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] y) {
+  float[2] b = Neg (x)
+  y = Abs (b)
+}
+metadata {
+  value_info b { k: "v" }
+  output y { k: "w" }
+}
+"""
+    result = edited(editing.remove, text, node="y")
+    assert "\n  y = Neg (x)\n" in result
+    assert '"v"' not in result
+    assert 'output y { k: "w" }\n' in result
+    onnxtext.to_binary(result)

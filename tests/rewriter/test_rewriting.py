@@ -231,3 +231,122 @@ def test_comments_above_a_removed_statement_stay() -> None:
 def test_invalid_texts_are_errors() -> None:
     with pytest.raises(onnxtext.OnnxTextError, match="here:1:"):
         onnxtext.rewrite("g (", onnxtext.parse(TEXT), name="here")
+
+
+SECTIONS = """<onnxtext: 1, opset_import: ["":21]>
+g (float[2]  x,   # same
+   float[2]  "z" ) => (float[2] y) <  float[2] a > {
+  # same
+  [lab]  a  = Relu(x)  # same
+  c = Foo <k=1, # same
+     g=sub () => (float[2] u) {
+       u = Neg( "z" )   # same
+     }> ( a )
+  y = Add(a,c)
+}
+
+# same
+quantization {   # same
+  a : [ "SCALE":"z" ]   # same
+  "y": ["SCALE" : "a",]
+}
+metadata{
+  # same
+  output "y" { k : "v" }   # same
+  value_info a { k:"v"  # same
+     "l":  "m" }
+  node a { t:"u" }   # same
+  node c { t : "w" }
+}
+# same
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("old", "changes"),
+    [
+        (
+            "x",
+            [
+                ("float[2]  x,", "float[2] new,"),
+                ("a  = Relu(x)", "a = Relu (new)"),
+                ("[lab]  a =", "[lab] a ="),
+            ],
+        ),
+        ("lab", [("[lab]  a  = Relu(x)", "[new] a = Relu (x)")]),
+        (
+            "y",
+            [
+                ("=> (float[2] y)", "=> (float[2] new)"),
+                ("y = Add(a,c)", "new = Add (a, c)"),
+                ('"y": ["SCALE"', 'new: ["SCALE"'),
+                ('output "y"', "output new"),
+            ],
+        ),
+        ("c", [("  c = Foo", "  new = Foo"), ("Add(a,c)", "Add (a, new)"), ("node c", "node new")]),
+    ],
+)
+def test_a_rename_changes_only_the_statements_with_the_name(
+    old: str, changes: list[tuple[str, str]], end: str
+) -> None:
+    """Sections in any order and spelling stay, and equal comments stay in their places."""
+    text = expected = SECTIONS.replace("\n", end)
+    for before, after in changes:
+        assert before in expected
+        expected = expected.replace(before, after)
+    tree = onnxtext.parse(text)
+    editing.rename(tree, old, "new")
+    assert onnxtext.rewrite(text, tree) == expected
+
+
+def test_names_in_paths_that_are_spelled_differently_are_renamed() -> None:
+    tree = onnxtext.parse(SECTIONS)
+    editing.rename(tree, "a", "new")
+    result = onnxtext.rewrite(SECTIONS, tree)
+    assert onnxtext.parse(result) == tree
+    assert '  node new { t:"u" }   # same\n' in result  # printed: node [lab]
+    assert comments_of(result) == comments_of(SECTIONS)
+
+
+def test_an_extraction_keeps_comments_in_order() -> None:
+    text = SECTIONS
+    for number in range(text.count("# same")):
+        text = text.replace("# same", f"# {number}", 1)
+    tree = onnxtext.parse(text)
+    editing.extract(tree, [], ["a"])
+    result = onnxtext.rewrite(text, tree)
+    assert onnxtext.parse(result) == tree
+    kept = comments_of(result)
+    assert kept == [comment for comment in comments_of(text) if comment in kept]
+    assert "  [lab]  a  = Relu(x)  # 2\n" in result
+    assert '  node a { t:"u" }   # ' in result
+    assert "output" not in result
+
+
+def test_only_the_printed_part_of_a_node_decides_whether_it_is_edited() -> None:
+    """Stripping the metadata section leaves the nodes as they are."""
+    tree = onnxtext.parse(SECTIONS)
+    editing.strip(tree, "metadata")
+    result = onnxtext.rewrite(SECTIONS, tree)
+    head, _, _ = SECTIONS.partition("metadata{")
+    assert result.startswith(head)
+    assert result.removeprefix(head) == "# same\n# same\n"
+
+
+def test_values_that_repeat_a_removed_block_are_written_out() -> None:
+    text = """<onnxtext: 1>
+g (x) => (y) {
+  a = Relu (x)
+  y = Neg (a)
+}
+metadata {
+  node y { k: "v" }
+  node a { k : above }  # a
+}
+"""
+    tree = onnxtext.parse(text)
+    editing.extract(tree, [], ["a"])
+    result = onnxtext.rewrite(text, tree)
+    assert '\nmetadata {\n  node a { k : "v" }  # a\n}\n' in result
+    assert onnxtext.parse(result) == tree
