@@ -67,17 +67,22 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     old = sorted([at for at, _ in _statements(before[1])])
     ats = sorted(kept)
     placed: dict[Key, list[str]] = defaultdict(list)
+    there = Counter(_comment_anchors(text, parse_model(Source(text, "<merge>"))))
+    found: list[tuple[str, Key | None]] = []  # None for a comment of a removed statement
     for token in read_tokens(before[0]):
         for comment in token.lead:
-            if lost[comment.text] > 0:
-                lost[comment.text] -= 1
-                at = bisect_left(ats, comment.at)
-                placed[kept[ats[at]] if at < len(ats) else _END].append(comment.text)
-        if token.trail is not None and lost[token.trail.text] > 0:
+            at = bisect_left(ats, comment.at)
+            found.append((comment.text, kept[ats[at]] if at < len(ats) else _END))
+        if token.trail is not None:
             at = old[max(bisect_right(old, token.trail.at) - 1, 0)]
-            if at in kept:
-                lost[token.trail.text] -= 1
-                placed[kept[at]].append(token.trail.text)
+            found.append((token.trail.text, kept.get(at)))
+    present = [(name, key) for name, key in found if key is not None]
+    lost -= Counter([name for name, key in found if key is None])
+    missing = list((Counter(present) - there).elements())  # of equal comments, those not in place
+    for name, key in [*missing, *present]:
+        if lost[name] > 0:
+            lost[name] -= 1
+            placed[key].append(name)
     return _insert(text, placed) if placed else text
 
 
