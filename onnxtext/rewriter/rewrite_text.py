@@ -2,9 +2,10 @@
 """Write an edited model into its text, keeping comments, layout and spelling of the rest.
 
 Edited nodes, values and sections are replaced (`splicing`). Other differences, such as in the
-header, are written item by item (`item_edits`). If the result is not the edited model, they are merged into the text: the base is the model before the edit, printed; ours is the
-text; theirs is the edited model, printed. Conflicts are resolved to theirs. If that also fails, the
-edited model is printed instead.
+header, are written item by item (`item_edits`). If the result is not the edited model, they are
+merged into the text: the base is the model before the edit, printed; ours is the text; theirs is
+the edited model, printed. Conflicts are resolved to theirs. If that also fails, the edited model is
+printed instead.
 """
 
 from __future__ import annotations
