@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.map_names import defined_names, map_names, map_uses
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
-from onnxtext.editing.rename_values import defined_names, graphs_to_search, map_names, map_uses
+from onnxtext.editing.rename_values import graphs_to_search
 from onnxtext.show_model.paths_between_values import used_values
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment

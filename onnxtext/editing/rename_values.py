@@ -1,35 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find values by their names, and rename them everywhere."""
+"""Rename a value everywhere in a model, or the label of a node."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from onnxtext.ast.compact_form.list_order import ORDERS
-from onnxtext.ast.model import Annotation, Function, Graph, Model, Node
-from onnxtext.ast.records import Decorator, Field, Record
-from onnxtext.ast.visit import nested_graphs, walk_graphs
+from onnxtext.ast.map_names import Names, Scope, defined_names, map_names
+from onnxtext.ast.model import Model
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
-
-Scope = Graph | Function
-Names = Callable[[str], str]
-
-_NAMING = (*ORDERS, "device", "set")
-"""The decorators whose arguments may name values."""
-_QUANTIZED = {"quant_parameter_tensor_names", "value"}
-"""In `@set(quantization_annotation: …)`, the fields that enclose scale and zero point names."""
-
-
-def defined_names(scope: Scope) -> Iterator[str]:
-    """Yield the names of the values that a graph or function defines, without nested graphs."""
-    for value in scope.inputs:
-        yield value.name
-    if isinstance(scope, Graph):
-        yield from [value.name for value in scope.values if value.data is not None]
-    for node in scope.nodes:
-        yield from filter(None, node.outputs)
 
 
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
@@ -129,67 +108,3 @@ def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> N
             update[:] = [(names(key), names(value)) for key, value in update]
         elif owner is training.initialization:
             first[:] = [(key, names(value)) for key, value in first]
-
-
-def map_names(scope: Scope, names: Names) -> None:
-    """Rename values in a graph or function, and in nested graphs that do not redefine them.
-
-    Args:
-        scope: the graph or function; changed in place.
-        names: a function that maps the old name of a value to its new name. It must return all
-            other names unchanged.
-    """
-    for value in (*scope.inputs, *scope.outputs, *scope.values):
-        value.name = names(value.name)
-    scope.decorators = _in_decorators(scope.decorators, names)
-    scope.value_metadata = {
-        names(name): metadata for name, metadata in scope.value_metadata.items()
-    }
-    if isinstance(scope, Graph):
-        scope.quantization = [
-            Annotation(
-                names(annotation.tensor_name), tuple([(k, names(v)) for k, v in annotation.entries])
-            )
-            for annotation in scope.quantization
-        ]
-    for node in scope.nodes:
-        map_uses(node, names)
-        node.outputs = tuple(map(names, node.outputs))
-
-
-def map_uses(node: Node, names: Names) -> None:
-    """Rename the values that a node and its nested graphs use."""
-    node.inputs = tuple(map(names, node.inputs))
-    node.decorators = _in_decorators(node.decorators, names)
-    for graph in nested_graphs((node,)):
-        defined = set(defined_names(graph))
-        map_names(graph, lambda name, defined=defined: name if name in defined else names(name))  # type: ignore[misc]
-
-
-def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Decorator, ...]:
-    """Rename values in the arguments of decorators such as `@value_info(…)`."""
-
-    def mapped(value: Any, *keys: str | int | None) -> Any:
-        match value:
-            case bytes() if keys[0] in ORDERS or keys[-1] == "tensor_name" or {*keys} >= _QUANTIZED:
-                text = value.decode("utf-8", "surrogateescape")
-                return names(text).encode("utf-8", "surrogateescape")
-            case tuple():
-                return tuple([mapped(item, *keys) for item in value])
-            case Record():
-                return Record(fields(value.fields, *keys))
-        return value
-
-    def fields(record_fields: tuple[Field, ...], *keys: str | int | None) -> tuple[Field, ...]:
-        return tuple(
-            [replace(field, value=mapped(field.value, *keys, field.key)) for field in record_fields]
-        )
-
-    return tuple(
-        [
-            replace(decorator, arguments=fields(decorator.arguments, decorator.name))
-            if decorator.name in _NAMING
-            else decorator
-            for decorator in decorators
-        ]
-    )

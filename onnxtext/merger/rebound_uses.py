@@ -41,7 +41,10 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
             if key not in side:
                 continue
             nodes = _added_nodes(scope, side[key], other.get(key))
-            yield from _moved_arguments(nodes, base, side, together)
+            calls = [(node, node) for node in nodes]
+            if key in base and together.keys() & side.keys() != {None}:
+                calls += _edited_nodes(scope, side[key], base[key])
+            yield from _moved_arguments(calls, base, side, together)
         if key in base and key in before[0] and key in before[1]:
             yield from _rebound_in(scope, base[key], before[0][key], before[1][key])
 
@@ -51,6 +54,21 @@ def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) 
     lacking = set() if other is None else other.identities
     added = side.identities - lacking
     return [node for node in scope.nodes if node_identity(node) in added] if added else []
+
+
+def _edited_nodes(
+    scope: ValueScope, side: ValueScope, base: ValueScope
+) -> Iterator[tuple[Node, Node]]:
+    """Yield (node of the merge, node of a side) for each node whose inputs this side changed."""
+    before = {node.outputs: node for node in base.nodes}
+    edited = {
+        node.outputs: node
+        for node in side.nodes
+        if node.outputs in before and node.inputs != before[node.outputs].inputs
+    }
+    for node in scope.nodes if edited else ():
+        if node.outputs in edited:
+            yield node, edited[node.outputs]
 
 
 def describe_node(node: Node) -> str:
@@ -68,7 +86,7 @@ def _scopes(model: Model) -> _Scopes:
 
 
 def _moved_arguments(
-    nodes: Sequence[Node],
+    calls: Sequence[tuple[Node, Node]],
     base: _Scopes,
     side: _Scopes,
     together: _Scopes,
@@ -76,23 +94,29 @@ def _moved_arguments(
     """Find calls of functions whose parameters are in another order in the merge.
 
     Renamed parameters are ignored. But if a name has moved to another parameter, calls are found.
+
+    Args:
+        calls: nodes of the merge, each with its version in `side`.
+        base: the scopes of the base.
+        side: the scopes of the version that added or edited the calls.
+        together: the scopes of the merge.
     """
-    for node in nodes:
+    for node, call in calls:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key not in side or key not in together:
             continue
         before, after = side[key].root, together[key].root
         lists = (
-            (node.inputs, before.inputs, after.inputs),
-            (node.outputs, before.outputs, after.outputs),
+            (call.inputs, node.inputs, before.inputs, after.inputs),
+            (call.outputs, node.outputs, before.outputs, after.outputs),
         )
-        if lists[0][1] == lists[0][2] and lists[1][1] == lists[1][2]:
+        if all(old == new for *_, old, new in lists):
             continue
         if key in base and _only_renames(base[key], side[key], together[key]):
             continue
         if any(
-            _is_moved(arguments, [value.name for value in old], [value.name for value in new])
-            for arguments, old, new in lists
+            _is_moved(mine, merged, [value.name for value in old], [value.name for value in new])
+            for mine, merged, old, new in lists
         ):
             message = (
                 f"{describe_node(node)} passes its arguments in the old order of the parameters "
@@ -118,11 +142,20 @@ def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> boo
     )
 
 
-def _is_moved(arguments: Sequence[str], old: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether a parameter that still exists would get another argument than before."""
+def _is_moved(
+    arguments: Sequence[str], merged: Sequence[str], old: Sequence[str], new: Sequence[str]
+) -> bool:
+    """Whether a parameter that still exists gets another argument in the merge than in a side.
+
+    Args:
+        arguments: the arguments in the side.
+        merged: the arguments in the merge.
+        old: the parameters in the side.
+        new: the parameters in the merge.
+    """
     places = {name: index for index, name in enumerate(new)}
     return any(
-        arguments[places[name] : places[name] + 1] != (argument,)
+        tuple(merged[places[name] : places[name] + 1]) != (argument,)
         for name, argument in zip(old, arguments, strict=False)
         if name in places
     )

@@ -146,6 +146,10 @@ class ValueNames:
             waiting += new
         return other is None or bool(waiting)
 
+    def is_used_as(self, name: str, new_name: str) -> bool:
+        """Whether all uses of a value have a new name on the side, and there are uses."""
+        return set(self._uses.get(name, ())) == {new_name}
+
     def _only_use(self, name: str) -> str | None:
         """Return the new name that all uses of a value have on the side; None if they differ."""
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]

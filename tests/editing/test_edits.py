@@ -16,7 +16,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, ast, editing
-from onnxtext.editing.rename_values import defined_names
+from onnxtext.ast.map_names import defined_names
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import seeded

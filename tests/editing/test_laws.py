@@ -21,7 +21,7 @@ from onnx import ModelProto
 
 import onnxtext
 from onnxtext import OnnxTextError, ast, editing
-from onnxtext.editing.rename_values import defined_names
+from onnxtext.ast.map_names import defined_names
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, exports, onnx_directory, shared_model, shared_models
 from tests.corpus import wheel_models as wheel

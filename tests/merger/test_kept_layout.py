@@ -90,3 +90,27 @@ SHARED_LINE = """g (float[2] x) => (float[2] y) {
 def test_two_statements_on_a_line_stay_on_it(old: str, new: str) -> None:
     ours, theirs = SHARED_LINE.replace("Abs", "Sin"), SHARED_LINE.replace(old, new)
     check_merge(SHARED_LINE, ours, theirs, theirs.replace("Abs", "Sin"), binary=False)
+
+
+FUNCTIONS = f"""{HEADED}
+<domain: "my", opset_import: [20]>
+F (a) => (b) {{
+  b = Neg (a)
+  # last
+}}
+# end
+"""
+ADDED = '\n<domain: "my", opset_import: [20]>\nH (u) => (v) {\n  v = Abs (u)\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("comment", "added"),
+    [("# end\n", ADDED), ("  # last\n", "  c = Abs (a)\n")],
+    ids=["file", "function"],
+)
+def test_a_deleted_comment_stays_deleted_if_an_item_is_added_after_it(
+    comment: str, added: str
+) -> None:
+    deleted = FUNCTIONS.replace(comment, "")
+    extended = FUNCTIONS.replace(comment, comment + added)
+    check_text(FUNCTIONS, deleted, extended, FUNCTIONS.replace(comment, added))

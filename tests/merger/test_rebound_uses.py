@@ -66,7 +66,8 @@ SWAPPED_NAMES = """g (float[2] x) => (float[2] y) {
 def test_an_input_that_equals_a_renamed_one_is_a_conflict(*, binary: bool) -> None:
     """The merge of the inputs, `Sub (b, a)`, does not have the edit."""
     edited = SWAPPED.replace("(a, b)", "(a, a)")
-    assert merges(SWAPPED, edited, SWAPPED_NAMES, binary=binary) is None
+    renumbered = SWAPPED_NAMES.replace("  y", "  c = Exp (x)\n  y")
+    assert merges(SWAPPED, edited, renumbered, binary=binary) is None
 
 
 INSERTED = """g (float[2] x) => (float[2] y) {
@@ -112,15 +113,19 @@ def test_a_call_fits_parameters_whose_names_are_swapped(*, binary: bool) -> None
 
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_new_use_of_a_parameter_whose_name_is_swapped_is_a_conflict(*, binary: bool) -> None:
+    """The side that swaps the names also edits the function."""
     ours = FUNCTION.replace("  c =", "  e = Exp (b)\n  c =").replace("a, d)", "a, e)")
-    assert merges(FUNCTION, ours, PARAMETERS, binary=binary) is None
+    theirs = PARAMETERS.replace("  d =", "  f = Abs (b)\n  d =")
+    assert merges(FUNCTION, ours, theirs, binary=binary) is None
 
 
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_parameters_in_another_order_are_a_conflict_with_a_new_call(*, binary: bool) -> None:
-    ours = FUNCTION.replace("  y =", "  w = my.F (z, x)\n  y =")
-    theirs = FUNCTION.replace("F (a, b)", "F (b, a)").replace("F (x, z)", "F (z, x)")
-    assert merges(FUNCTION, ours, theirs, binary=binary) is None
+    """Without a call, it is not certain that the side only reordered the parameters."""
+    base = FUNCTION.replace("my.F (x, z)", "Sub (x, z)")
+    ours = base.replace("  y =", "  w = my.F (z, x)\n  y =")
+    theirs = base.replace("F (a, b)", "F (b, a)")
+    assert merges(base, ours, theirs, binary=binary) is None
 
 
 def test_a_conflict_about_a_typed_output_has_the_output_of_each_side() -> None:

@@ -94,12 +94,6 @@ CONFLICTS = {
         NUMBERED, RENUMBERED, NUMBERED.replace('z = Exp ("1")', 'z = Exp ("2")'),
         "the node of `z` uses `2`, a value that the other side has renamed to `3`",
     ),
-    "inputs swapped, and a new call": (
-        TWO_INPUTS,
-        TWO_INPUTS.replace("(x, w) =>", "(w, x) =>").replace("(x, a0)", "(a0, x)"),
-        TWO_INPUTS.replace("y = Relu (a)", "y = my.F <k = 3.0> (a, x)"),
-        ORDER,
-    ),
     "an input inserted, and a new call": (
         TWO_INPUTS,
         TWO_INPUTS.replace("(x, w) =>", "(x, v, w) =>").replace("(x, a0)", "(x, x, a0)"),

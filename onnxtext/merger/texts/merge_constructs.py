@@ -22,6 +22,7 @@ from onnxtext.merger.texts.merged_tree import (
 )
 from onnxtext.merger.texts.text_parts import Item, ListItems, TextPart, read_list
 from onnxtext.merger.texts.trivia_merge import (
+    drop_deleted_comments,
     merge_blanks,
     merge_tails,
     missing_comments,
@@ -93,6 +94,7 @@ class Merger:
             and (origin != "record" or any(i.comma for i in (*ours.items, *theirs.items))),
             trailing=_trailing(base, ours, theirs),
         )
+        drop_deleted_comments(listed, (base, ours, theirs))
         if _is_broken(ours) or _is_broken(theirs):
             _break_evenly(listed)
         if listed.commas and not any(i.lead == "" for v in (ours, theirs) for i in v.items[1:]):

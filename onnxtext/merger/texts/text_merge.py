@@ -14,6 +14,7 @@ from types import MappingProxyType
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers, join_versions, whole_conflict
+from onnxtext.merger.followed_changes import certain_changes
 from onnxtext.merger.line_merge import merge_lines
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
@@ -24,6 +25,7 @@ from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import add_comments
 from onnxtext.merger.texts.text_proposal import (
     Proposal,
+    change_text,
     edit_in_layout,
     propose_merge,
     resolve_both_ways,
@@ -89,7 +91,18 @@ def _merge_statements(
     models: Sequence[Model],
     markers: Markers,
     resources: Mapping[str, bytes | memoryview],
+    *,
+    follows: bool = True,
 ) -> Merged:
+    """Merge valid texts.
+
+    Args:
+        written: the base, ours and theirs.
+        models: the syntax trees of the nonempty texts.
+        markers: format of conflict markers.
+        resources: blobs that are not in the texts, by digest.
+        follows: whether to apply certain renames to the other versions if there are conflicts.
+    """
     *before, mine, others = models
     trees = [before[0] if before else None, mine, others]
     texts = list(written)
@@ -113,7 +126,39 @@ def _merge_statements(
         markers = replace(markers, swapped=True)
     merge = _Merge(texts, trees, versions, encodings, markers, notes)
     text, conflicts = merge.run()
-    return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
+    result = text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
+    if conflicts and before and follows:
+        followed = _follow_changes(merge)
+        if followed is not None:
+            other = _merge_statements(
+                followed, [*map(_parse, followed)], markers, resources, follows=False
+            )
+            if other[1] < conflicts:
+                return other
+    return result
+
+
+def _follow_changes(merge: _Merge) -> list[str] | None:
+    """Apply the certain changes of names (`certain_changes`) of each side to the other versions.
+
+    Returns:
+        The changed texts of the base, ours and theirs; None if there are no such changes, or if a
+        text cannot be changed.
+    """
+
+    def read(number: int) -> Model:
+        return lift(merge.versions[number], merge.known, ())
+
+    ours, theirs = certain_changes(read)
+    if not (ours or theirs):
+        return None
+    texts = []
+    for text, changes in zip(merge.texts, ((ours, theirs), (theirs,), (ours,)), strict=True):
+        changed = change_text(text, changes)
+        if changed is None:
+            return None
+        texts.append(changed)
+    return texts
 
 
 # ---- Models ---------------------------------------------------------------------------------
@@ -265,9 +310,13 @@ def _limit_notes(notes: list[str]) -> list[str]:
 _MAX_NOTES = 20
 
 
+def _parse(text: str) -> Model:
+    return parse_model(Source(text, "<merge>"))
+
+
 def _parses(text: str) -> bool:
     try:
-        parse_model(Source(text, "<merge>"))
+        _parse(text)
     except (OnnxTextError, RecursionError):
         return False
     return True

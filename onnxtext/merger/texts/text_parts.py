@@ -150,6 +150,11 @@ class ListItems:
     suffix: str = ""
     closing: str = ""
 
+    def blanks(self) -> list[str]:
+        """Return the whitespace and comments outside of the items."""
+        between = [text for item in self.items for text in (item.lead, item.tail)]
+        return [self.behind, *between, self.suffix]
+
 
 def read_statement(text: str, origin: str, start: int) -> Tree:
     """Tokenize and parse a statement that begins at an offset of its source."""

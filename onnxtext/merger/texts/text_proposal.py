@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers
+from onnxtext.merger.followed_changes import Changes
 from onnxtext.merger.renames import find_renames
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
@@ -120,3 +121,24 @@ def edit_in_layout(text: str, before: str, after: str) -> str | None:
     except (MergeConflict, Unmergeable, OnnxTextError):
         return None
     return resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
+
+
+def change_text(text: str, changes: Sequence[Changes]) -> str | None:
+    """Rename the values and functions of a text, and keep its layout.
+
+    Return None if that is impossible.
+    """
+    from onnxtext.printer import print_model
+
+    changed = parse_model(Source(text, "<edit>"))
+    resources = changed.resources
+    changed.resources = {}
+    before = print_model(changed)
+    for change in changes:
+        change.apply(changed)
+    after = print_model(changed)
+    changed.resources = resources
+    edited = text if before == after else edit_in_layout(text, before, after)
+    return (
+        edited if edited is not None and parse_model(Source(edited, "<edit>")) == changed else None
+    )

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
-from onnxtext.merger.texts.text_parts import Item, comments_in
+from onnxtext.merger.texts.merged_tree import MergedList
+from onnxtext.merger.texts.text_parts import Item, ListItems, comments_in
 
 
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
@@ -45,6 +47,26 @@ def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) 
     return (ours - base) | (theirs - base) | (base & ours & theirs)
 
 
+def drop_deleted_comments(listed: MergedList, versions: Sequence[ListItems]) -> None:
+    """Drop comments that one side deleted, if the other side added an item after them.
+
+    Such a comment follows the last item of the base, but precedes the new item of the other side.
+
+    Args:
+        listed: the merged list; changed in place.
+        versions: the list in the base, ours and theirs.
+    """
+    new = [chunk for chunk in listed.chunks if chunk.versions[0] is None and "#" in chunk.lead]
+    if not new:
+        return
+    base, ours, theirs = [comments_in(*version.blanks()) for version in versions]
+    between = [text for chunk in listed.chunks for text in (chunk.lead, chunk.tail)]
+    merged = comments_in(listed.behind, *between, listed.suffix)
+    deleted = (merged - kept_comments(base, ours, theirs)) & base
+    for chunk in new:
+        chunk.lead = _without(chunk.lead, deleted)
+
+
 def with_comments(blanks: str, comments: list[str]) -> str:
     """Return whitespace (and comments) with more comments inserted.
 
@@ -67,6 +89,7 @@ def with_comments(blanks: str, comments: list[str]) -> str:
 
 
 def _without(blanks: str, comments: Counter[str]) -> str:
+    """Remove comments from a text, and from the counter `comments`."""
     if not comments:
         return blanks
     kept: list[str] = []

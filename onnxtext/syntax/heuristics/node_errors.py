@@ -27,7 +27,8 @@ _VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT",
 _NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
 _OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
 _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
-_ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
+ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
+"""The names of attributes whose value is the number of an element type."""
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -87,9 +88,9 @@ def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
         match = _DOTTED.match(context.text, value.at)
         if mark != "=" or match is None or match.end() < context.done[-1].end:
             continue
-        word = match[1].lower()
+        word = match[1].lower().rstrip("_")  # `np.bool_`
         element = ELEMENTS.get(ALIASES.get(word, word))
-        if element is not None and (name in _ELEMENT_ATTRIBUTES or "TensorProto" in match[0]):
+        if element is not None and (name in ELEMENT_ATTRIBUTES or "TensorProto" in match[0]):
             message = f"`{match[0]}` is not a value: write the element type as a number"
             edits = (Edit(Span(*match.span()), str(element.number)),)
             title = f"write `{element.number}`"

@@ -21,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.graph_errors import MAX_HEADER_LENGTH
 from onnxtext.syntax.heuristics.node_errors import (
+    ELEMENT_ATTRIBUTES,
     NAMES,
     closing_index,
     in_attributes,
@@ -152,11 +153,15 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
     if context.token == "." and dotted is not None:
         element = ALIASES.get(dotted[1], dotted[1])
-        if element in ELEMENTS:
+        attribute = context.done[-3] if context.done[-2:-1] == ["="] and context.done[2:] else ""
+        if element in ELEMENTS and attribute not in ELEMENT_ATTRIBUTES:
             edits = (Edit(Span(*dotted.span()), element),)
             message = f"`{dotted[0]}` is not a type"
             title = f"write `{element}`"
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, min_tokens=1)
+            safety: Applicability = "unsafe" if attribute else "safe"
+            yield Diagnosis(
+                "unknown-type", message, edits[0].span, edits, title, safety, min_tokens=1
+            )
         return
     if context.token == ")" and context.done[-2:-1] == ["("] and len(context.done) > 2:
         first = context.done[-3]  # in an attribute, the parser reads `tensor (float` as a graph

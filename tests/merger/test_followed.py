@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One side renames or reorders, and the edits of the other side follow if that is certain."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.merger.clean_merges import check_merge, merges
+from tests.merger.laws import edited
+
+Edits = tuple[tuple[str, str], ...]
+
+GRAPH = """g (float[4] x) => (float[4] y) <
+  float[4] w = {1, 2, 3, 4}, # weight
+> {
+  # first
+  h = Mul (x, w)
+  k = Neg (h) # second
+  y = Relu (k)
+}
+"""
+FUNCTION = """g (float[4] x, float[4] z) => (float[4] y) {
+  y = my.F (x, z)
+}
+
+<domain: "my", opset_import: [20]>
+F (a, b) => (c) {
+  d = Neg (b) # negated
+  c = Sub (a, d)
+}
+"""
+BRANCHES = """g (float[4] x, bool c) => (float[4] y) {
+  h = Abs (x)
+  y = If (c) <
+    then_branch = a () => (float[4] p) {
+      t = Neg (h)
+      p = Relu (t)
+    },
+    else_branch = b () => (float[4] q) {
+      q = Relu (h)
+    },
+  >
+}
+"""
+NODES = """g (float[4] x) => (float[4] y) {
+  a = Abs (x)
+  b = Neg (x)
+  y = Sub (a, b)
+}
+"""
+INPUTS = """g (float[4] x, float[4] z) => (float[4] y) {
+  y = Sub (x, z)
+}
+"""
+VALUE = (("k =", "kk ="), ("(k)", "(kk)"))
+SWAPPED_NAMES = (("F (a, b)", "F (b, a)"), ("Neg (b)", "Neg (a)"), ("Sub (a, d)", "Sub (b, d)"))
+NEW_NAMES = (
+    ("my.F", "my.K"),
+    ("F (a, b)", "K (p, q)"),
+    ("Neg (b)", "Neg (q)"),
+    ("(a, d)", "(p, d)"),
+)
+REORDERED = (("F (a, b)", "F (b, a)"), ("F (x, z)", "F (z, x)"))
+CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
+    "a new node": (
+        GRAPH, VALUE, (("  y =", "  n = Exp (k) # new\n  y ="),),
+        (("  y =", "  n = Exp (kk) # new\n  y ="),),
+    ),
+    "a graph output": (
+        GRAPH, VALUE, (("y) <", "y, float[4] k) <"),), (("y) <", "y, float[4] kk) <"),),
+    ),
+    "a value info": (
+        GRAPH, VALUE, (("> {", "  float[4] k,\n> {"),), (("> {", "  float[4] kk,\n> {"),),
+    ),
+    "an initializer": (
+        GRAPH, (("4] w", "4] v"), (", w)", ", v)")),
+        (("  y =", "  n = Add (k, w)\n  y ="),), (("  y =", "  n = Add (k, v)\n  y ="),),
+    ),
+    "an input": (
+        GRAPH, (("4] x", "4] xx"), ("(x,", "(xx,")),
+        (("  y =", "  n = Add (k, x)\n  y ="),), (("  y =", "  n = Add (k, xx)\n  y ="),),
+    ),
+    "a value in a branch": (
+        BRANCHES, (("t =", "tt ="), ("(t)", "(tt)")),
+        (("  p =", "  s = Exp (t)\n      p ="),), (("  p =", "  s = Exp (tt)\n      p ="),),
+    ),
+    "a function and its inputs, and a node": (
+        FUNCTION, NEW_NAMES, (("Neg", "Exp"),), (("Neg", "Exp"),),
+    ),
+    "a function and its inputs, and a new node": (
+        FUNCTION, NEW_NAMES,
+        (("  c =", "  e = Max (d, a)\n  c ="),), (("  c =", "  e = Max (d, p)\n  c ="),),
+    ),
+    "a function, and a new call": (
+        FUNCTION, NEW_NAMES,
+        (("  y =", "  w = my.F (z, z)\n  y ="),), (("  y =", "  w = my.K (z, z)\n  y ="),),
+    ),
+    "swapped names, and an operator": (
+        FUNCTION, SWAPPED_NAMES, (("Neg", "Exp"),), (("Neg", "Exp"),),
+    ),
+    "swapped names, and an input": (
+        FUNCTION, SWAPPED_NAMES, (("(a, d)", "(a, b)"),), (("(b, d)", "(b, a)"),),
+    ),
+    "swapped names of nodes, and an input": (
+        NODES, (("a =", "t ="), ("b =", "a ="), ("t =", "b ="), ("(a, b)", "(b, a)")),
+        (("(a, b)", "(a, a)"),), (("(b, a)", "(b, b)"),),
+    ),
+    "reordered inputs, and an argument": (
+        FUNCTION, REORDERED, (("F (x, z)", "F (x, x)"),), (("F (z, x)", "F (x, x)"),),
+    ),
+    "reordered inputs, and another argument": (
+        FUNCTION, REORDERED,
+        (("  y = my.F (x", "  w = Abs (x)\n  y = my.F (w"),),
+        (("  y = my.F (z, x", "  w = Abs (x)\n  y = my.F (z, w"),),
+    ),
+    "reordered inputs, and a new call": (
+        FUNCTION, REORDERED,
+        (("  y =", "  w = my.F (x, z)\n  y ="),),
+        (("  y =", "  w = my.F (z, x)\n  y ="),),
+    ),
+}  # fmt: skip
+"""For each case: the base, the edits of ours and of theirs, and what theirs become in the merge."""
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_edits_follow_a_certain_rename(name: str, *, binary: bool) -> None:
+    base, ours, theirs, followed = CASES[name]
+    renamed = edited(base, *ours)
+    check_merge(base, renamed, edited(base, *theirs), edited(renamed, *followed), binary=binary)
+
+
+NEW_USE = (("  y =", "  n = Exp (k)\n  y ="),)
+NEW_CALL = (("  y =", "  w = my.F (z, z)\n  y ="),)
+UNCERTAIN: dict[str, tuple[str, Edits, Edits]] = {
+    "another computation": (GRAPH, (*VALUE, ("Neg", "Exp")), NEW_USE),
+    "another input": (GRAPH, (*VALUE, ("(h)", "(x)")), NEW_USE),
+    "two new names": (GRAPH, VALUE, (("k =", "kx ="), ("(k)", "(kx)"))),
+    "a new name that the other side uses": (
+        GRAPH, VALUE, (("  y =", "  kk = Abs (x)\n  n = Exp (k)\n  y ="),),
+    ),
+    "a function that is called with another body": (
+        FUNCTION, (*NEW_NAMES, ("Sub", "Add")), NEW_CALL,
+    ),
+    "a call that still has the old name": (
+        FUNCTION.replace("  y =", "  v = my.F (z, x)\n  y ="),
+        (*NEW_NAMES[1:], ("y = my.F", "y = my.K")),
+        NEW_CALL,
+    ),
+    "an old operator with the new name": (
+        FUNCTION.replace("  y =", "  v = my.K (z, x)\n  y ="), NEW_NAMES, NEW_CALL,
+    ),
+    "reordered inputs without a call": (
+        FUNCTION.replace("my.F (x, z)", "Sub (x, z)"), REORDERED[:1],
+        (("  y =", "  w = my.F (x, z)\n  y ="),),
+    ),
+    "reordered inputs of one call": (
+        FUNCTION.replace("  y =", "  v = my.F (z, x)\n  y ="),
+        (REORDERED[0], ("y = my.F (x, z)", "y = my.F (z, x)")),
+        (("  y =", "  w = my.F (x, z)\n  y ="),),
+    ),
+    "reordered inputs of an edited function, and an argument": (
+        FUNCTION, (*REORDERED, ("Neg", "Exp")), (("F (x, z)", "F (x, x)"),),
+    ),
+    "swapped names of graph inputs": (
+        INPUTS,
+        (("Sub (x, z)", "Sub (z, x)"), ("4] x", "4] t"), ("4] z", "4] x"), ("4] t", "4] z")),
+        (("Sub (x, z)", "Add (x, x)"),),
+    ),
+}  # fmt: skip
+"""For each case: the base, and the edits of ours and of theirs."""
+
+
+@pytest.mark.parametrize("name", UNCERTAIN)
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_an_uncertain_rename_is_a_conflict_with_edits_of_the_other_side(
+    name: str, *, binary: bool
+) -> None:
+    base, ours, theirs = UNCERTAIN[name]
+    assert merges(base, edited(base, *ours), edited(base, *theirs), binary=binary) is None
