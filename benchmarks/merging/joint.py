@@ -47,16 +47,20 @@ def _contradicts(edit: Edit, others: Sequence[Edit]) -> bool:
 def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> set[bytes]:
     """Return the valid merges of both sets in `normal` form; the empty set if they conflict.
 
-    These are the results of applying the edits in both orders, or the items of each side that only
-    this side has changed.
+    These are the results of applying the edits in both orders, of applying renames last, or the
+    items of each side that only this side has changed.
     """
     found = [apply(model, ours, theirs), apply(model, theirs, ours)]
     other = [edit for edit in theirs if not _is_among(edit, ours, model)]
     if len(other) < len(theirs):
         found = [apply(model, ours, other), apply(model, other, ours)]
     made = {normal(one) for one in found if one is not None}
+    # Edits of renamed values get the new names.
+    late = sorted([*ours, *other], key=lambda edit: "rename" in edit.name)
+    renamed = apply(model, late) if any("rename" in edit.name for edit in late) else None
     apart = by_items(model, ours, theirs)
-    return {*(made if len(made) == 1 else ()), *([] if apart is None else [normal(apart)])}
+    others = {normal(one) for one in (renamed, apart) if one is not None}
+    return {*(made if len(made) == 1 else ()), *others}
 
 
 def fits(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> bool:

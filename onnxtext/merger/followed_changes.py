@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.map_names import Scope, map_all_names
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.visit import nested_graphs, walk_nodes
+from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
 from onnxtext.merger.value_names import ValueNames, ValueScope
 
@@ -49,7 +49,7 @@ class Changes:
         _rename_functions(model, self.functions)
         for key, scope in _scopes(model).items():
             if mapping := self.values.get(key):
-                map_all_names(scope, lambda name, names=mapping: names.get(name, name))  # type: ignore[misc]
+                _map(scope, mapping)
         if self.orders:
             _reorder(model, self.orders)
 
@@ -246,20 +246,26 @@ def _same_values(
     others = {value.name: value for value in _with_values(side)}
     made = {name: (at, node) for node in old.nodes for at, name in enumerate(node.outputs)}
     while True:
+        _map(base, mapping)
         different = [
             name
             for name, new_name in mapping.items()
             if not (
-                _same_node(made[name], names, mapping, new_name)
+                _same_node(made[name], names, new_name)
                 if name in made
                 else _same_value(values.get(name), others.get(new_name))
                 and names.is_used_as(name, new_name)
             )
         ]
+        _map(base, {new_name: name for name, new_name in mapping.items()})
         if not different:
             return mapping
         for name in different:
             del mapping[name]
+
+
+def _map(scope: Scope, mapping: Mapped) -> None:
+    map_all_names(scope, lambda name: mapping.get(name, name))
 
 
 def _with_values(scope: Scope) -> Sequence[ValueInfo]:
@@ -272,27 +278,26 @@ def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
     return old is not None and new is not None and (old.type, old.data) == (new.type, new.data)
 
 
-def _same_node(made: tuple[int, Node], names: ValueNames, mapping: Mapped, new_name: str) -> bool:
+def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
     Args:
-        made: the index of the output, and its node in the base.
+        made: the index of the output, and its node in the base, with new names.
         names: the names on the side.
-        mapping: the renames.
         new_name: the new name of the output.
     """
     at, node = made
     match = names.matches.get(id(node))
     if match is None or match.outputs[at : at + 1] != (new_name,):
         return False
-    if nested_graphs((node,)):
-        return False  # the names in the graphs would have to be compared, too
+    attributes = [
+        sorted(one.attributes, key=lambda attribute: attribute.name) for one in (node, match)
+    ]
     return (
         _operator(node) == _operator(match)
-        and tuple([mapping.get(name, name) for name in node.inputs]) == match.inputs
+        and node.inputs == match.inputs
         and len(node.outputs) == len(match.outputs)
-        and sorted(node.attributes, key=lambda item: item.name)
-        == sorted(match.attributes, key=lambda item: item.name)
+        and attributes[0] == attributes[1]
     )
 
 

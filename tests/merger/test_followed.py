@@ -42,6 +42,16 @@ BRANCHES = """g (float[4] x, bool c) => (float[4] y) {
   >
 }
 """
+METADATA = (
+    GRAPH.replace("  k =", "  [two] k =")
+    + """
+metadata {
+  node k {
+    key: "value"
+  }
+}
+"""
+)
 NODES = """g (float[4] x) => (float[4] y) {
   a = Abs (x)
   b = Neg (x)
@@ -83,6 +93,15 @@ CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
     "a value in a branch": (
         BRANCHES, (("t =", "tt ="), ("(t)", "(tt)")),
         (("  p =", "  s = Exp (t)\n      p ="),), (("  p =", "  s = Exp (tt)\n      p ="),),
+    ),
+    "a branching node, and a graph output": (
+        BRANCHES.replace("y)", "z)").replace("  >\n}", "  >\n  z = Exp (y)\n}"),
+        (("y =", "yy ="), ("(y)", "(yy)")), (("z) {", "z, float[4] y) {"),),
+        (("z) {", "z, float[4] yy) {"),),
+    ),
+    "a value with metadata at its output": (
+        METADATA, (*VALUE, ("node k", "node kk")), (("  y =", "  n = Exp (k)\n  y ="),),
+        (("  y =", "  n = Exp (kk)\n  y ="),),
     ),
     "a function and its inputs, and a node": (
         FUNCTION, NEW_NAMES, (("Neg", "Exp"),), (("Neg", "Exp"),),

@@ -142,8 +142,7 @@ def _follow_changes(merge: _Merge) -> list[str] | None:
     """Apply the certain changes of names (`certain_changes`) of each side to the other versions.
 
     Returns:
-        The changed texts of the base, ours and theirs; None if there are no such changes, or if a
-        text cannot be changed.
+        The changed texts of the base, ours and theirs; None if there are no such changes.
     """
 
     def read(number: int) -> Model:
@@ -152,13 +151,8 @@ def _follow_changes(merge: _Merge) -> list[str] | None:
     ours, theirs = certain_changes(read)
     if not (ours or theirs):
         return None
-    texts = []
-    for text, changes in zip(merge.texts, ((ours, theirs), (theirs,), (ours,)), strict=True):
-        changed = change_text(text, changes)
-        if changed is None:
-            return None
-        texts.append(changed)
-    return texts
+    changes = ((ours, theirs), (theirs,), (ours,))
+    return [change_text(*version) for version in zip(merge.texts, changes, strict=True)]
 
 
 # ---- Models ---------------------------------------------------------------------------------
