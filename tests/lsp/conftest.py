@@ -25,9 +25,9 @@ CONFIG = ClientServerConfig(
 )
 
 
-@pytest_lsp.fixture(config=CONFIG, scope="module")  # type: ignore[untyped-decorator]
+@pytest_lsp.fixture(config=CONFIG, scope="session")  # type: ignore[untyped-decorator]
 async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """A client with the capabilities of VS Code; one server per module."""
+    """A client with the capabilities of VS Code; one server for all modules."""
     await lsp_client.initialize_session(
         t.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
     )
@@ -35,7 +35,7 @@ async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
     """The client without open documents; internal errors of the server fail the test."""
     opened: list[str] = []
@@ -47,7 +47,7 @@ async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
     server.diagnostics.clear()
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[LanguageClient]]]:
     """Return a function that starts a client with only one position encoding, such as `utf-8`."""
     started: list[LanguageClient] = []

@@ -55,7 +55,7 @@ metadata {
      "F|:one", "ir_|version", "do|c(", "domain|:", "gr|aph {", "no|de t", "  k|: ",
      "node t|"],
 )  # fmt: skip
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_what_follows_a_name_is_not_inserted_again(
     client: LanguageClient, tmp_path: Path, cursor: str
 ) -> None:
@@ -76,7 +76,7 @@ async def test_what_follows_a_name_is_not_inserted_again(
 
 
 @pytest.mark.parametrize("place", ['"m\\"n"|', '(t, "u"|', '"my.ops"|: 1', '"d"|'])
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_nothing_is_offered_behind_a_string(
     client: LanguageClient, tmp_path: Path, place: str
 ) -> None:
@@ -86,7 +86,7 @@ async def test_nothing_is_offered_behind_a_string(
     assert not found.items
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_types_of_attributes_are_offered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", TEXT)
     params = session.params(t.CompletionParams, "a: |int = 1")

@@ -131,7 +131,7 @@ def shown(found: list[t.Diagnostic]) -> list[str]:
     )
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("new", ["(x x)", "(x, x)"])
 async def test_actions_that_need_no_check_are_offered_at_once(
     client: LanguageClient, tmp_path: Path, new: str
@@ -154,7 +154,7 @@ async def test_actions_that_need_no_check_are_offered_at_once(
     assert titles[0] == titles[1]
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_a_version_number_may_be_used_again(client: LanguageClient, tmp_path: Path) -> None:
     text = "<ir_version: 10, opset_import: [21]>\ng (float x) => (float y) { y = Relu (x) }\n"
     session = Session(client, tmp_path / "m.onnxtxt", text)
@@ -166,7 +166,7 @@ async def test_a_version_number_may_be_used_again(client: LanguageClient, tmp_pa
 
 
 @pytest.mark.thorough
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("number", range(0, len(texts()), 3))
 async def test_the_server_publishes_what_a_check_finds(
     client: LanguageClient, tmp_path: Path, number: int

@@ -17,7 +17,7 @@ from pytest_lsp import LanguageClient
 import onnxtext
 from tests.lsp.session import Session, plain
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

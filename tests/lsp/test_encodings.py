@@ -25,7 +25,7 @@ g (float[2] "é𝄞x") => (float[2] "y\u2028z") {
 """
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("unit", ["utf-8", "utf-16", "utf-32"])
 async def test_positions_are_exact(client_that_counts: Any, unit: str, tmp_path: Path) -> None:
     client = await client_that_counts(unit)

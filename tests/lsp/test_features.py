@@ -15,7 +15,7 @@ import onnxtext
 from tests.lsp.documents import EXAMPLES, example
 from tests.lsp.session import Session
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def opened(client: LanguageClient, name: str) -> Session:

@@ -283,7 +283,7 @@ def test_details_describe_a_node() -> None:
         assert details(drawing, wrong) is None
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_graph_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "large.onnxtxt", large())
     at = session.at('layers.40/self_attn/Softmax"]')
@@ -391,7 +391,7 @@ def test_a_comparison_with_itself_changes_nothing(number: int) -> None:
     assert drawing.draw((), ()) == drawing_of(text).draw((), ())
 
 
-@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.asyncio(loop_scope="session")
 async def test_comparison_requests_are_answered(client: LanguageClient, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@t"]
     path, other = tmp_path / "m.onnxtxt", tmp_path / "other.onnx"

@@ -16,7 +16,7 @@ from pytest_lsp import LanguageClient
 from tests.lsp.documents import EXAMPLES
 from tests.lsp.session import OPTIONS, Session
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.thorough]
 
 PIECES = [
     "(", ")", "<", ">", "[", "]", "{", "}", "=", "=>", ",", ":", "@", "@doc(", '"', '"""', "#",

@@ -15,7 +15,7 @@ import onnxtext
 from tests.lsp.session import Session
 from tests.lsp.test_features import rename
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_labels_in_sections_are_found_and_renamed(

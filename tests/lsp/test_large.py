@@ -16,7 +16,7 @@ from tests.lsp.documents import large
 from tests.lsp.session import OPTIONS, Session, plain
 from tests.lsp.test_features import edited, hover
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.thorough]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.thorough]
 
 SOFTMAX = "/model/layers.40/self_attn/Softmax_output_0"
 

@@ -15,7 +15,7 @@ from onnxtext.lsp.index.statement_cache import common_start
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, rename
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NESTED = """\
 <onnxtext: 1, ir_version: 11, opset_import: [24]>

@@ -12,7 +12,7 @@ from pytest_lsp import LanguageClient
 from tests.lsp.session import Session
 from tests.schemas.test_checking import SCHEMAS, model
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def opened(client: LanguageClient, directory: Path, node: str, schemas: str = SCHEMAS) -> Session:

@@ -14,7 +14,7 @@ from onnxtext.lsp.index.token_kinds import TYPES
 from tests.lsp.session import Session
 from tests.lsp.test_features import rename
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TEXT = '''\
 <

@@ -12,7 +12,7 @@ import onnxtext
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SUPPRESSIBLE = [  # (text, code of its finding)
     (

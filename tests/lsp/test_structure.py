@@ -15,7 +15,7 @@ from tests.lsp.documents import example
 from tests.lsp.session import OPTIONS, Session
 from tests.lsp.test_features import opened
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_inlay_hints_show_inferred_types(client: LanguageClient) -> None:

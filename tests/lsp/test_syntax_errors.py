@@ -14,7 +14,7 @@ from tests.lsp.documents import EXAMPLES, example
 from tests.lsp.session import OPTIONS, Session, plain
 from tests.lsp.test_features import edited, hover
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BREAKS = {
     "node": ("square = Concat <axis = 0> (length, length)", "square = Concat <axis = 0 (length,"),

@@ -16,7 +16,7 @@ from onnxtext import editing
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, hover
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TEXT = """\
 <onnxtext: 1, ir_version: 10, opset_import: ["": 21, "custom": 1]>
