@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,3 +63,30 @@ def wheel_models() -> list[str]:
     """Return the models in the onnx wheel, as paths below the package."""
     root = onnx_directory()
     return sorted(str(path.relative_to(root)) for path in root.rglob("*.onnx"))
+
+
+@cache
+def backend_cases() -> list[tuple[str, bytes]]:
+    """Return the names and models of onnx's backend tests.
+
+    When onnx collects them, it computes the results of all tests, which takes 10 s. So a file keeps
+    the models for other processes.
+    """
+    import onnx
+
+    file = REPOSITORY / ".pytest_cache" / f"backend-cases-{onnx.__version__}.pickle"
+    if file.exists():
+        kept: list[tuple[str, bytes]] = pickle.loads(file.read_bytes())
+        return kept
+    from onnx.backend.test.case.model import collect_testcases as collect_models
+    from onnx.backend.test.case.node import collect_testcases as collect_nodes
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # numpy's, about overflow
+        cases = [*collect_nodes(None), *collect_models()]
+    found = [(c.name, c.model.SerializeToString()) for c in cases if c.model is not None]
+    file.parent.mkdir(exist_ok=True)
+    part = file.with_suffix(f".{os.getpid()}")
+    part.write_bytes(pickle.dumps(found))
+    part.replace(file)  # another process sees all of it or nothing
+    return found

@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 import onnxtext
 from onnxtext.checker.engine.fix_loop import fix_text
 from tests.checker.models import codes
-from tests.corpus import EXAMPLES, onnx_directory, wheel_models
+from tests.corpus import EXAMPLES, backend_cases, onnx_directory, wheel_models
 from tests.seeds import fresh_seed
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.thorough]
@@ -67,12 +67,9 @@ def models() -> list[bytes]:
 
 def node_cases() -> list[bytes]:
     """Return models of onnx's backend tests that have nested graphs or several nodes."""
-    from onnx.backend.test.case.node import collect_testcases
-
-    # onnx collects the cases once for each process, so collect them for all operators.
-    models = [case.model for case in collect_testcases(None) if case.model is not None]
     wanted = {"If", "Loop", "Gemm"}
-    return [m.SerializeToString() for m in models if wanted & {n.op_type for n in m.graph.node}]
+    models = [(data, onnx.ModelProto.FromString(data)) for _, data in backend_cases()]
+    return [data for data, model in models if wanted & {n.op_type for n in model.graph.node}]
 
 
 def random_input(rng: np.random.Generator, value: onnx.ValueInfoProto) -> Any:

@@ -11,8 +11,14 @@ import pytest
 import onnxtext
 from tests.checker.models import errors
 from tests.checker.rejected_models import OTHERWISE, REJECTED
-from tests.corpus import SHARED, onnx_directory, shared_model, shared_models, wheel_models
-from tests.laws.test_models import backend_cases
+from tests.corpus import (
+    SHARED,
+    backend_cases,
+    onnx_directory,
+    shared_model,
+    shared_models,
+    wheel_models,
+)
 
 STRICTER = {
     # "attribute reference ... The attribute names and types must match those of the function" (IR

@@ -16,8 +16,7 @@ from onnx import ModelProto, TensorProto, helper
 import onnxtext
 from tests.checker.models import errors
 from tests.checker.test_real_models import official
-from tests.corpus import onnx_directory, wheel_models
-from tests.laws.test_models import backend_cases
+from tests.corpus import backend_cases, onnx_directory, wheel_models
 from tests.seeds import seeded
 
 STRICTER = {

@@ -14,7 +14,14 @@ from onnxtext.printer.metadata_placement import place_metadata
 from onnxtext.printer.move_weights import move_weights
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.proto.encode.lower import lower_model
-from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
+from tests.corpus import (
+    backend_cases,
+    index,
+    onnx_directory,
+    shared_model,
+    shared_models,
+    wheel_models,
+)
 
 
 def check_laws(data: bytes) -> str:
@@ -109,16 +116,7 @@ def test_all_shared_models_exist() -> None:
     assert len(shared_models()) == 290
 
 
-def backend_cases() -> list[tuple[str, bytes]]:
-    from onnx.backend.test.case.model import collect_testcases as collect_models
-    from onnx.backend.test.case.node import collect_testcases as collect_nodes
-
-    cases = [*collect_nodes(None), *collect_models()]
-    return [(case.name, case.model.SerializeToString()) for case in cases if case.model is not None]
-
-
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore")  # numpy's, while the cases are created
 def test_backend_cases_round_trip() -> None:
     cases = backend_cases()
     assert len(cases) > 1000

@@ -20,13 +20,20 @@ from hypothesis import HealthCheck, assume, given, settings
 import onnxtext
 from onnxtext.api import to_official
 from onnxtext.proto.official.losses import Loss, group_losses
-from tests.corpus import index, onnx_directory, shared_model, shared_models, wheel_models
-from tests.laws.test_models import backend_cases
+from tests.corpus import (
+    backend_cases,
+    index,
+    onnx_directory,
+    shared_model,
+    shared_models,
+    wheel_models,
+)
+from tests.seeds import draws
 from tests.strategies import models
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # about suspicious models, and numpy's
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=draws(60), deadline=None, suppress_health_check=list(HealthCheck))
 long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 DATA = {
