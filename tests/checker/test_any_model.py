@@ -65,7 +65,7 @@ def test_invalid_texts_can_be_checked() -> None:
     files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
     for file in files[::4]:
         lines = onnxtext.from_binary((onnx_directory() / file).read_bytes()).splitlines()
-        for _ in range(8):
+        for _ in range(draws(8)):
             changed = list(lines)
             for _ in range(chosen.randint(1, 3)):
                 at, other = chosen.randrange(len(changed)), chosen.randrange(len(lines))
@@ -80,7 +80,7 @@ def test_corrupt_binaries_can_be_checked() -> None:
     files = [f for f in wheel_models() if (onnx_directory() / f).stat().st_size < 5_000]
     for file in files[::4]:
         data = (onnx_directory() / file).read_bytes()
-        for _ in range(12):
+        for _ in range(draws(12)):
             changed = bytearray(data)
             for _ in range(chosen.randint(1, 4)):
                 changed[chosen.randrange(len(changed))] = chosen.randrange(256)

@@ -28,7 +28,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.checker.models import text
 from tests.corpus import SHARED, exports, onnx_directory, shared_models
-from tests.seeds import fresh_seed
+from tests.seeds import draws, fresh_seed
 
 COUNT = 400
 Change = Callable[[GraphProto], object]
@@ -275,7 +275,7 @@ def test_mutated_functions_have_the_same_findings(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(draws(60)))
 def test_more_mutated_functions_have_the_same_findings(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,7 +288,7 @@ def test_more_mutated_functions_have_the_same_findings(
 @pytest.mark.parametrize(
     "variant", ["layers", "no value infos", "unknown sizes", "nested", "mixed", "reshaped"]
 )
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(draws(20)))
 def test_mutants_have_the_same_findings_without_the_fast_path(
     variant: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from onnxtext.checker.engine.fix_loop import fix_text
 from onnxtext.checker.engine.sort_nodes import sorted_order
 from onnxtext.diagnostics.apply_edits import apply_edits
 from tests.checker.models import codes, text
+from tests.seeds import draws
 
 
 def fixed(source: str, *select: str) -> tuple[str, tuple[str, ...]]:
@@ -218,7 +219,7 @@ def test_guessed_operators_and_attributes_are_quoted_if_needed(call: str) -> Non
     assert not codes(model)
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(st.permutations(list(range(8))), st.data())
 def test_nodes_in_any_order_are_sorted(order: list[int], data: st.DataObject) -> None:
     """Any acyclic graph in any order becomes an equivalent sorted one."""

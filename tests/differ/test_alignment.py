@@ -16,6 +16,7 @@ from onnxtext.ast import Node
 from onnxtext.differ import ModelDiff, ModelSide, compare
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.differ.graphs import axis, chain, diff, mesh, model, rename_inside, renamed
+from tests.seeds import draws
 
 
 def listed(result: ModelDiff) -> list[tuple[str, ...]]:
@@ -187,7 +188,7 @@ def test_texts_printed_without_metadata_are_equal() -> None:
     assert compare(ModelSide.of_text(text), ModelSide.of_text(other)).verdict == "differ"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=draws(60))
 @given(st.integers(0, 10**6), st.booleans(), st.integers(1, 5))
 def test_edited_attributes_are_found_whatever_is_renamed(
     seed: int, rename: bool, edits: int

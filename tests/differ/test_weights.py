@@ -21,6 +21,7 @@ from onnxtext.differ.matching.derived_weights import BLOCK
 from onnxtext.differ.tensor_data import TensorRef, compare_data
 from tests.cli.command import run
 from tests.differ.graphs import diff_of, model
+from tests.seeds import draws
 
 DTYPES = {
     "float": np.float32, "double": np.float64, "float16": np.float16, "int8": np.int8,
@@ -69,7 +70,7 @@ def test_figures_equal_those_of_single_elements(element: str) -> None:
     assert result.mean_abs == pytest.approx(mean)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=draws(60))
 @given(st.sampled_from([(4, "int4"), (4, "uint4"), (2, "int2"), (2, "uint2")]), st.data())
 def test_packed_integers_are_compared(kind: tuple[int, str], data: st.DataObject) -> None:
     bits, element = kind

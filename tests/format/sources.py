@@ -68,7 +68,7 @@ def written_texts() -> list[str]:
         if b.kind in ("model", "nodes") or (b.kind != "schema" and not b.text.startswith("{"))
     ]  # fmt: skip
     if index("official_texts"):
-        texts += [text for _, text in official_models()]
+        texts += official_models()
     return [text for text in texts if len(text) <= LARGEST and is_text(text)]
 
 

@@ -15,7 +15,7 @@ from tests.format.edits import edited, is_text
 from tests.format.laws import assert_format_laws
 from tests.format.sources import drawn_text, wrapped
 from tests.running import count_calls
-from tests.seeds import fresh_seed
+from tests.seeds import draws, fresh_seed
 
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 
@@ -50,7 +50,7 @@ def sweep(wanted: int) -> None:
 
 @pytest.mark.thorough
 def test_edited_texts_and_sentences_keep_the_laws() -> None:
-    sweep(400)
+    sweep(draws(400))
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from tests import corpus
 from tests.corpus import EXAMPLES
 from tests.format.laws import assert_format_laws, full_formatting
 from tests.format.test_comments import example
+from tests.seeds import draws
 
 
 def blown_about(source: str, chance: random.Random, comments: float) -> str:
@@ -44,7 +45,7 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_texts_with_other_line_breaks_are_formatted(file: object, comments: float) -> None:
     source = example(file.name)  # type: ignore[attr-defined]
-    for seed in range(8):
+    for seed in range(draws(8)):
         assert_format_laws(blown_about(source, random.Random(seed), comments))
 
 

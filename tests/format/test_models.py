@@ -13,6 +13,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.format_in_full import write_document
 from tests import corpus, strategies
 from tests.format.laws import assert_format_laws
+from tests.seeds import draws
 
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 
@@ -47,7 +48,7 @@ def test_printed_shared_models_are_formatted(part: int) -> None:
 
 @pytest.mark.thorough
 @given(strategies.models(unknown_fields=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 def test_any_printed_model_is_formatted(data: bytes) -> None:
     text = onnxtext.from_binary(data)
     assert onnxtext.format_text(text) == text

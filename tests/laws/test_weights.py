@@ -93,11 +93,15 @@ def test_any_model_round_trips(data: bytes, weights: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("weights", BESIDE)
 @pytest.mark.parametrize("file", shared_models())
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_shared_models_round_trip(file: str, weights: str, tmp_path: Path) -> None:
-    there_and_back(shared_model(file), tmp_path, weights)
+def test_shared_models_round_trip(file: str, tmp_path: Path) -> None:
+    data = shared_model(file)
+    for weights in BESIDE:
+        (tmp_path / weights).mkdir()
+        text = there_and_back(data, tmp_path / weights, weights)
+        if f'{weights}: "w"' not in text:
+            break  # nothing is beside the text, so the next text is the same
 
 
 @settings(max_examples=draws(100), deadline=None, suppress_health_check=SLOW)

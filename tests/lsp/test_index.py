@@ -31,6 +31,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.section_spans import section_spans
 from tests.lsp.documents import EXAMPLES, example, large
+from tests.seeds import draws
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
 
@@ -326,7 +327,7 @@ def test_enumerated_values_come_from_descriptions() -> None:
     assert values("Einsum", "equation") == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(60))
 @given(st.sampled_from(NAMES), st.data())
 def test_texts_with_errors_have_an_index(name: str, data: st.DataObject) -> None:
     """An invalid statement affects only itself and statements that merge with it."""

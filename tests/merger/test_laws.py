@@ -16,6 +16,7 @@ from onnxtext.merger import merge
 from tests.cli.command import TEXT, binary
 from tests.corpus import EXAMPLES
 from tests.merger.laws import merged, resolved, statements
+from tests.seeds import draws
 
 # ---- Any bytes --------------------------------------------------------------------------------
 
@@ -134,7 +135,7 @@ NODES = st.lists(
 
 
 @given(NODES, ANY, ANY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=draws(150), deadline=None)
 def test_any_edit_is_in_the_merge(
     nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
 ) -> None:
@@ -152,7 +153,7 @@ def on_even(edits: list[tuple[str, int]], odd: int) -> list[tuple[str, int]]:
 
 
 @given(NODES, ANY, ANY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=draws(150), deadline=None)
 def test_edits_of_different_statements_merge(
     nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
 ) -> None:
@@ -171,7 +172,7 @@ def test_edits_of_different_statements_merge(
 
 
 @given(NODES, ANY, st.permutations(range(8)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=draws(100), deadline=None)
 def test_reordering_and_editing_merge(
     nodes: list[Statement], theirs: list[tuple[str, int]], order: list[int]
 ) -> None:
@@ -188,7 +189,7 @@ def test_reordering_and_editing_merge(
 
 
 @given(NODES, ANY)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(60), deadline=None)
 def test_untouched_statements_keep_their_bytes(
     nodes: list[Statement], edits: list[tuple[str, int]]
 ) -> None:

@@ -22,7 +22,7 @@ from onnxtext.printer.schemas import print_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.tensor.element_types import ELEMENTS
-from tests.seeds import fresh_seed, seeded
+from tests.seeds import draws, fresh_seed, seeded
 
 GIVEN = """\
 <
@@ -185,7 +185,7 @@ def files(draw: st.DrawFn) -> SchemaFile:
 
 @pytest.mark.thorough
 @seed(fresh_seed())
-@settings(max_examples=80)
+@settings(max_examples=draws(80))
 @given(files())
 def test_drawn_files_survive_printing_and_parsing(file: SchemaFile) -> None:
     text = print_schemas(file)

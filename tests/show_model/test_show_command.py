@@ -24,6 +24,7 @@ from onnxtext.show_model.paths_between_values import cut_graph
 from onnxtext.show_model.print_part import PartOptions, part_text
 from onnxtext.show_model.show_error import ShowError
 from tests.corpus import EXAMPLES, SHARED
+from tests.seeds import draws
 
 STATISTICS = re.compile(r" # (min .*|[\d,]+ bytes)$", re.MULTILINE)
 
@@ -133,7 +134,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 
 @given(graphs(), st.data())
-@settings(max_examples=150)
+@settings(max_examples=draws(150))
 def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject) -> None:
     """The cut is compared with an enumeration of all paths."""
     names = [node.outputs[0] for node in graph.nodes]

@@ -116,7 +116,7 @@ def numbers(chance: random.Random) -> tuple[Callable[[], Any], ...]:
 def test_literals_give_the_same_data(name: str) -> None:
     chance = seeded()
     items = numbers(chance)
-    for _ in range(draws(60)):
+    for _ in range(draws(30)):
         dims = [chance.randint(1, 4) for _ in range(chance.randint(1, 3))]
         text = literal(chance, chance.choice([dims, [int(np.prod(dims))]]), chance.choice(items))
         few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))
@@ -163,7 +163,7 @@ def test_attributes_and_operators_give_the_same_tree() -> None:
         whole = f"[{blank}{(',' + blank).join(result)}{blank}]"
         return whole if len(result) != 1 or chance.random() < 0.5 else result[0]
 
-    for _ in range(800):
+    for _ in range(draws(800)):
         names = chance.choice(["x", "x", '"a b"', "float", '"\u20ac"'])
         attributes = f"{names}{chance.choice(kinds)} = {value()}"
         text = f"g () => () {{ y = {chance.choice(operators)} <{attributes}> () # \u00e4\n }}"

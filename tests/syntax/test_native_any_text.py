@@ -75,7 +75,7 @@ def mutations(count: int, longest: int) -> None:
 
 @pytest.mark.thorough
 def test_both_cores_agree_on_mutated_texts() -> None:
-    mutations(300, 6000)
+    mutations(draws(300), 6000)
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ def drawn(count: int) -> None:
 
 @pytest.mark.thorough
 def test_both_cores_agree_on_drawn_texts() -> None:
-    drawn(draws(300))
+    drawn(draws(120))
 
 
 @pytest.mark.slow
@@ -300,7 +300,7 @@ def test_both_cores_agree_on_long_tokens(size: int) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("size", [4096, 20_000])
+@pytest.mark.parametrize("size", [4096, 9_000])
 def test_both_cores_agree_on_long_lists_with_an_odd_item(size: int) -> None:
     numbers = ", ".join(["1.5"] * (size // 5))
     half = numbers[: len(numbers) // 2 // 5 * 5]
@@ -308,9 +308,8 @@ def test_both_cores_agree_on_long_lists_with_an_odd_item(size: int) -> None:
         whole = f"{half}{odd}, {numbers}"
         for flat in (f"[{whole}]", f"{{{whole}}}", f"[{half}{odd}"):
             assert_same_in_both(f"g () => () <float[{size // 5}] w = {flat}, float x> {{}}")
-            assert_same_in_both(
-                f"g () => () <float[2, {size // 10}] w = [{flat}, [{half}]], float x> {{}}"
-            )
+        nested = f"[[{whole}], [{half}]]"
+        assert_same_in_both(f"g () => () <float[2, {size // 10}] w = {nested}, float x> {{}}")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_typed
+from tests.seeds import draws
 from tests.tensor.raw import parse_raw
 
 NUMERIC = [name for name, element in ELEMENTS.items() if element.bits >= 2]
@@ -70,7 +71,7 @@ def literals(draw: st.DrawFn, shape: list[int]) -> str:
 
 
 @pytest.mark.thorough
-@settings(max_examples=400)
+@settings(max_examples=draws(400))
 @given(st.data(), st.sampled_from(NUMERIC), shapes)
 def test_reading_in_bulk_changes_nothing(data: st.DataObject, name: str, shape: list[int]) -> None:
     text = data.draw(literals(shape))
@@ -81,7 +82,7 @@ def test_reading_in_bulk_changes_nothing(data: st.DataObject, name: str, shape: 
     agree(parse_raw, ELEMENTS[name], text, shape)
 
 
-@settings(max_examples=200)
+@settings(max_examples=draws(200))
 @given(st.lists(numbers), commas, st.sampled_from(NUMERIC), st.sampled_from(["", ",", "..."]))
 def test_braces_are_read_alike(items: list[str], comma: str, name: str, end: str) -> None:
     text = f"{{{comma.join(items)}{end}}}"

@@ -17,6 +17,7 @@ from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_scalar, read_raw
 from onnxtext.tensor.print_elements import format_rows
 from onnxtext.tensor.repeated_bytes import Repetition
+from tests.seeds import draws
 from tests.tensor.raw import RAW, parse_raw
 
 FLOAT, INT64 = ELEMENTS["float"], ELEMENTS["int64"]
@@ -357,7 +358,7 @@ def outcome(element: ElementType, text: str, dims: list[int]) -> Any:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float", "double", "float16", "float8e4m3fn", "int64", "uint8"])
-@settings(max_examples=300)
+@settings(max_examples=draws(300))
 @given(texts(), st.integers(0, 3))
 @example("[" + "1.0, " * 100 + "1e400]", 0)
 @example("[" + "1.0, " * 100 + "3.5e38]", 0)

@@ -75,7 +75,7 @@ def is_our_extension(element: ElementType, literal: str) -> bool:
 
 
 @each_known(OFFICIAL)
-@settings(max_examples=draws(150))
+@settings(max_examples=draws(60))
 @given(st.lists(st.one_of(NUMBERS, NUMBERS, NUMBERS, BAD), max_size=4), SPACES, st.booleans())
 def test_agrees_with_the_official_parser(
     element: ElementType, texts: list[str], blank: str, many: bool

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
@@ -24,6 +24,7 @@ from onnxtext.tensor.print_elements import (
     is_splat,
     is_typed_expressible,
 )
+from tests.seeds import draws
 from tests.tensor.raw import RAW, WIDTHS, parse_raw
 
 each_raw = pytest.mark.parametrize("element", RAW, ids=lambda e: e.name)
@@ -40,6 +41,7 @@ def random_raw(element: ElementType, count: int, seed: int) -> bytes:
 
 
 @each_raw
+@settings(max_examples=draws(50))
 @given(st.integers(0, 70), st.integers(1, 20), st.integers(0, 99))
 def test_raw_data_round_trips(element: ElementType, count: int, row: int, seed: int) -> None:
     data = random_raw(element, count, seed)
@@ -142,6 +144,7 @@ def test_data_that_no_literal_in_brackets_can_express(
 
 
 @each_raw
+@settings(max_examples=draws(50))
 @given(st.data())
 def test_entries_round_trip_or_are_rejected(element: ElementType, data: Any) -> None:
     dtype = np.dtype(WIDTHS[element.field])

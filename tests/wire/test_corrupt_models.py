@@ -20,6 +20,7 @@ from onnxtext.proto.decode.wire_diagnostics import find_corruption
 from onnxtext.proto.path_at_offset import path_at
 from onnxtext.wire.writer import END_GROUP, GROUP, delimited, tag, varint
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
+from tests.seeds import draws
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*this looks like:onnxtext.OnnxTextWarning")
 
@@ -96,7 +97,7 @@ def test_changed_bytes_are_located(seed: int) -> None:
         assert_located(data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=draws(300), deadline=None)
 @given(st.sampled_from(MODELS), st.data())
 def test_inserted_bytes_are_located(data: bytes, draw: st.DataObject) -> None:
     at = draw.draw(st.integers(0, len(data)))
@@ -104,7 +105,7 @@ def test_inserted_bytes_are_located(data: bytes, draw: st.DataObject) -> None:
     assert_located(data[:at] + draw.draw(st.binary(max_size=20)) + data[to:])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=draws(500), deadline=None)
 @given(st.binary(max_size=80))
 def test_random_bytes_are_located(data: bytes) -> None:
     assert_located(data)

@@ -13,19 +13,20 @@ from hypothesis import strategies as st
 from onnxtext.wire.encoding_patch import apply_patch, make_patch
 from onnxtext.wire.reader import WireError
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES, varint
+from tests.seeds import draws
 
 # Long enough, and alike enough, for copies.
 chunks = st.sampled_from([b"a" * 16, b"b" * 40, bytes(range(64)), b"\0" * 100, b"x", b"ab", b""])
 mixed = st.lists(st.one_of(chunks, st.binary(max_size=24)), max_size=12).map(b"".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=draws(400), deadline=None)
 @given(mixed, mixed)
 def test_a_patch_gives_the_wanted_bytes(canonical: bytes, wanted: bytes) -> None:
     assert apply_patch(canonical, make_patch(canonical, wanted)) == wanted
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=draws(400), deadline=None)
 @given(mixed, st.binary(max_size=40))
 def test_any_patch_is_applied_or_refused(canonical: bytes, patch: bytes) -> None:
     offset = 0
