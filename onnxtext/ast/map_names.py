@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.compact_form.list_order import ORDERS
-from onnxtext.ast.model import Annotation, Function, Graph, Node
+from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.records import Decorator, Field, Record
 from onnxtext.ast.visit import list_graphs, nested_graphs
 
@@ -68,12 +68,7 @@ def _map_declarations(scope: Scope, names: Names) -> None:
         names(name): metadata for name, metadata in scope.value_metadata.items()
     }
     if isinstance(scope, Graph):
-        scope.quantization = [
-            Annotation(
-                names(annotation.tensor_name), tuple([(k, names(v)) for k, v in annotation.entries])
-            )
-            for annotation in scope.quantization
-        ]
+        scope.quantization = [annotation.renamed(names) for annotation in scope.quantization]
 
 
 def map_uses(node: Node, names: Names) -> None:

@@ -19,6 +19,8 @@ from onnxtext.ast.types import Type
 from onnxtext.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor, TensorData
 
 
@@ -95,6 +97,11 @@ class Annotation:
 
     tensor_name: str
     entries: tuple[tuple[str, str], ...]
+
+    def renamed(self, names: Callable[[str], str]) -> Annotation:
+        """Return the annotation with other names of tensors."""
+        entries = tuple([(key, names(value)) for key, value in self.entries])
+        return Annotation(names(self.tensor_name), entries)
 
 
 @dataclass(slots=True)
@@ -207,6 +214,9 @@ class EncodingHabit:
 
     name: str
     arguments: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.arguments))})"
 
 
 @dataclass(slots=True)

@@ -67,12 +67,7 @@ class Rewriter:
         """
         for graph in graphs:
             if isinstance(graph, Function) and graph.attributes:
-                graph.attributes = tuple(
-                    [
-                        item if isinstance(item, str) else self.attribute(item)
-                        for item in graph.attributes
-                    ]
-                )
+                graph.attributes = self.parameters(graph)
         changed: dict[int, tuple[Attribute, ...]] = {}
         lists = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
         for attributes in lists:
@@ -113,6 +108,11 @@ class Rewriter:
                 result = Attribute(attribute.name, attribute.type, value, attribute.decorators)
             self._attributes[id(attribute)] = result
         return result
+
+    def parameters(self, function: Function) -> tuple[str | Attribute, ...]:
+        """Return the parameters of a function with their new default values."""
+        items = function.attributes
+        return tuple([item if isinstance(item, str) else self.attribute(item) for item in items])
 
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
         """Return the new value of an attribute, or of one item of a list in an attribute.

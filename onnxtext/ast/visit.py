@@ -140,7 +140,7 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 
     If the root is a graph or function itself, it is the first one.
     """
-    stack = _root_graphs(root)
+    stack = root_graphs(root)
     while stack:
         graph = stack.pop()
         yield graph
@@ -153,12 +153,12 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that `walk_graphs` yields, as a list."""
     if core() == "native":
-        result: list[Graph | Function] = core_module("visit").list_graphs(_root_graphs(root))
+        result: list[Graph | Function] = core_module("visit").list_graphs(root_graphs(root))
         return result
     return list(walk_graphs(root))
 
 
-def _root_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
+def root_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that are not nested in others, the last one first."""
     item = root.item if isinstance(root, Fragment) else root
     result: list[Graph | Function] = []

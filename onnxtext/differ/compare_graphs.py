@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from onnxtext.ast.compact_form.list_order import ORDERS
-from onnxtext.ast.model import Annotation, Graph, Node, ValueInfo
+from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
@@ -67,13 +67,7 @@ class GraphComparer:
                 graph.name,
                 decorators=tuple([d for d in graph.decorators if d.name not in ORDERS]),
                 metadata=graph.metadata,
-                quantization=[
-                    Annotation(
-                        get(item.tensor_name),
-                        tuple([(key, get(value)) for key, value in item.entries]),
-                    )
-                    for item in graph.quantization
-                ],
+                quantization=[item.renamed(get) for item in graph.quantization],
                 at=graph.at,
             )
             parts.append(b"".join(side.encoder.graph(head_only)))

@@ -55,9 +55,7 @@ def _canonical(model: Model) -> Model:
 
 def _encoding(model: Model) -> str:
     """Describe how a file's bytes differ from the canonical encoding."""
-    habits = [
-        f"{habit.name}({', '.join(map(str, habit.arguments))})" for habit in model.encoding_habits
-    ]
+    habits = list(map(str, model.encoding_habits))
     if model.encoding is not None:
         habits.append("another order or form of fields")
     return ", ".join(habits) or "canonical encoding"

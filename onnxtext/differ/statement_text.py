@@ -71,11 +71,8 @@ def function_statement(function: Function) -> str:
     copy = replace(
         function,
         nodes=[light.node(node) for node in function.nodes],
-        attributes=tuple(
-            [item if isinstance(item, str) else light.attribute(item)
-             for item in function.attributes]
-        ),
-    )  # fmt: skip
+        attributes=light.parameters(function),
+    )
     return GraphPrinter().function_statement(copy)
 
 

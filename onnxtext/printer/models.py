@@ -71,10 +71,7 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
     """Return the decorators and header of a model, with a final newline; "" if it has neither."""
     entries = _presence(model.presence)
     if model.encoding_habits:
-        habits = [
-            f"{habit.name}({', '.join(map(str, habit.arguments))})"
-            for habit in model.encoding_habits
-        ]
+        habits = list(map(str, model.encoding_habits))
         entries.append(f"encoding: {bracket_list(habits, '[]', STEP, WIDTH - 20)}")
     if model.ir_version is not None:
         entries.append(f"ir_version: {model.ir_version}")

@@ -169,8 +169,7 @@ def assign_literal(
     head: str,
     write: Literal,
     indent: str,
-    after: int = 1,
-    width: int = WIDTH,
+    width: int,
     equals: str = " =",
 ) -> str:
     """Return `head = literal`, with the literal after the `=` or on the next line.
@@ -182,28 +181,27 @@ def assign_literal(
         head: the text before the `=`, which may have several lines.
         write: a function that returns the literal; called once for each position that is tried.
         indent: the indentation of the statement.
-        after: the number of columns to leave free after the literal, such as 1 for a comma.
-        width: the maximum width of a line.
+        width: the maximum width of a line; one column of it is left free for a comma.
         equals: the text between head and literal; "" for most tensors in attributes.
     """
     head += equals
     start = column(head, len(indent)) + 1
-    literal = write(indent, width - start - after)
+    literal = write(indent, width - start - 1)
     if not literal:
         return head
-    if _fits(literal, start, after, width):
+    if _fits(literal, start, width):
         return f"{head} {literal}"
     inner = indent + STEP
-    moved = write(inner, width - len(inner) - after)
-    if not _fits(moved, len(inner), after, width):  # for example, a long string fits on no line
+    moved = write(inner, width - len(inner) - 1)
+    if not _fits(moved, len(inner), width):  # for example, a long string fits on no line
         return f"{head} {literal}"
     return f"{head}\n{inner}{moved}"
 
 
-def _fits(text: str, start: int, after: int, width: int) -> bool:
-    """Whether the first line of a text that begins at column `start` fits."""
+def _fits(text: str, start: int, width: int) -> bool:
+    """Whether the first line of a text at column `start` fits, with a comma after the text."""
     first, several, _ = text.partition("\n")
-    return start + len(first) + (0 if several else after) <= width
+    return start + len(first) + (0 if several else 1) <= width
 
 
 def value_text(
@@ -228,13 +226,13 @@ def value_text(
     """
     if decorators.inline:
         head = f"{decorators.inline}{type}{' ' if type else ''}{name}"
-        text = head if write is None else assign_literal(head, write, indent, 1, width)
-        if _fits(text, len(indent), 1, width) and not text.startswith(f"{head} =\n"):
+        text = head if write is None else assign_literal(head, write, indent, width)
+        if _fits(text, len(indent), width) and not text.startswith(f"{head} =\n"):
             return text
     if write is None:
         return decorators.lines + declaration(type, name, indent, 1, width)
     head = declaration(type, name, indent, 2, width)
-    return decorators.lines + assign_literal(head, write, indent, 1, width)
+    return decorators.lines + assign_literal(head, write, indent, width)
 
 
 def tensor_lines(
@@ -266,10 +264,10 @@ def tensor_lines(
     literal = write(indent, budget - column(first, 0) - 1)
     text = f"{first} {literal}" if literal else first
     start = width - budget - 1
-    if start > len(indent) or _fits(text, start, 1, width):
+    if start > len(indent) or _fits(text, start, width):
         return text
     first = declaration(type, name, indent, len(equals) + 1, width)
-    return decorators.lines + assign_literal(first, write, indent, 1, width, equals)
+    return decorators.lines + assign_literal(first, write, indent, width, equals)
 
 
 def column(text: str, start: int) -> int:

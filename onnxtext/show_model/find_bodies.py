@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.ast.visit import attribute_graphs
+from onnxtext.ast.visit import attribute_graphs, outermost
 from onnxtext.show_model.load_model import Root
 from onnxtext.show_model.show_error import ShowError
 
@@ -40,7 +40,7 @@ def _with_title(graph: Graph | Function, location: str, names: list[str]) -> Nam
 
 def walk_bodies(root: Root) -> Iterator[NamedBody]:
     """Yield all graphs and functions of a model, each one before the graphs nested in it."""
-    stack = [_top_level_body(root, item) for item in reversed(_top_level_graphs(root))]
+    stack = [_top_level_body(root, item) for item in outermost(root)]
     while stack:
         body = stack.pop()
         yield body
@@ -51,16 +51,6 @@ def walk_bodies(root: Root) -> Iterator[NamedBody]:
             for graph in attribute_graphs((attribute,))
         ]
         stack += reversed(inner)
-
-
-def _top_level_graphs(root: Root) -> list[Graph | Function]:
-    if not isinstance(root, Model):
-        return [root]
-    bodies: list[Graph | Function] = [root.graph]
-    for training in root.training:
-        graphs = (training.initialization, training.algorithm)
-        bodies += [graph for graph in graphs if graph is not None]
-    return bodies + root.functions
 
 
 def _top_level_body(root: Root, item: Graph | Function) -> NamedBody:

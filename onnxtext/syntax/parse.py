@@ -45,12 +45,7 @@ def parse_fragment(source: Source, kind: str) -> Fragment:
 
 
 def try_fragment(source: Source, kind: str) -> Fragment | None:
-    """Parse a fragment; return None if the text has an error.
-
-    Args:
-        source: the text.
-        kind: a kind that `parse_fragment` accepts.
-    """
+    """Parse a fragment as `parse_fragment` does; return None if the text has an error."""
     if check_characters(source) is not None:
         return None
     with paused_collector():

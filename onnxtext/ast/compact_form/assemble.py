@@ -164,7 +164,7 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
     described = any(i.metadata or any(d.name == "meta" for d in i.decorators) for i in infos)
     if not described and not removed:
         return  # decoding has already converted value infos without metadata
-    entries = _unique_metadata(owner, infos)
+    entries = _unique_metadata(infos)
     order = order_of(owner) if isinstance(owner, Graph) else None
     data = [value for value in owner.values if value.data is not None]
     if order is None and len(entries) == len(infos):
@@ -191,7 +191,7 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
     owner.values = data + kept
 
 
-def _unique_metadata(owner: Graph | Function, infos: list[ValueInfo]) -> dict[str, Pairs]:
+def _unique_metadata(infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of the value infos whose names are unique, by name.
 
     Value infos that have other decorators than `@meta` are left out.

@@ -152,7 +152,7 @@ def plan_fix(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRe
     try:
         match repair.kind:
             case "import":
-                return _import(source, subject, repair)
+                return _import(source, repair)
             case "rename":
                 return _rename(source, subject, repair)
             case "remove":
@@ -167,7 +167,7 @@ def plan_fix(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRe
 # ---- Imports ------------------------------------------------------------------------------------
 
 
-def _import(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
+def _import(source: Source, repair: Repair) -> PlannedRepair | None:
     domain, version = repair.argument
     entry = f'"{domain}": {version}' if domain else f"{version}"
     owner = repair.item

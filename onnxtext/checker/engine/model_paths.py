@@ -60,10 +60,7 @@ class ModelPaths:
                 self._nodes(item, "")
 
     def _graph(self, graph: Graph, path: str) -> None:
-        self._paths[id(graph)] = path
-        lead = f"{path}." if path else ""
-        self._values(graph.inputs, f"{lead}input")
-        self._values(graph.outputs, f"{lead}output")
+        lead = self._interface(graph, path)
         for value in graph.values:
             kind = "value_info" if value.data is None else "initializer"
             self._paths[id(value)] = f"{lead}{kind}[{quote_name(value.name)}]"
@@ -72,12 +69,17 @@ class ModelPaths:
         self._nodes(graph.nodes, lead)
 
     def _function(self, function: Function, path: str) -> None:
-        self._paths[id(function)] = path
-        lead = f"{path}." if path else ""
-        self._values(function.inputs, f"{lead}input")
-        self._values(function.outputs, f"{lead}output")
+        lead = self._interface(function, path)
         self._values(function.values, f"{lead}value_info")
         self._nodes(function.nodes, lead)
+
+    def _interface(self, graph: Graph | Function, path: str) -> str:
+        """Add a graph, its inputs and outputs; return the beginning of the paths of its parts."""
+        self._paths[id(graph)] = path
+        lead = f"{path}." if path else ""
+        self._values(graph.inputs, f"{lead}input")
+        self._values(graph.outputs, f"{lead}output")
+        return lead
 
     def _values(self, values: list[ValueInfo], path: str) -> None:
         for index, value in enumerate(values):

@@ -207,7 +207,7 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
     match symbol.key[0]:
         case "value":
             assert symbol.scope is not None
-            return _value_conflict(index, symbol, symbol.scope, new)
+            return _value_conflict(index, symbol.scope, new)
         case "label":
             assert symbol.scope is not None
             if any(node.name == new for node in symbol.scope.nodes):
@@ -237,7 +237,7 @@ def _calls(index: Index, function: Scope) -> Iterator[Node]:
             yield from (use.statement.item for use in symbol.occurrences if use.statement)
 
 
-def _value_conflict(index: Index, symbol: Symbol, scope: Scope, new: str) -> str | None:
+def _value_conflict(index: Index, scope: Scope, new: str) -> str | None:
     """Return why a value cannot get a name: its graph, an outer or an inner graph uses the name."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:

@@ -147,9 +147,9 @@ def node_inputs(data: bytes) -> list[bytes]:
     return [data[f.value : f.end] for f in read_fields(data, 0, len(data)) if f.number == 1]
 
 
-def _nonempty(number: int) -> Key:
-    """Return a key function for a bytes field; an empty field has the key None."""
-    return lambda data: first_payload(data, number) or None
+def _label(data: bytes) -> Hashable:
+    """Return the name of a node; None if it is empty."""
+    return first_payload(data, 3) or None
 
 
 def _function(data: bytes) -> Hashable:
@@ -196,22 +196,18 @@ def _node_meaning(fields: Fields) -> NodeMeaning:
     return NodeMeaning((plain_domain(domain), op_type, overload), inputs, attributes)
 
 
-def _numbers(*numbers: int) -> frozenset[int]:
-    return frozenset(numbers)
-
-
-_ENTRIES = RepeatedField(MessageKind(), _field_key(1))
-_DATA = _numbers(1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14)
-_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,), described=_numbers(12, 16))  # metadata_props
-_VALUE = MessageKind({4: _ENTRIES}, described=_numbers(3, 4))  # metadata_props
+_ENTRIES = RepeatedField(MessageKind(), _field_key(1))  # metadata_props
+_DATA = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 14})
+_TENSOR = MessageKind({16: _ENTRIES}, units=(_DATA,), described=frozenset({12, 16}))
+_VALUE = MessageKind({4: _ENTRIES}, described=frozenset({3, 4}))
 _VALUES = RepeatedField(_VALUE, _field_key(1), (_without(1), _only(2)), _only(2))
 _ATTRIBUTE = MessageKind(
-    positions=_numbers(9), units=(_numbers(2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23),)
+    positions=frozenset({9}), units=(frozenset({2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 20, 21, 22, 23}),)
 )
 NODE_RULES = NodeRules(
     outputs=_outputs,
     reads=node_inputs,
-    label=_nonempty(3),
+    label=_label,
     operator=_operator,
     unchanged=_without(2),
     content=_only(1, 4, 5, 7, 8),
@@ -224,16 +220,16 @@ NODE = MessageKind(
         9: _ENTRIES,  # metadata_props
         10: RepeatedField(None, _field_key(1)),  # device_configurations
     },
-    positions=_numbers(1, 2),  # input, output
-    units=(_numbers(4, 7, 8),),  # op_type, domain, overload
+    positions=frozenset({1, 2}),  # input, output
+    units=(frozenset({4, 7, 8}),),  # op_type, domain, overload
     meaning=_node_meaning,
-    described=_numbers(6, 9),  # doc_string, metadata_props
+    described=frozenset({6, 9}),  # doc_string, metadata_props
 )
 _NODES = RepeatedField(
     NODE,
     _outputs,
     (
-        _nonempty(3),
+        _label,
         _without(2, 3),
         _only(1, 4, 5, 7, 8),
     ),
@@ -267,9 +263,9 @@ FUNCTION = MessageKind(
         12: _VALUES,  # value_info
         14: _ENTRIES,  # metadata_props
     },
-    positions=_numbers(4, 5),  # input, output
-    distinct=_numbers(4, 5),
-    divided=_numbers(6, 11),
+    positions=frozenset({4, 5}),  # input, output
+    distinct=frozenset({4, 5}),
+    divided=frozenset({6, 11}),
     merge_if_both_add=True,
 )
 _TRAINING = MessageKind({3: _ENTRIES, 4: _ENTRIES}, {1: GRAPH, 2: GRAPH})

@@ -40,10 +40,9 @@ def _in_list(context: ErrorContext) -> bool:
     return in_attributes(context) or parameters
 
 
-def _begins_item(done: list[Token], index: int) -> bool:
-    """Whether the token `done[index]` (a negative index) begins an attribute or parameter."""
-    before = done[index - 1 : index]
-    return len(done) == -index or (before != [] and before[0] in _BEFORE_NAMES)
+def _begins_item(done: list[Token]) -> bool:
+    """Whether the last token begins an attribute or parameter."""
+    return len(done) == 1 or (len(done) > 1 and done[-2] in _BEFORE_NAMES)
 
 
 def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -55,14 +54,14 @@ def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     code, title = "misplaced-type", "write `:`"
     if done[-1] in ATTRIBUTE_TYPES and done[-2:-1] == ["="] and token == "=":
         mark = done[-2]
-        if not _begins_item(done[:-2], -1):
+        if not _begins_item(done[:-2]):
             return
         edit = Edit(Span(done[-3].end, mark.end), ":")
         span = mark.span
-    elif token == ";" and ahead[:1] and ahead[0] in ATTRIBUTE_TYPES and _begins_item(done, -1):
+    elif token == ";" and ahead[:1] and ahead[0] in ATTRIBUTE_TYPES and _begins_item(done):
         edit, span, code = replace(token, ":"), token.span, "semicolon"
         message = "expected `:`, found `;`"
-    elif token in ATTRIBUTE_TYPES and ahead[:1] == ["="] and _begins_item(done, -1):
+    elif token in ATTRIBUTE_TYPES and ahead[:1] == ["="] and _begins_item(done):
         if context.name(done[-1]) not in NAMES or done[-1] in ATTRIBUTE_TYPES:
             return
         edit, span, title = insert(done[-1].end, ":"), token.span, "add `:`"
@@ -95,7 +94,7 @@ def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     type = "ints" if done[-1] == "int" else str(done[-1])
     if type in _LISTS and done[-2] == "=" and context.name(token) == "NUMBERS":
-        if _begins_item(done[:-2], -1):
+        if _begins_item(done[:-2]):
             span, written = Span(done[-3].end, token.at), f": {type} = "
             message = "the type of an attribute belongs before `=`"
             title, edits = f"write `{done[-3]}{written}…`", (Edit(span, written),)
@@ -177,7 +176,7 @@ def blank_after_minus(context: ErrorContext) -> Iterator[Diagnosis]:
 def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a blank in the name of an attribute: `kernel shape = [3, 3]`."""
     done, token = context.done, context.token
-    if token is None or not done or not in_attributes(context) or not _begins_item(done, -1):
+    if token is None or not done or not in_attributes(context) or not _begins_item(done):
         return
     words = context.name(token) == context.name(done[-1]) == "WORD"
     blanks = context.text[done[-1].end : context.at]

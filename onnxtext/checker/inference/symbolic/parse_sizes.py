@@ -94,8 +94,8 @@ class _Reader:
             return True
         return False
 
-    def _expect(self, sign: str) -> None:
-        if not self._accept(sign):
+    def _close(self) -> None:
+        if not self._accept(")"):
             raise _NoExpression
 
     def _sum(self) -> Extent:
@@ -125,7 +125,7 @@ class _Reader:
     def _factor(self) -> Extent:
         if self._accept("("):
             result = self._sum()
-            self._expect(")")
+            self._close()
             return result
         if self._at == len(self._tokens):
             raise _NoExpression
@@ -140,6 +140,6 @@ class _Reader:
             while self._accept(","):
                 other = self._sum()
                 result = minimum_of(result, other) if name == "min" else maximum_of(result, other)
-            self._expect(")")
+            self._close()
             return result
         return symbol_plus(name)
