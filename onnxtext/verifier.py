@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
+from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text
 from onnxtext.source import Source
@@ -255,26 +256,13 @@ def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     from onnxtext.proto.path_at_offset import path_at
 
     new = join_pieces(pieces)
-    offset = first_difference(old, new)
+    offset = common_prefix(memoryview(old), memoryview(new))
     path = path_at(old, offset) or None
     left, right = [data[offset : offset + _SHOWN].hex(" ") or "nothing" for data in (old, new)]
     location = f"byte {offset:#x}" + (f" ({path})" if path else "")
     sizes = "" if len(old) == len(new) else f"; {len(old):,} bytes became {len(new):,}"
     message = f"the bytes differ from {location} on: {left} became {right}{sizes}"
     return [LawViolation("L1", message, offset=offset, path=path)]
-
-
-def first_difference(left: bytes, right: bytes) -> int:
-    """Return the offset of the first byte that differs, or the length of the shorter string."""
-    low, high = 0, min(len(left), len(right))
-    a, b = memoryview(left), memoryview(right)
-    while low < high:  # the first `low` bytes are equal; the first difference is not after `high`
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _unreadable(law: str, error: OnnxTextError) -> LawViolation:

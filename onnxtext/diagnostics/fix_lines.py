@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 
+from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics.apply_edits import apply_edits
 from onnxtext.diagnostics.model import Edit, Fix
 from onnxtext.source import Source
@@ -83,20 +83,13 @@ def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
     """Return the removed and added lines: all lines from the first to the last difference."""
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
-    common_lines = _common(old, new)
+    common_lines = common_prefix(old, new)
     old, new = old[common_lines:], new[common_lines:]
-    below = _common(old[::-1], new[::-1])
+    below = common_prefix(old[::-1], new[::-1])
     old, new = old[: len(old) - below], new[: len(new) - below]
     first_line = first + common_lines
-    column = _common(old[0], new[0]) if old and new else 0
+    column = common_prefix(old[0], new[0]) if old and new else 0
     return [
         *(FixLine(False, first_line + index, line, column) for index, line in enumerate(old)),
         *(FixLine(True, first_line + index, line, column) for index, line in enumerate(new)),
     ]
-
-
-def _common(left: str | list[str], right: str | list[str]) -> int:
-    """Return the length of the common prefix of two sequences."""
-    return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
-    )

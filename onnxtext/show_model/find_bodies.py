@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.ast.visit import attribute_graphs, outermost
+from onnxtext.ast.visit import attribute_graphs, root_graphs
 from onnxtext.show_model.load_model import Root
 from onnxtext.show_model.show_error import ShowError
 
@@ -40,7 +40,7 @@ def _with_title(graph: Graph | Function, location: str, names: list[str]) -> Nam
 
 def walk_bodies(root: Root) -> Iterator[NamedBody]:
     """Yield all graphs and functions of a model, each one before the graphs nested in it."""
-    stack = [_top_level_body(root, item) for item in outermost(root)]
+    stack = [_top_level_body(root, item) for item in root_graphs(root)]
     while stack:
         body = stack.pop()
         yield body

@@ -13,7 +13,8 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, api
-from onnxtext.verifier import Verdict, first_difference, verify, verify_binary, verify_text
+from onnxtext.common_prefix import common_prefix
+from onnxtext.verifier import Verdict, verify, verify_binary, verify_text
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run, run_patched
 from tests.corpus import shared_model, shared_models
 
@@ -181,8 +182,8 @@ def test_unparsable_output_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     ("left", "right", "at"),
     [(b"", b"", 0), (b"a", b"", 0), (b"abc", b"abd", 2), (b"abc", b"abcd", 3), (b"xbc", b"abc", 0)],
 )
-def test_first_difference_returns_the_offset(left: bytes, right: bytes, at: int) -> None:
-    assert first_difference(left, right) == first_difference(right, left) == at
+def test_the_common_prefix_ends_at_the_first_difference(left: bytes, right: bytes, at: int) -> None:
+    assert common_prefix(left, right) == common_prefix(right, left) == at
 
 
 def test_the_suffix_decides_the_file_type() -> None:

@@ -16,12 +16,12 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
+from onnxtext.common_prefix import common_prefix
 from onnxtext.lsp.features import document_links, document_symbols, semantic_tokens
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.plain_statements import plain_span_map
-from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
@@ -240,6 +240,6 @@ def test_common_start_counts_equal_items() -> None:
     for _ in range(200):
         one = [generator.randrange(2) for _ in range(generator.randrange(12))]
         other = [generator.randrange(2) for _ in range(generator.randrange(12))]
-        count = common_start(one, other)
+        count = common_prefix(one, other)
         assert one[:count] == other[:count]
         assert one[count : count + 1] != other[count : count + 1] or not one[count:]

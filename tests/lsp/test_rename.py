@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 import onnxtext
-from onnxtext.lsp.index.statement_cache import common_start
+from onnxtext.common_prefix import common_prefix
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, rename
 
@@ -105,7 +105,7 @@ async def test_renaming_back_restores_the_text(
         result = await rename(session, place, new)
         onnxtext.to_binary(result)
         other = Session(client, tmp_path / "n.onnxtxt", result)
-        at = other.position(common_start(text, result))
+        at = other.position(common_prefix(text, result))
         edit = await client.text_document_rename_async(
             t.RenameParams(other.document, at, range.placeholder)
         )

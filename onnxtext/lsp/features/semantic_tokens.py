@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from lsprotocol import types as t
 
+from onnxtext.common_prefix import common_prefix
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.plain_statements import match_plain
-from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.lsp.index.token_kinds import (
     MODIFIERS,
@@ -72,8 +72,8 @@ async def delta(
     if previous is None or previous[0] != params.previous_result_id:
         return _whole(name, data)
     old = previous[1]
-    head = common_start(old, data)
-    tail = common_start(old[head:][::-1], data[head:][::-1])
+    head = common_prefix(old, data)
+    tail = common_prefix(old[head:][::-1], data[head:][::-1])
     edit = t.SemanticTokensEdit(head, len(old) - head - tail, data[head : len(data) - tail])
     edits = [edit] if edit.delete_count or edit.data else []
     return t.SemanticTokensDelta(edits, name)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
+from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.lsp.index.statement_cache import common_start
 from onnxtext.source import Span
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def minimal_edits(old: str, new: str) -> list[Edit]:
     if old == new:
         return []
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    head = common_start(before, after)
-    tail = common_start(before[head:][::-1], after[head:][::-1])
+    head = common_prefix(before, after)
+    tail = common_prefix(before[head:][::-1], after[head:][::-1])
     start = sum(map(len, before[:head]))
     left, right = before[head : len(before) - tail], after[head : len(after) - tail]
     if max(len(left), len(right)) > _MAX_LINES:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from onnxtext.common_prefix import common_prefix
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.symbols import Statement
 
@@ -145,7 +146,7 @@ def count_unchanged(old: VersionLayout, new: VersionLayout) -> tuple[int, int]:
 
     The unchanged statements at the end begin in unchanged lines, and so in the same columns.
     """
-    same = common_start(old.text, new.text)
+    same = common_prefix(old.text, new.text)
     head = min(_ending_by(old, same), _ending_by(new, same))
     if _part(old, 0, head) != _part(new, 0, head):
         pairs = zip(_rows(old, 0), _rows(new, 0), strict=False)
@@ -187,18 +188,6 @@ def _part(layout: VersionLayout, first: int, end: int, shift: int = 0) -> tuple[
 def _rows(layout: VersionLayout, first: int, shift: int = 0) -> list[tuple[Any, ...]]:
     """Return (start, limit, mark, names) of each statement from `first` on."""
     return list(zip(*_part(layout, first, len(layout.starts), shift), strict=True))
-
-
-def common_start(left: Sequence[Any], right: Sequence[Any]) -> int:
-    """Return the length of the common prefix of two sequences."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def common_end(left: str, right: str, max_length: int) -> int:
