@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_bytes, to_text
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.records import Decorator, Field, Record
@@ -91,8 +92,7 @@ def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Dec
     def mapped(value: Any, *keys: str | int | None) -> Any:
         match value:
             case bytes() if keys[0] in ORDERS or keys[-1] == "tensor_name" or {*keys} >= _QUANTIZED:
-                text = value.decode("utf-8", "surrogateescape")
-                return names(text).encode("utf-8", "surrogateescape")
+                return to_bytes(names(to_text(value)))
             case tuple():
                 return tuple([mapped(item, *keys) for item in value])
             case Record():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from onnxtext.ast.byte_strings import to_bytes, to_text
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 
@@ -19,7 +20,7 @@ def decorator_entries(meta: Decorator) -> Pairs:
     """Return the (key, value) entries of a `@meta` decorator."""
     return tuple(
         [
-            (str(field.key), field.value.decode("utf-8", "surrogateescape"))
+            (str(field.key), to_text(field.value))
             for field in meta.arguments
             if isinstance(field.value, bytes)
         ]
@@ -30,7 +31,7 @@ def meta_of(entries: Pairs) -> Decorator:
     """Return a `@meta` decorator with these (key, value) entries."""
     return Decorator(
         "meta",
-        tuple([Field(key, value.encode("utf-8", "surrogateescape")) for key, value in entries]),
+        tuple([Field(key, to_bytes(value)) for key, value in entries]),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.records import FieldValue, Number, Record
 from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
 from onnxtext.differ.result import Category
@@ -187,7 +188,7 @@ def _key(item: FieldValue, key: str | None, index: int) -> str:
     if key is not None and isinstance(item, Record):
         for field in item.fields:
             if field.key == key and isinstance(field.value, bytes):
-                return quote_string(field.value.decode("utf-8", "surrogateescape"))
+                return quote_string(to_text(field.value))
         return '""'
     return str(index)
 

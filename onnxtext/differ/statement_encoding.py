@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_bytes, to_text
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.writer import delimited
@@ -42,7 +43,7 @@ class StatementEncoder(Lowering):
             case ast.TypedBlob():
                 return ast.FieldData((("raw_data", _name_of(data)),))
             case ast.DataFile(path, entry):
-                mark = f"onnxtext file {path}#{entry}".encode("utf-8", "surrogateescape")
+                mark = to_bytes(f"onnxtext file {path}#{entry}")
                 return ast.FieldData((("raw_data", mark),))
             case ast.RawData() if len(data.data) > LARGE:
                 digest = hashlib.blake2b(data.data, digest_size=16).digest()
@@ -72,8 +73,8 @@ def rename_tensors(record: ast.Record, names: Callable[[str], str]) -> ast.Recor
     for field in record.fields:
         value = field.value
         if field.key == "tensor_name" and isinstance(value, bytes):
-            name = value.decode("utf-8", "surrogateescape")
-            value = names(name).encode("utf-8", "surrogateescape")
+            name = to_text(value)
+            value = to_bytes(names(name))
         elif isinstance(value, ast.Record):
             value = rename_tensors(value, names)
         elif isinstance(value, tuple):

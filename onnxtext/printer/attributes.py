@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.printer.broken_types import broken_type
 from onnxtext.printer.decorators import inline_decorators, value_decorators
@@ -85,7 +86,7 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
         case ast.Float32(bits):
             return float32_text(bits, point=True)
         case bytes():
-            return dialect.string(value.decode("utf-8", "surrogateescape"), indent)
+            return dialect.string(to_text(value), indent)
         case ast.Blob(digest):
             return f'blob"{digest}"'
         case ast.Tensor() | ast.SparseTensor():

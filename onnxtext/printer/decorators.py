@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list
@@ -74,7 +75,7 @@ def _flat_field(field: Field) -> str:
 def _flat_value(value: FieldValue) -> str:
     match value:
         case bytes():
-            return quote_string(value.decode("utf-8", "surrogateescape"))
+            return quote_string(to_text(value))
         case Record(fields):
             return f"{{{', '.join(map(_flat_field, fields))}}}"
         case tuple():

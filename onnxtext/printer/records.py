@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record, Word
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list
 from onnxtext.printer.quoting import quote_word, string_value
@@ -44,7 +45,7 @@ def value_text(value: FieldValue, indent: str, reserved: int = MIN_RESERVE) -> s
     """
     match value:
         case bytes():
-            return string_value(value.decode("utf-8", "surrogateescape"), indent)
+            return string_value(to_text(value), indent)
         case Number(text) | Word(text):
             return text
         case Fixed(number, bits):

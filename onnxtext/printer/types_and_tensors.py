@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from math import prod
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.printer.decorators import type_decorators, value_decorators
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
@@ -169,9 +170,7 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
 
 
 def _strings(values: tuple[bytes, ...], indent: str, budget: int) -> str:
-    items = [
-        string_value(value.decode("utf-8", "surrogateescape"), indent + STEP) for value in values
-    ]
+    items = [string_value(to_text(value), indent + STEP) for value in values]
     return fill_list(items, "{}", indent, budget)
 
 
@@ -186,7 +185,7 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int
     if isinstance(value, tuple):
         return name + _strings(value, indent, budget)
     if name == "raw_data":
-        return f"{name}({quote_string(value.decode('utf-8', 'surrogateescape'))})"
+        return f"{name}({quote_string(to_text(value))})"
     return name + fill_list_text(format_field(name, value), "{}", indent, budget)
 
 

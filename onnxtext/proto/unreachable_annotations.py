@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Annotation, Fragment, Function, Graph, Model
 from onnxtext.ast.records import Decorator, Field, Record
 from onnxtext.ast.section_paths import walk_model
-from onnxtext.proto.encode.types_and_tensors import text_bytes
 
 
 def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function]) -> None:
@@ -43,11 +43,11 @@ def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function
 def _record(annotation: Annotation) -> Record:
     entries = tuple(
         [
-            Record((Field("key", text_bytes(key)), Field("value", text_bytes(value))))
+            Record((Field("key", to_bytes(key)), Field("value", to_bytes(value))))
             for key, value in annotation.entries
         ]
     )
-    fields = [Field("tensor_name", text_bytes(annotation.tensor_name))]
+    fields = [Field("tensor_name", to_bytes(annotation.tensor_name))]
     if entries:
         fields.append(Field("quant_parameter_tensor_names", entries))
     return Record(tuple(fields))

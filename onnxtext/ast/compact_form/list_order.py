@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from onnxtext.ast.byte_strings import to_bytes, to_text
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
 from onnxtext.ast.tensors_and_attributes import SparseTensor
@@ -113,9 +114,9 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
             case Field(None, Word(part) as word) if part in PARTS[decorator]:
                 items.append(word)
             case Field(None, bytes(name)):
-                items.append(_text(name))
+                items.append(to_text(name))
             case Field("without", tuple(names)) if decorator == DECORATOR:
-                without += [_text(name) for name in names if isinstance(name, bytes)]
+                without += [to_text(name) for name in names if isinstance(name, bytes)]
             case _:
                 raise ValueInfoError(_HELP[decorator], decorator)
     if not matching[0].arguments:
@@ -150,9 +151,9 @@ def decorator_of(
             `order.without` are ignored.
         decorator: the name of the decorator.
     """
-    fields = [Field(None, _bytes(i) if isinstance(i, str) else i) for i in order.items]
+    fields = [Field(None, to_bytes(i) if isinstance(i, str) else i) for i in order.items]
     if order.without:
-        left_out = tuple([_bytes(name) for name in names if name in order.without])
+        left_out = tuple([to_bytes(name) for name in names if name in order.without])
         fields.append(Field("without", left_out))
     return Decorator(decorator, tuple(fields))
 
@@ -344,11 +345,3 @@ def ascending_end(keys: Sequence[tuple[int, ...]] | Sequence[int]) -> int:
 def is_dense(value: ValueInfo) -> bool:
     """Whether an initializer is dense: stored in `initializer`, not in `sparse_initializer`."""
     return not isinstance(value.data, SparseTensor)
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
-
-
-def _bytes(name: str) -> bytes:
-    return name.encode("utf-8", "surrogateescape")

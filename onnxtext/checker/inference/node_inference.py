@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Type
@@ -20,7 +21,7 @@ from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.types_and_tensors import lower_type, text_bytes
+from onnxtext.proto.encode.types_and_tensors import lower_type
 from onnxtext.proto.generic_records import RecordError
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
@@ -136,7 +137,7 @@ class NodeInference:
         if not isinstance(answer, list):
             return answer
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
-        found = tuple([self._decode_type(encoded.get(text_bytes(name))) for name in node.outputs])
+        found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
         return _correct_types(signature.name, node, found)
 
     def _intern(self, type: Type) -> Type:

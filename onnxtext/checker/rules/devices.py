@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterator
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.checker.context.checked_model import CheckedModel
@@ -47,7 +48,7 @@ def _number(record: Record, name: str) -> int | None:
 
 
 def _text(value: FieldValue | None) -> str:
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else ""
+    return to_text(value) if isinstance(value, bytes) else ""
 
 
 def _items(record: Record, name: str) -> list[Record]:

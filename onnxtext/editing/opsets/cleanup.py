@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Graph, Model, Node
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.visit import list_graphs, nested_graphs
@@ -89,6 +90,6 @@ def _without_names(decorator: Decorator, names: set[str]) -> Decorator | None:
     """
     if decorator.name not in ("value_info", "initializers"):
         return decorator
-    gone = {name.encode("utf-8", "surrogateescape") for name in names}
+    gone = {to_bytes(name) for name in names}
     kept = tuple([argument for argument in decorator.arguments if argument.value not in gone])
     return replace(decorator, arguments=kept) if kept or not decorator.arguments else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Graph
 from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
 from onnxtext.ast.tensors_and_attributes import Float32
@@ -102,7 +103,7 @@ def literal(value: object) -> str:
     """Format a number, string or list in onnxtext syntax; return `…` for other values."""
     match value:
         case bytes():
-            return quote_string(value.decode("utf-8", "surrogateescape"))
+            return quote_string(to_text(value))
         case float():
             return float32_text(Float32.of(value).bits, point=True)
         case int():

@@ -7,6 +7,7 @@ import inspect
 import re
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.scopes import Scope
@@ -206,7 +207,7 @@ def value_text(value: object) -> str:
         case int():
             return str(value)
         case bytes():
-            return quote_string(value.decode("utf-8", "surrogateescape"))[:80]
+            return quote_string(to_text(value))[:80]
         case tuple() if len(value) <= 8 and all(isinstance(item, (int, bytes)) for item in value):
             return f"[{', '.join(map(value_text, value))}]"
         case tuple() | Floats():

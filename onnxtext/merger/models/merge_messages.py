@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.merger.models.message_rules import (
     MODEL,
     NODE_RULES,
@@ -243,10 +244,7 @@ class ModelMerger:
 
     def _only_inputs(self, base: bytes, side: bytes, number: int) -> bool:
         """Whether a node differs from its base only in inputs that side `number` has renamed."""
-        before, after = (
-            [data.decode("utf-8", "surrogateescape") for data in node_inputs(node)]
-            for node in (base, side)
-        )
+        before, after = ([to_text(data) for data in node_inputs(node)] for node in (base, side))
         return without_inputs(base) == without_inputs(side) and (
             self.renames[number].inputs_differ_only_by_renames(before, after)
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.merger.renames import NodeMeaning
 from onnxtext.merger.texts.moved_nodes import NodeRules
@@ -188,10 +189,9 @@ def _sparse_content(data: bytes) -> Hashable:
 def _node_meaning(fields: Fields) -> NodeMeaning:
     """Return the operator, inputs and attributes of a node."""
     op_type, domain, overload = [
-        fields.get(number << 3 | LENGTH, [b""])[0].decode("utf-8", "surrogateescape")
-        for number in (4, 7, 8)
+        to_text(fields.get(number << 3 | LENGTH, [b""])[0]) for number in (4, 7, 8)
     ]
-    inputs = [name.decode("utf-8", "surrogateescape") for name in fields.get(1 << 3 | LENGTH, ())]
+    inputs = [to_text(name) for name in fields.get(1 << 3 | LENGTH, ())]
     attributes = [_without(6, 11)(data) for data in fields.get(5 << 3 | LENGTH, ())]  # g, graphs
     return NodeMeaning((plain_domain(domain), op_type, overload), inputs, attributes)
 

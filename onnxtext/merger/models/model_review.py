@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.list_order import is_dense, known_with_data
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import walk_graphs
@@ -174,7 +175,7 @@ def _owners(model: Model, data: bytes) -> _Owners:
     for index, info in enumerate(
         split_message(first_payload(data, 7) or b"").get(13 << 3 | LENGTH, ())
     ):
-        name = (first_payload(info, 1) or b"").decode("utf-8", "surrogateescape")
+        name = to_text(first_payload(info, 1) or b"")
         if (value := infos.get(name)) is not None:
             owners.setdefault(id(value), ((7, 13), index))
         owners[name] = (7, 13), index
@@ -223,7 +224,7 @@ def _outputs(data: bytes) -> set[str]:
     if not data:
         return set()
     nodes = split_message(first_payload(data, 7) or b"").get(1 << 3 | LENGTH, ())
-    return {(first_payload(node, 2) or b"").decode("utf-8", "surrogateescape") for node in nodes}
+    return {to_text(first_payload(node, 2) or b"") for node in nodes}
 
 
 def _sort(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.tensors_and_attributes import ITEM_TYPES
 from onnxtext.proto.decode.types_and_tensors import (
     Data,
@@ -15,7 +16,6 @@ from onnxtext.proto.decode.types_and_tensors import (
     lift_sparse_tensor,
     lift_tensor,
     lift_type,
-    text_of,
 )
 from onnxtext.wire.reader import WireField, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import FIXED32, LENGTH, VARINT
@@ -79,12 +79,12 @@ class AttributeFields:
             if number in _VALUES:
                 result.values.append(item)
             elif number == 1 and item.wire_type == LENGTH:
-                result.name = text_of(data[item.value : item.end])
+                result.name = to_text(data[item.value : item.end])
             elif number == 20 and item.wire_type == VARINT:
                 kind = read_varint(data, item.value, item.end)[0]
                 result.type = ast.AttributeType(kind) if 1 <= kind <= 14 else None
             elif number == 21 and item.wire_type == LENGTH:
-                result.reference = text_of(data[item.value : item.end])
+                result.reference = to_text(data[item.value : item.end])
             elif number == 13 and item.wire_type == LENGTH:
                 result.decorators = (doc_decorator(data[item.value : item.end]),)
             else:

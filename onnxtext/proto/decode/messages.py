@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
@@ -23,7 +24,6 @@ from onnxtext.proto.decode.types_and_tensors import (
     lift_tensor,
     lift_type,
     meta_decorator,
-    text_of,
 )
 from onnxtext.proto.presence_defaults import unset_decorator
 from onnxtext.select_core import core, core_module
@@ -89,13 +89,13 @@ class Lifter(NodeLifter):
                 inside = view[field.value : field.end]
                 match number:
                     case 2:
-                        model.producer_name = text_of(inside)
+                        model.producer_name = to_text(inside)
                     case 3:
-                        model.producer_version = text_of(inside)
+                        model.producer_version = to_text(inside)
                     case 4:
-                        model.domain = text_of(inside)
+                        model.domain = to_text(inside)
                     case 6:
-                        model.doc_string = text_of(inside)
+                        model.doc_string = to_text(inside)
                     case 7:
                         model.graph = self.graph(data, 1, field.value, field.end)
                     case 8:
@@ -301,7 +301,7 @@ class Lifter(NodeLifter):
             inside = data[field.value : field.end]
             match field.number if field.wire_type == LENGTH else 0:
                 case 1:
-                    value.name = text_of(inside)
+                    value.name = to_text(inside)
                 case 2:
                     self._set_type(value, bytes(inside), decorators)
                     is_whole = value.type is not None
@@ -373,7 +373,7 @@ def _fields(
         if field.wire_type == LENGTH:
             inside = view[field.value : field.end]
             if field.number in texts:
-                texts[field.number].append(text_of(inside))
+                texts[field.number].append(to_text(inside))
             else:
                 others.append((field.number, inside))
     return others

@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from functools import cached_property
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Graph, Node, Presence
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
@@ -16,7 +17,6 @@ from onnxtext.proto.decode.types_and_tensors import (
     device_decorator,
     doc_decorator,
     lift_entry,
-    text_of,
 )
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
@@ -86,13 +86,13 @@ class NodeLifter(ABC):
             inside = data[field.value : field.end]
             match field.number if field.wire_type == LENGTH else 0:
                 case 1:
-                    inputs.append(text_of(inside))
+                    inputs.append(to_text(inside))
                 case 2:
-                    outputs.append(text_of(inside))
+                    outputs.append(to_text(inside))
                 case 3:
-                    node.name = text_of(inside)
+                    node.name = to_text(inside)
                 case 4:
-                    node.op_type = text_of(inside)
+                    node.op_type = to_text(inside)
                 case 5:
                     attribute = self.attribute(inside, depth + 1)
                     attributes.append(attribute)
@@ -101,9 +101,9 @@ class NodeLifter(ABC):
                 case 6:
                     decorators.append(doc_decorator(inside))
                 case 7:
-                    node.domain = text_of(inside)
+                    node.domain = to_text(inside)
                 case 8:
-                    node.overload = text_of(inside)
+                    node.overload = to_text(inside)
                 case 9:
                     metadata.append(lift_entry(inside))
                 case 10:

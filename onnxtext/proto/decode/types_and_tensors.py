@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import prod
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.metadata import meta_of
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
@@ -20,11 +21,6 @@ from onnxtext.wire.reader import WireError, check_depth, read_fields, read_varin
 from onnxtext.wire.writer import LENGTH, VARINT
 
 Data = bytes | memoryview
-
-
-def text_of(data: Data) -> str:
-    """Decode a string field; each byte that is not UTF-8 becomes a surrogate."""
-    return bytes(data).decode("utf-8", "surrogateescape")
 
 
 class NotCanonical(ValueError):
@@ -43,9 +39,9 @@ def _two_strings(data: Data) -> tuple[str | None, str | None]:
     for field in read_fields(data, 0, len(data)):
         if field.wire_type == LENGTH:
             if field.number == 1:
-                first = text_of(data[field.value : field.end])
+                first = to_text(data[field.value : field.end])
             elif field.number == 2:
-                second = text_of(data[field.value : field.end])
+                second = to_text(data[field.value : field.end])
     return first, second
 
 
@@ -64,7 +60,7 @@ def lift_opset(data: Data) -> ast.OpsetImport:
     result = ast.OpsetImport(None, 0)
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == LENGTH:
-            result.domain = text_of(data[field.value : field.end])
+            result.domain = to_text(data[field.value : field.end])
         elif field.number == 2 and field.wire_type == VARINT:
             result.version = to_int64(read_varint(data, field.value, field.end)[0])
     return result
@@ -79,7 +75,7 @@ def lift_configuration(data: Data) -> ast.Configuration:
     fields = []
     for field in lift_record(message_spec("DeviceConfigurationProto"), data).fields:
         if field.key == "name" and isinstance(field.value, bytes):
-            name = text_of(field.value)
+            name = to_text(field.value)
         else:
             fields.append(field)
     return ast.Configuration(name, ast.Record(tuple(fields)))
@@ -93,7 +89,7 @@ def lift_annotation(data: Data) -> ast.Annotation:
         if field.wire_type == LENGTH:
             inside = data[field.value : field.end]
             if field.number == 1:
-                name = text_of(inside)
+                name = to_text(inside)
             elif field.number == 2:
                 entries.append(lift_entry(inside))
     return ast.Annotation(name, tuple(entries))
@@ -191,7 +187,7 @@ def _dim(data: Data) -> ast.Dim:
         if field.number == 1 and field.wire_type == VARINT:
             value = to_int64(read_varint(data, field.value, field.end)[0])
         elif field.number == 2 and field.wire_type == LENGTH:
-            value = text_of(data[field.value : field.end])
+            value = to_text(data[field.value : field.end])
         elif field.number == 3 and field.wire_type == LENGTH:
             text = bytes(data[field.value : field.end])
             decorators = (ast.Decorator("denotation", (ast.Field(None, text),)),)
@@ -262,7 +258,7 @@ def lift_tensor(
         inside = data[field.value : field.end]
         match field.number:
             case 8:
-                name = text_of(inside)
+                name = to_text(inside)
             case 9:
                 raw = inside
             case 6:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.generic_records import (
@@ -196,7 +197,7 @@ def _entries(decorator: Decorator) -> list[bytes]:
     for argument in decorator.arguments:
         if not isinstance(argument.key, str) or not isinstance(argument.value, bytes):
             raise RecordError('`@meta` takes entries: @meta("key": "value")', "@meta")
-        key = argument.key.encode("utf-8", "surrogateescape")
+        key = to_bytes(argument.key)
         entries.append(delimited(b"\x0a", key) + delimited(b"\x12", argument.value))
     return entries
 

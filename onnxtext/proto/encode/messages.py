@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.compact_form import list_order
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields, text_bytes
+from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields
 from onnxtext.proto.encode.values_and_attributes import ValueLowering
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
@@ -33,11 +34,11 @@ class Lowering(ValueLowering):
             (b"\x22", model.domain),
         ):
             if text is not None:
-                head.append(delimited(key, text_bytes(text)))
+                head.append(delimited(key, to_bytes(text)))
         if model.model_version is not None:
             head.append(b"\x28" + varint(model.model_version))
         if model.doc_string is not None:
-            head.append(delimited(b"\x32", text_bytes(model.doc_string)))
+            head.append(delimited(b"\x32", to_bytes(model.doc_string)))
         tail: list[Piece] = [delimited(b"\x42", self.opset(item)) for item in model.opset_imports]
         tail += [delimited(b"\x72", entry(key, value)) for key, value in model.metadata]
         tail += [delimited(b"\xa2\x01", self.training(item)) for item in model.training]
@@ -51,7 +52,7 @@ class Lowering(ValueLowering):
 
     def opset(self, item: ast.OpsetImport) -> bytes:
         """Return an `OperatorSetIdProto`."""
-        domain = b"" if item.domain is None else delimited(b"\x0a", text_bytes(item.domain))
+        domain = b"" if item.domain is None else delimited(b"\x0a", to_bytes(item.domain))
         return self.finish("OperatorSetIdProto", domain + b"\x10" + varint(item.version), (), -1)
 
     def training(self, training: ast.Training) -> bytes:
@@ -74,18 +75,18 @@ class Lowering(ValueLowering):
         except RecordError as error:
             mark = f"configuration {error.mark}"
             raise LowerError(str(error), offset, mark=mark) from None
-        return delimited(b"\x0a", text_bytes(configuration.name)) + rest
+        return delimited(b"\x0a", to_bytes(configuration.name)) + rest
 
     def annotation(self, annotation: ast.Annotation) -> bytes:
         """Return a `TensorAnnotation`."""
-        name = delimited(b"\x0a", text_bytes(annotation.tensor_name))
+        name = delimited(b"\x0a", to_bytes(annotation.tensor_name))
         return name + b"".join(metadata_fields(b"\x12", annotation.entries))
 
     def graph(self, graph: ast.Graph) -> list[Piece]:
         """Return a `GraphProto` in pieces."""
         self.enter_graph()
         pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
-        pieces.append(delimited(b"\x12", text_bytes(graph.name)))
+        pieces.append(delimited(b"\x12", to_bytes(graph.name)))
         data = self.initializers(graph)
         for value, is_input in data:
             if not isinstance(value.data, ast.SparseTensor):
@@ -156,17 +157,17 @@ class Lowering(ValueLowering):
 
     def function(self, function: ast.Function) -> bytes:
         """Return a `FunctionProto`."""
-        parts = [delimited(b"\x0a", text_bytes(function.name))]
-        parts += [delimited(b"\x22", text_bytes(value.name)) for value in function.inputs]
-        parts += [delimited(b"\x2a", text_bytes(value.name)) for value in function.outputs]
+        parts = [delimited(b"\x0a", to_bytes(function.name))]
+        parts += [delimited(b"\x22", to_bytes(value.name)) for value in function.inputs]
+        parts += [delimited(b"\x2a", to_bytes(value.name)) for value in function.outputs]
         names = [item for item in function.attributes if isinstance(item, str)]
-        parts += [delimited(b"\x32", text_bytes(name)) for name in names]
+        parts += [delimited(b"\x32", to_bytes(name)) for name in names]
         parts += [delimited(b"\x3a", self.node(node)) for node in function.nodes]
         if function.doc_string is not None:
-            parts.append(delimited(b"\x42", text_bytes(function.doc_string)))
+            parts.append(delimited(b"\x42", to_bytes(function.doc_string)))
         parts += [delimited(b"\x4a", self.opset(item)) for item in function.opset_imports]
         if function.domain is not None:
-            parts.append(delimited(b"\x52", text_bytes(function.domain)))
+            parts.append(delimited(b"\x52", to_bytes(function.domain)))
         for item in function.attributes:
             if isinstance(item, ast.Attribute):
                 try:
@@ -178,7 +179,7 @@ class Lowering(ValueLowering):
         infos += self.typed_outputs(function, dict(function.value_metadata))
         parts += [delimited(b"\x62", info) for info in infos]
         if function.overload is not None:
-            parts.append(delimited(b"\x6a", text_bytes(function.overload)))
+            parts.append(delimited(b"\x6a", to_bytes(function.overload)))
         parts += metadata_fields(b"\x72", function.metadata)
         return self.finish("FunctionProto", b"".join(parts), function.decorators, function.at)
 
@@ -186,11 +187,11 @@ class Lowering(ValueLowering):
 
     def node(self, node: ast.Node) -> bytes:
         """Return a `NodeProto`."""
-        parts = [delimited(b"\x0a", text_bytes(text)) for text in node.inputs]
-        parts += [delimited(b"\x12", text_bytes(text)) for text in node.outputs]
+        parts = [delimited(b"\x0a", to_bytes(text)) for text in node.inputs]
+        parts += [delimited(b"\x12", to_bytes(text)) for text in node.outputs]
         name = self.defaults.node_name if node.name is None else node.name
         if name is not None:
-            parts.append(delimited(b"\x1a", text_bytes(name)))
+            parts.append(delimited(b"\x1a", to_bytes(name)))
         try:
             parts.append(self.tail(node))
         except LowerError as error:  # report the node's offset: attributes have none
@@ -204,17 +205,17 @@ class Lowering(ValueLowering):
     def tail(self, node: ast.Node) -> bytes:
         """Return the fields of a node after its inputs, outputs and name."""
         defaults = self.defaults
-        parts: list[Piece] = [delimited(b"\x22", text_bytes(node.op_type))]
+        parts: list[Piece] = [delimited(b"\x22", to_bytes(node.op_type))]
         parts += map(self.attribute_field, node.attributes)
         parts.append(defaults.node_doc)
         if node.domain is None:
             parts.append(defaults.node_domain)
         else:
-            parts.append(delimited(b"\x3a", text_bytes(node.domain)))
+            parts.append(delimited(b"\x3a", to_bytes(node.domain)))
         if node.overload is None:
             parts.append(defaults.node_overload)
         else:
-            parts.append(delimited(b"\x42", text_bytes(node.overload)))
+            parts.append(delimited(b"\x42", to_bytes(node.overload)))
         return b"".join(parts)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.proto.encode.decorators import apply_decorators
 from onnxtext.tensor.element_types import ELEMENTS
@@ -25,11 +26,6 @@ TENSOR_FIELDS = {
 
 The numpy type is None for fields whose entries are not varints.
 """
-
-
-def text_bytes(text: str) -> bytes:
-    """Return the bytes of a string field."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 # ---- Types ----------------------------------------------------------------------------------
@@ -52,9 +48,9 @@ def lower_type(type: ast.Type) -> bytes:
         case ast.OpaqueType():
             inside = b""
             if type.domain is not None:
-                inside += delimited(b"\x0a", text_bytes(type.domain))
+                inside += delimited(b"\x0a", to_bytes(type.domain))
             if type.name is not None:
-                inside += delimited(b"\x12", text_bytes(type.name))
+                inside += delimited(b"\x12", to_bytes(type.name))
             data = delimited(b"\x3a", inside)
     return apply_decorators("TypeProto", data, type.decorators) if type.decorators else data
 
@@ -82,7 +78,7 @@ def _dim(dim: ast.Dim) -> bytes:
     elif dim is None:
         data = b""
     else:
-        data = delimited(b"\x12", text_bytes(dim))
+        data = delimited(b"\x12", to_bytes(dim))
     return apply_decorators("TensorShapeProto.Dimension", data, decorators) if decorators else data
 
 
@@ -99,7 +95,7 @@ def tensor_head(type: ast.TensorType) -> bytes:
 def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -> list[Piece]:
     """Return a `TensorProto` in pieces, so that weights are not copied."""
     head = tensor_head(type)
-    name_bytes = b"" if name is None else delimited(b"\x42", text_bytes(name))
+    name_bytes = b"" if name is None else delimited(b"\x42", to_bytes(name))
     match data:
         case ast.Blob() | ast.DataFile():
             raise AssertionError("blobs and data files must be resolved before tensors are encoded")
@@ -125,7 +121,7 @@ def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -
 
 def entry(key: str, value: str) -> bytes:
     """Return a `StringStringEntryProto`."""
-    return delimited(b"\x0a", text_bytes(key)) + delimited(b"\x12", text_bytes(value))
+    return delimited(b"\x0a", to_bytes(key)) + delimited(b"\x12", to_bytes(value))
 
 
 def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import prod
 
 from onnxtext import ast
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import data_of_blob, expand_repetition, list_of_blob
 from onnxtext.ast.types import type_depth
@@ -18,7 +19,6 @@ from onnxtext.proto.encode.types_and_tensors import (
     lower_tensor,
     lower_type,
     metadata_fields,
-    text_bytes,
 )
 from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults
@@ -102,7 +102,7 @@ class ValueLowering(ABC):
 
     def value_info(self, value: ast.ValueInfo) -> bytes:
         """Return a `ValueInfoProto`."""
-        data = delimited(b"\x0a", text_bytes(value.name))
+        data = delimited(b"\x0a", to_bytes(value.name))
         decorators: Sequence[ast.Decorator] = ()
         type_decorators: Sequence[ast.Decorator] = ()
         if value.decorators:
@@ -259,7 +259,7 @@ class ValueLowering(ABC):
 
     def attribute(self, attribute: ast.Attribute) -> bytes:
         """Return an `AttributeProto`."""
-        name = delimited(b"\x0a", text_bytes(attribute.name))
+        name = delimited(b"\x0a", to_bytes(attribute.name))
         value = attribute.value
         kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
         if isinstance(value, ast.Record):
@@ -267,7 +267,7 @@ class ValueLowering(ABC):
         elif value is None:
             data = name + kind
         elif isinstance(value, ast.Reference):
-            data = name + kind + delimited(b"\xaa\x01", text_bytes(value.name))
+            data = name + kind + delimited(b"\xaa\x01", to_bytes(value.name))
         elif attribute.type in (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS):
             data = name + kind + self.attribute_value(attribute)
         else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Number
 from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Reference
 from onnxtext.syntax.actions.graphs_and_nodes import graph
 from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.actions.types import decorated
 
 

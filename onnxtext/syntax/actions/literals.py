@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.records import Number
 from onnxtext.ast.tensors_and_attributes import Blob, DataFile, ExternalData, TypedBlob
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS, action
-from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.records import Field, Fixed, Number, Record, Word
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import to_bytes
 
 
 @action

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Node
 from onnxtext.ast.records import Decorator, Number
 from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
@@ -16,7 +17,6 @@ from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
 from onnxtext.syntax.actions.headers import Header
 from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import to_text
 from onnxtext.syntax.grammar.lexer import Token
 
 SCHEMA_KEYS = {"onnxtext", "opset_import", "producer_name", "producer_version", "doc_string"}

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any
 
+from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.compact_form.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
@@ -23,7 +24,6 @@ from onnxtext.syntax.actions.sections import (
     Sections,
 )
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import to_bytes
 from onnxtext.syntax.grammar.lexer import Token
 
 DANGLING = "metadata-dangling"

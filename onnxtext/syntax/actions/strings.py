@@ -2,13 +2,14 @@
 r"""Actions for names and the three string literals (SPEC 1.4): `"…"`, `b"…"`, `\"\"\"…\"\"\"`.
 
 The values are `str`. Bytes that are not valid UTF-8 become lone surrogates (PEP 383), so that
-`to_bytes` and `to_text` convert without loss.
+`ast.byte_strings` converts without loss.
 """
 
 from __future__ import annotations
 
 import re
 
+from onnxtext.ast.byte_strings import to_text
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
@@ -23,16 +24,6 @@ CONFLICT_HELP = (
     "choose one side; remove the others and the lines that begin with <<<<<<<, |||||||, =======, "
     ">>>>>>>"
 )
-
-
-def to_bytes(text: str) -> bytes:
-    """Encode a string value; each surrogate becomes the invalid byte for which it stands."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def to_text(data: bytes) -> str:
-    """Decode bytes to a string value; invalid UTF-8 becomes surrogates, as `to_bytes` expects."""
-    return data.decode("utf-8", "surrogateescape")
 
 
 def plain(token: str) -> str:
