@@ -115,6 +115,11 @@ class Source:
         return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
+def line_start(text: str, offset: int) -> int:
+    """Return the offset of the start of the line that contains an offset."""
+    return text.rfind("\n", 0, offset) + 1
+
+
 def find_by_quote(text: str, quotes: str, start: int = 0) -> int:
     """Return `text.find(quotes, start)`; `quotes` must contain a `"`.
 

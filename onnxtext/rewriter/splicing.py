@@ -20,7 +20,7 @@ from onnxtext.rewriter.item_edits import ItemEdits, Printed
 from onnxtext.rewriter.item_pairs import renamed_names
 from onnxtext.rewriter.model_edits import edit_sections
 from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
-from onnxtext.source import Source
+from onnxtext.source import Source, line_start
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
@@ -180,14 +180,14 @@ class _Splice:
             return
         indent = self.edits.indent(following)
         lines = self._lines(nodes, indent)
-        start = text.rfind("\n", 0, following) + 1
+        start = line_start(text, following)
         if text[start:following].strip():
             joined = "".join([f"{line.strip()}\n{indent}" for line in lines])
             self.edits.replace(following, following, joined)
             return
-        while (
-            line_above := text.rfind("\n", 0, start - 1) + 1
-        ) < start and _COMMENT_LINE.fullmatch(text, line_above, start):
+        while (line_above := line_start(text, start - 1)) < start and _COMMENT_LINE.fullmatch(
+            text, line_above, start
+        ):
             start = line_above
         self.edits.replace(start, start, "".join([f"{line}\n" for line in lines]))
 

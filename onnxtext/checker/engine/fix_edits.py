@@ -24,7 +24,7 @@ from onnxtext.checker.engine.sharding_names import (
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.diagnostics.apply_edits import apply_edits
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, line_start
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
 from onnxtext.syntax.span_map import map_spans
@@ -197,7 +197,7 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
             closing = list(map(str, tokens)).index(">", index)
             last = tokens[closing - 1]
             offset = last.at + len(last)
-            line = source.text.rfind("\n", 0, last.at) + 1
+            line = line_start(source.text, last.at)
             indent = source.text[line : line + _indentation(source.text[line : last.at])]
             broken = "\n" in source.text[token.at : tokens[closing].at]
             gap = f"\n{indent}" if broken and closing - index > 1 else " "
@@ -262,9 +262,9 @@ def _remove(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
         end = following.at + 1
         line_end = text.find("\n", end)
         # Remove the whole line if it holds nothing else, not even a comment.
-        line_start = text.rfind("\n", 0, start) + 1
-        if not text[line_start:start].strip() and line_end >= 0 and not text[end:line_end].strip():
-            start, end = line_start, line_end + 1
+        line = line_start(text, start)
+        if not text[line:start].strip() and line_end >= 0 and not text[end:line_end].strip():
+            start, end = line, line_end + 1
         else:
             while end < len(text) and text[end] == " ":
                 end += 1
@@ -306,18 +306,16 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     result = []
     for index, span in enumerate(spans):
         start = span.start
-        line_start = text.rfind("\n", 0, start) + 1
-        if text[line_start:start].strip():
+        line = line_start(text, start)
+        if text[line:start].strip():
             return None
         floor = spans[index - 1].end if index else 0
-        while line_start > floor:
-            line_start_above = text.rfind("\n", 0, line_start - 1) + 1
-            if line_start_above < floor or not text[
-                line_start_above : line_start - 1
-            ].strip().startswith("#"):
+        while line > floor:
+            above = line_start(text, line - 1)
+            if above < floor or not text[above : line - 1].strip().startswith("#"):
                 break
-            line_start = line_start_above
-        first = line_start + _indentation(text[line_start:start])
+            line = above
+        first = line + _indentation(text[line:start])
         line_end = text.find("\n", span.end)
         end = len(text) if line_end < 0 else line_end
         trailing = text[span.end : end].strip()

@@ -8,7 +8,7 @@ import re
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.check_source import looks_like_function
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, line_start
 from onnxtext.syntax.parse import parse_partial
 
 _MAX_SALVAGES = 4
@@ -62,7 +62,7 @@ def _blank_line(text: str, span: Span) -> str:
     Further lines of the span are kept. Most spans of several lines are strings that begin with a
     stray quote, so their further lines are meant as statements.
     """
-    start = text.rfind("\n", 0, span.start) + 1
+    start = line_start(text, span.start)
     end = text.find("\n", span.start)
     end = len(text) if end < 0 else end
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

@@ -13,7 +13,7 @@ from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.diagnostics import Edit, OnnxTextError
 from onnxtext.lsp.features.text_edits import minimal_edits, text_edits
 from onnxtext.lsp.index.document import Document
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, line_start
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.document import DocumentVersion
@@ -141,6 +141,6 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
 
 def _whole_lines(text: str, span: Span) -> Span:
     """Return the span of the lines that a span touches, with the last line feed."""
-    start = text.rfind("\n", 0, span.start) + 1
+    start = line_start(text, span.start)
     end = text.find("\n", max(span.end - (span.end > span.start), span.start))
     return Span(start, len(text) if end < 0 else end + 1)

@@ -15,7 +15,7 @@ from typing import Literal
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.section_context import SectionContext, section_context
 from onnxtext.lsp.index.section_names import split_overload
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.tensor.element_types import ELEMENTS
@@ -76,7 +76,7 @@ def context_at(index: Index, offset: int) -> Context:
     block = index.text_blocks.before(offset)
     if offset < block.end:
         return Context("nothing", "", Span(offset, offset))
-    line = max(text.rfind("\n", 0, offset) + 1, block.end)
+    line = max(line_start(text, offset), block.end)
     before = _ESCAPE.sub("__", text[line:offset])
     if _COMMENT.match(before):
         return Context("nothing", "", Span(offset, offset))

@@ -9,7 +9,7 @@ from onnxtext.lsp.index.section_context import (
     metadata_entries,
     section_context,
 )
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 
@@ -103,7 +103,7 @@ def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
     block = index.text_blocks.before(offset)
     if offset < block.end:
         return None
-    start = max(text.rfind("\n", 0, offset) + 1, block.end)
+    start = max(line_start(text, offset), block.end)
     end = text.find("\n", offset)
     line = load_lexer().tokens(text, start, len(text) if end < 0 else end)
     token = next((each for each in line if each.at <= offset <= each.end), None)

@@ -13,7 +13,7 @@ from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.texts.text_parts import comments_in
 from onnxtext.merger.texts.trivia_merge import kept_comments
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
-from onnxtext.source import Source
+from onnxtext.source import Source, line_start
 from onnxtext.syntax.parse import parse_model
 
 Version = tuple[str, Model]
@@ -137,7 +137,7 @@ def _insert(text: str, placed: dict[Key, list[str]]) -> str:
         if offset is None:
             at_top += comments
         else:
-            lines[text.rfind("\n", 0, offset) + 1] += comments
+            lines[line_start(text, offset)] += comments
     lines[0] = at_top + lines[0]
     pieces: list[str] = []
     last = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext
 from onnxtext.syntax.heuristics.node_errors import NAMES
@@ -54,7 +54,7 @@ def _is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
     """
     word = name.strip('"')
     for place in _places(text, word, name.span):
-        line, end = text.rfind("\n", 0, place) + 1, place + len(word)
+        line, end = line_start(text, place), place + len(word)
         before, after = text[line:place].rstrip(' \t"'), text[end : end + 100].lstrip(' \t"')
         if "#" in before or after[:1] not in {",", ")", "="}:
             continue

@@ -11,7 +11,7 @@ from dataclasses import replace as replace_fields
 from math import inf
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.heuristics.attribute_errors import unclosed_attributes
 from onnxtext.syntax.heuristics.attribute_value_errors import called_number
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
@@ -189,7 +189,7 @@ def correct(
     words = ranked_words(new_context)
     before = context.text.find("\n", new_context.previous_end, offset) >= 0
     if not correction.removed and before and not new_context.previous_line_complete:
-        line = new_context.text.rfind("\n", 0, new_context.previous_end) + 1
+        line = line_start(new_context.text, new_context.previous_end)
         tokens = new_context.lexer.tokens(new_context.text, line, new_context.previous_end)
         span = (
             tokens[-1].span if tokens else Span(new_context.previous_end, new_context.previous_end)

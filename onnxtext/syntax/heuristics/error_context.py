@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from onnxtext.diagnostics import Applicability, Edit, Label
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.expected import found_words
@@ -117,7 +117,7 @@ class ErrorContext:
             return self.done[-1].end
         end = self.at
         for _ in range(MAX_LINES):
-            start = self.text.rfind("\n", 0, end) + 1
+            start = line_start(self.text, end)
             if self.text.find("#", start, end) < 0:
                 stripped = self.text[start:end].rstrip()
                 if stripped:
@@ -132,7 +132,7 @@ class ErrorContext:
     @cached_property
     def line_start(self) -> int:
         """The offset of the start of the line that contains the unexpected token."""
-        return self.text.rfind("\n", 0, self.at) + 1
+        return line_start(self.text, self.at)
 
     @cached_property
     def line_end(self) -> int:
@@ -207,7 +207,7 @@ class ErrorContext:
 
         Then the error is in the line of the token, or a line is missing before that line.
         """
-        line = self.text.rfind("\n", 0, self.previous_end) + 1
+        line = line_start(self.text, self.previous_end)
         if (
             self.token is None
             or self.previous_end > self.line_start
@@ -340,13 +340,13 @@ def line_end(text: str, offset: int) -> int:
 
 def line_of(text: str, offset: int) -> str:
     """Return the line that contains an offset, cut to `_INSPECTED` characters."""
-    start = text.rfind("\n", 0, offset) + 1
+    start = line_start(text, offset)
     return text[start : min(line_end(text, offset), start + _INSPECTED)]
 
 
 def begins_line(text: str, offset: int) -> bool:
     """Whether only blanks precede an offset on its line."""
-    return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
+    return not text[line_start(text, offset) : offset].strip()
 
 
 def indentation(text: str, offset: int) -> int:
@@ -354,7 +354,7 @@ def indentation(text: str, offset: int) -> int:
 
     Characters from `offset` on are not counted.
     """
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    line = text[line_start(text, offset) : offset]
     return len(line) - len(line.lstrip(" \t"))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from onnxtext.diagnostics import Applicability, Edit, Label
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -181,7 +181,7 @@ def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `}` after a graph's last node: the graph is closed on the next line."""
     text, end = context.text, context.previous_end
-    line = text[text.rfind("\n", 0, end) + 1 : end]
+    line = text[line_start(text, end) : end]
     if context.opened is not None:
         return
     yield from _indented_brace(context)
@@ -201,7 +201,7 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     if first is None or first == "<" or "function" not in context.rules:
         return
     end = context.until(first.at).previous_end
-    line = text[text.rfind("\n", 0, end) + 1 : end]
+    line = text[line_start(text, end) : end]
     if line.strip() != "}" or line[0] not in " \t" or not begins_line(text, first.at):
         return
     span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"

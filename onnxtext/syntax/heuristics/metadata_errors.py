@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import SECTIONS, Span
+from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.sections import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
@@ -176,7 +176,7 @@ def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
 
     The value is the rest of the line. Return None if it cannot be a string that lacks its quotes.
     """
-    start = text.rfind("\n", 0, offset) + 1
+    start = line_start(text, offset)
     match = _ENTRY.match(text, start, min(line_end(text, offset), start + _MAX_VALUE_LENGTH))
     if match is None or match.start("value") != offset:
         return None

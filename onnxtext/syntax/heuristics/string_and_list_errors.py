@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from math import inf
 
 from onnxtext.diagnostics import Applicability, Edit
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.actions.comma_fixes import changed_commas, move_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import BAD_KIND
@@ -64,11 +64,11 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a string whose closing `"` is missing on its line."""
     text = context.text
-    start = text.rfind("\n", 0, max(context.region.start, context.at - _FARTHEST)) + 1
+    start = line_start(text, max(context.region.start, context.at - _FARTHEST))
     if text.count('"', start, context.region.start) % 2:
         # The statement seems to begin in a string that began on an earlier line.
         for _ in range(_MAX_LINES):
-            start = text.rfind("\n", 0, max(start - 1, 0)) + 1
+            start = line_start(text, max(start - 1, 0))
             if not start or text.count('"', start, text.find("\n", start)) % 2:
                 break
     while start <= context.at:
@@ -105,7 +105,7 @@ def _several_lines(context: ErrorContext, quote: int) -> int | None:
     if string is None or context.name(string) == BAD_KIND:
         return None
     text, end = context.text, string.end
-    line = text[text.rfind("\n", 0, end) + 1 : line_end(text, end)]
+    line = text[line_start(text, end) : line_end(text, end)]
     quotes = [match for match in _QUOTE.finditer(line) if match[0] == '"']
     return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
@@ -116,7 +116,7 @@ def _unclosed_quotes(
     message = "this string is never closed"
     tries = 0
     for quote in quotes[::2]:
-        word = _WORD.search(context.text, context.text.rfind("\n", 0, quote) + 1, quote)
+        word = _WORD.search(context.text, line_start(context.text, quote), quote)
         if word is not None and word[0] not in _PREFIXES:
             span, edits = Span(word.start(), quote + 1), (insert(word.start(), '"'),)
             opening = "the opening quote of this string is missing"

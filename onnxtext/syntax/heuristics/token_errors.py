@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Applicability, Edit
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
@@ -241,7 +241,7 @@ def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose conflict markers of git, such as `<<<<<<< HEAD`."""
     text = context.text
     for token in context.nearby(8):
-        line = text.rfind("\n", 0, token.at) + 1
+        line = line_start(text, token.at)
         if text.startswith(CONFLICT_MARKERS, line):
             yield from _conflict(context, line)
             return

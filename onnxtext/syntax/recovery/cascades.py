@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from onnxtext.source import line_start
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, ErrorContext
 from onnxtext.syntax.heuristics.speculative_parse import States
@@ -114,7 +115,7 @@ def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
 def _parses_elsewhere(context: ErrorContext) -> bool:
     """Whether the lines of a statement, up to the error, parse in one of `_CONTEXTS`."""
     text = context.text
-    line = text.rfind("\n", 0, context.region.start) + 1
+    line = line_start(text, context.region.start)
     if context.line_end - line > _MAX_CHARACTERS:
         return False
     tokens = context.lexer.tokens(text, line, context.line_end)

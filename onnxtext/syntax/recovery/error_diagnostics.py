@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.source import COMMENT, LINE_STRING, Source, Span
+from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
@@ -226,12 +226,12 @@ def _tidy(source: Source, edit: Edit) -> Edit:
     """
     text = source.text
     start, end = edit.span
-    before = text[text.rfind("\n", 0, start) + 1 : start]
+    before = text[line_start(text, start) : start]
     if edit.text in (":", ",") and before.endswith(" ") and before.strip():
         return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), edit.text)
     if edit.text.strip() != "," or start != end or before.strip():
         return Edit(edit.span, source.with_line_ends(edit.text))
     offset = len(text[:start].rstrip())
-    if "#" in text[text.rfind("\n", 0, offset) + 1 : offset]:  # perhaps a comment
+    if "#" in text[line_start(text, offset) : offset]:  # perhaps a comment
         return edit
     return Edit(Span(offset, offset), ",")

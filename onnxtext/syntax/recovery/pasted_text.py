@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.source import COMMENT, LINE_STRING, Source, Span
+from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
 
 _MIN_LINES = 3
 """A mark at the start of each line is recognized only if at least this number of lines have it."""
@@ -76,7 +76,7 @@ def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> li
     for recognizer in _RECOGNIZERS:
         found = recognizer(source, starts)
         if found is not None:
-            start = source.text.rfind("\n", 0, found.labels[0].span.start) + 1
+            start = line_start(source.text, found.labels[0].span.start)
             return [*(item for item in diagnostics if item.labels[0].span.start < start), found]
     return diagnostics
 
@@ -162,7 +162,7 @@ def _quoted_lines(source: Source, starts: list[int]) -> Diagnostic | None:
 def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
     """Recognize removed and added lines of a diff, and its headers."""
     text = source.text
-    lines_with_errors = [text.rfind("\n", 0, start) + 1 for start in starts]
+    lines_with_errors = [line_start(text, start) for start in starts]
     if not any(
         _DIFF_HEADER.match(text, line) or _DIFF_LINE.match(text, line) for line in lines_with_errors
     ):
@@ -238,7 +238,7 @@ def _prose(source: Source, starts: list[int]) -> Diagnostic | None:
 def _html(source: Source, starts: list[int]) -> Diagnostic | None:
     """Recognize escapes of HTML, such as `&lt;`."""
     text = source.text
-    line = text.rfind("\n", 0, starts[0]) + 1
+    line = line_start(text, starts[0])
     end = text.find("\n", starts[0])
     if _ESCAPE.search(text, line, len(text) if end < 0 else end) is None:
         return None

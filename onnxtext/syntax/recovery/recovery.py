@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import inf
 
 from onnxtext.diagnostics import Diagnostic, Edit
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, line_start
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
@@ -166,7 +166,7 @@ class Recovery:
         cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
         if offset > self._reported and may_be_wider(context, cost) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
-                before = self.text.rfind("\n", 0, context.previous_end) + 1
+                before = line_start(self.text, context.previous_end)
                 if self._has_semantic_error(max(wider.region.start, before), offset):
                     cascade = True  # the semantic error may be the cause
                     break
@@ -249,7 +249,7 @@ class Recovery:
         machine = self.parser.machine
         if token not in BRACKETS or begins_line(self.text, at):
             self._complete(at)
-        line = self.text.rfind("\n", 0, at) + 1
+        line = line_start(self.text, at)
         first = begins_line(self.text, at)
         marked = self.text.startswith(CONFLICT_MARKERS, line)
         position, start = 0, at

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, line_start
 
 _QUOTES = re.compile(
     r'''^[ \t]*#[^\n]*|(?P<first>^[ \t]*)?(?P<quotes>"""+)(?P<last>[ \t\r]*$)?''', re.MULTILINE
@@ -46,7 +46,7 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
     if wrong is None:
         return diagnostics
     start, span, verb = wrong
-    line = text.rfind("\n", 0, start) + 1
+    line = line_start(text, start)
     kept = [item for item in diagnostics if item.labels[0].span.start < line]
     if len(kept) == len(diagnostics):
         return diagnostics
@@ -108,7 +108,7 @@ def _find_opening_quotes(text: str, start: int, end: int) -> Span | None:
         start: the end of the quotes before the string.
         end: the start of the closing quotes.
     """
-    end = text.rfind("\n", 0, end) + 1
+    end = line_start(text, end)
     places = [
         Span(match.end() - len(match[1] or ""), match.end())
         for match in _OPENING.finditer(text, start, end)
