@@ -42,7 +42,7 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
         return f"{path}[{index}]"
     number = _NAMES.get(field.message)
     name = "" if number is None else _name(data, start, min(end, len(data)), number)
-    return f"{path}[{_quote(name)}]" if name.isprintable() and name else f"{path}[{index}]"
+    return f"{path}[{quote_name(name)}]" if name.isprintable() and name else f"{path}[{index}]"
 
 
 def path_at(data: Data, offset: int) -> str:
@@ -93,6 +93,7 @@ def _name(data: Data, start: int, end: int, number: int) -> str:
     return ""
 
 
-def _quote(name: str) -> str:
+def quote_name(name: str) -> str:
+    """Return a name as it appears in a path: shortened, and in double quotes."""
     short = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
     return json.dumps(short, ensure_ascii=False)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
+from onnxtext.proto.path_at_offset import quote_name
 
 
 class ModelPaths:
@@ -132,9 +132,3 @@ def _attribute_name(item: object, index: int) -> str | None:
         attribute = attributes[index]
         return attribute.name if isinstance(attribute, Attribute) else str(attribute)
     return None
-
-
-def quote_name(name: str) -> str:
-    """Return a name as it appears in a path: cut to 60 characters, and in double quotes."""
-    cut = name if len(name) <= 60 else f"{name[:59]}…"
-    return json.dumps(cut, ensure_ascii=False)

@@ -167,11 +167,6 @@ def header_entry(offset: int, key: str, value: Any) -> tuple[int, str, Any]:
     return offset, key, value
 
 
-def header_int(text: str) -> int:
-    """Return an integer that is the value of a key."""
-    return int64(text)
-
-
 def header_numbers(token: str) -> list[OpsetImport]:
     """Return the opset imports for the token `[21]`: versions without domains.
 
@@ -200,22 +195,17 @@ def bare_opset_item(version: str) -> OpsetImport:
     return OpsetImport(None, int64(version))
 
 
-def habit_field_name(parts: list[str]) -> str:
-    """Return the name of a field in a header list, such as `node.domain`, given its parts."""
-    return ".".join(parts)
-
-
 ACTIONS.update(
     header=header,
     header_entry=header_entry,
     header_string=lambda value: value,
-    header_int=header_int,
+    header_int=int64,
     header_numbers=header_numbers,
     header_list=lambda items: items,
     opset_item=opset_item,
     metadata_item=lambda key, value: (key, value),
     bare_opset_item=bare_opset_item,
-    habit_field_name=habit_field_name,
+    habit_field_name=".".join,
     encoding_habit=lambda name, arguments: EncodingHabit(str(name), tuple(arguments)),
 )
 LOCATED.add("header_entry")

@@ -122,12 +122,6 @@ def literal(value: Any) -> Any:
 
 
 @action
-def string_literal(text: str) -> bytes:
-    """Return the bytes of a string that is an element of a tensor."""
-    return to_bytes(text)
-
-
-@action
 def bracket_item(value: Any) -> str:
     """Return the text of an item of a bracketed list: a number, `true`, `...` or a nested list."""
     text: str = value.text if type(value) is Number else value
@@ -135,6 +129,7 @@ def bracket_item(value: Any) -> str:
 
 
 ACTIONS.update(
+    string_literal=to_bytes,
     scalar_data=ScalarText,
     typed_numbers=TypedText,
     no_elements=lambda: TypedText("{}"),

@@ -3,25 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.records import Field, Fixed, Number, Record, Word
-from onnxtext.syntax.actions import integers
+from onnxtext.syntax.actions.integers import field_number
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
-
-
-@action
-def field(key: str | int, value: Any) -> Field:
-    """Return the field of a record or decorator for `key: value`."""
-    return Field(key, value)
-
-
-@action
-def number_key(text: str) -> int:
-    """Return a protobuf field number: the key in `{7: 1}`, or an argument in `order(node, 7)`."""
-    return integers.field_number(text)
 
 
 @action
@@ -52,6 +38,8 @@ def numbers_value(text: str) -> tuple[Number | Word, ...]:
 
 
 ACTIONS.update(
+    field=Field,
+    number_key=field_number,  # the key in `{7: 1}`, or an argument in `order(node, 7)`
     number_value=lambda number: number,
     empty_value=lambda: (),
     list_value=tuple,
