@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from onnxtext.quick_dataclass import dataclass
 
@@ -37,8 +37,6 @@ SECTIONS = (
 
 NAMED_SECTION = "configuration"
 """The keyword of the section that has a name between its keyword and its brace."""
-
-ColumnUnit = Literal["characters", "utf-8", "utf-16"]
 
 
 class Span(NamedTuple):
@@ -81,24 +79,12 @@ class Source:
             self._line_starts = starts
         return self._line_starts
 
-    def position(self, offset: int, *, unit: ColumnUnit = "characters") -> Position:
-        """Return the line and column of a character offset.
-
-        Args:
-            offset: character offset; clamped to the text.
-            unit: the unit of columns: characters (code points), UTF-8 bytes or UTF-16 code units.
-        """
+    def position(self, offset: int) -> Position:
+        """Return the line and column of a character offset, which is clamped to the text."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self.line_starts, offset)
         before = self.text[self.line_starts[line - 1] : offset].removeprefix("\ufeff")
-        match unit:
-            case "characters":
-                column = len(before)
-            case "utf-8":
-                column = len(before.encode("utf-8", "surrogatepass"))
-            case "utf-16":
-                column = len(before.encode("utf-16-le", "surrogatepass")) // 2
-        return Position(line, column + 1)
+        return Position(line, len(before) + 1)
 
     def line(self, number: int) -> str:
         """Return the text of a line (1-based) without its line end."""

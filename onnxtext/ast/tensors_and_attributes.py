@@ -36,6 +36,7 @@ class AttributeType(IntEnum):
     TYPE_PROTOS = 14
 
 
+GRAPH_TYPES = (AttributeType.GRAPH, AttributeType.GRAPHS)
 ITEM_TYPES = {
     kind: AttributeType[kind.name.removesuffix("S")]
     for kind in AttributeType

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import GRAPH_TYPES, Attribute
 from onnxtext.ast.types import DecoratedDim, Dim, TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import CheckedModel, Options
@@ -19,7 +19,6 @@ from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.isolation.worker_pool import Answers, InferenceClient
 
 T = TypeVar("T")
-_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 Shape = tuple[Dim, ...]
 Key = tuple[int, str]
 """Identifies a value: (index of its graph in the order of `walk_graphs`, name of the value)."""
@@ -162,7 +161,7 @@ class _ShapeStripper:
 
     def _node(self, node: Node) -> Node:
         attributes = node.attributes
-        if any(attribute.type in _NESTING for attribute in attributes):
+        if any(attribute.type in GRAPH_TYPES for attribute in attributes):
             attributes = tuple(map(self._attribute, attributes))
         if not node.output_types and attributes is node.attributes:
             return node

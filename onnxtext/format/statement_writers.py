@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import AttributeType
+from onnxtext.ast.tensors_and_attributes import GRAPH_TYPES
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.format_in_full import write_document
 from onnxtext.format.layout_cache import Templates, interleave
@@ -37,7 +37,6 @@ MAX_STATEMENT_LENGTH = 10_000
 _MAX_REMEMBERED = 10_000
 _FIRST, _LAST = "first_of_fmt", "last_of_fmt"
 _OUTER, _OUTER_END = "g () => () {\ny = K () <a = ", ">\n}"
-_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 @dataclass(slots=True)
@@ -246,7 +245,7 @@ class NodeWriter(StatementFormatter):
         """Print a node; None if the result has other tokens than `code`."""
         assert isinstance(item, Node)
         if len(code) > MAX_STATEMENT_LENGTH and any(
-            part.type in _NESTING for part in item.attributes
+            part.type in GRAPH_TYPES for part in item.attributes
         ):
             return None
         printed = self._printer.node_text(item, self.indent)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from onnxtext.ast.model import Function, Graph, Node, OpsetImport, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor
+from onnxtext.ast.tensors_and_attributes import GRAPH_TYPES, Attribute, SparseTensor
 from onnxtext.ast.types import Type
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.decorators import decorator_lines, value_decorators
@@ -24,8 +24,6 @@ from onnxtext.printer.statement_layout import (
     value_text,
 )
 from onnxtext.printer.types_and_tensors import sparse_text
-
-_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 def opsets_text(opsets: Sequence[OpsetImport], indent: str, dialect: Dialect = ONNXTEXT) -> str:
@@ -290,7 +288,7 @@ class GraphPrinter:
         width = 0
         for attribute in attributes:
             # To print nested graphs in both layouts would take exponential time.
-            if attribute.type in _NESTING:
+            if attribute.type in GRAPH_TYPES:
                 return None
             text = attribute_text(attribute, "", self.graph_value, self.dialect)
             width += len(text) + 2

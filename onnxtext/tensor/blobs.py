@@ -17,6 +17,7 @@ MISSING = "blob-missing"
 AMBIGUOUS = "blob-ambiguous"
 DAMAGED = "blob-damaged"
 BLOB_SIZE = "blob-size"
+UNREADABLE = "weights-unreadable"
 
 PRINTED_DIGITS = 32
 """The number of hexadecimal digits of a SHA-256 that texts show: 128 bits, to avoid collisions."""

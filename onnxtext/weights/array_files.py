@@ -12,13 +12,12 @@ from typing import IO, Any
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blobs import UNREADABLE, BlobError
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
 from onnxtext.weights.statistics import NUMPY_CODES
 
-UNREADABLE = "weights-unreadable"
 MISMATCH = "data-file-mismatch"
 
 _NUMPY = NUMPY_CODES | {"bool": "b1", "complex64": "<c8", "complex128": "<c16"}

@@ -11,12 +11,11 @@ from onnxtext.ast.model import WeightPlace
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blobs import UNREADABLE, BlobError
 from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
 from onnxtext.weights.store import Store
 
 MISSING = "weights-missing"
-UNREADABLE = "weights-unreadable"
 DAMAGED = "weights-damaged"
 AMBIGUOUS = "weights-ambiguous"
 

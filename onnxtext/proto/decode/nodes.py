@@ -9,7 +9,7 @@ from functools import cached_property
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Graph, Node, Presence
 from onnxtext.ast.records import Decorator, Record
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.tensors_and_attributes import GRAPH_TYPES, Attribute
 from onnxtext.proto.decode.attributes import AttributeFields, attribute_value
 from onnxtext.proto.decode.residual_fields import residual_decorators
 from onnxtext.proto.decode.types_and_tensors import (
@@ -28,8 +28,6 @@ NO_DEFAULTS = Presence(version=1)
 
 SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
-
-_NESTING = (AttributeType.GRAPH, AttributeType.GRAPHS)
 
 
 class NodeLifter(ABC):
@@ -138,7 +136,7 @@ class NodeLifter(ABC):
         attribute = Attribute(fields.name, kind, value, fields.decorators)
         if self.careful or not fields.is_whole:
             attribute = self._careful_attribute(attribute, fields, data)
-        if small and attribute.type not in _NESTING:
+        if small and attribute.type not in GRAPH_TYPES:
             self._attributes[small] = attribute
         return attribute
 

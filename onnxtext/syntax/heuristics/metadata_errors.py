@@ -20,6 +20,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.node_errors import NAMES
+from onnxtext.syntax.heuristics.section_errors import SECTION_TERMINALS
 
 _NEXT_LINE = 20
 """Maximum number of characters between the name of a section and a `{` on the next line."""
@@ -33,7 +34,6 @@ KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
 _ONE_STRING = re.compile(r'\[[ \t]*"([^"\\]*)"[ \t]*\]')
 _MAX_VALUE_LENGTH = 1000
-_SECTION_ENDS = frozenset(word.upper() for word in SECTIONS)
 _FUNCTION = re.compile(r'(?:<[ \t]*\n?[ \t]*\w+[ \t]*:|[\w."]+[ \t]*[<(][^\n]*=>)')
 
 
@@ -203,7 +203,7 @@ def function_after_sections(context: ErrorContext) -> Iterator[Diagnosis]:
     if _FUNCTION.match(text, context.at, line_end(text, context.at) + 200) is None:
         return
     expected = set(context.expected())
-    if not _SECTION_ENDS & expected or "LESSTHAN" in expected or "WORD" in expected:
+    if not SECTION_TERMINALS & expected or "LESSTHAN" in expected or "WORD" in expected:
         return
     message = "the functions of a model belong before its sections"
     help = "move it before the first section"

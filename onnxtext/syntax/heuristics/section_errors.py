@@ -20,7 +20,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 
-_TERMINALS = frozenset(word.upper() for word in SECTIONS)
+SECTION_TERMINALS = frozenset(word.upper() for word in SECTIONS)
 _STRINGS = frozenset(("STRING", "ESCAPED_STRING"))
 _MAX_OPEN = 3
 """Maximum number of missing braces to add."""
@@ -59,7 +59,7 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
     token = context.token
     if token is None or context.name(token) != "WORD" or not begins_line(context.text, context.at):
         return
-    if _TERMINALS.isdisjoint(context.expected()):
+    if SECTION_TERMINALS.isdisjoint(context.expected()):
         return
     if token in BLOCKS and context.text[context.previous_end - 1] == "}":
         span = Span(context.previous_end - 1, context.previous_end)

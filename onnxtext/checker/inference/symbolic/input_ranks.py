@@ -21,12 +21,12 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {
     "Trilu": (1,),
 }
 """Maps each operator to the 0-based indices of the inputs that must have one element."""
-_REDUCTIONS = """
+REDUCTIONS = """
     ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
     ReduceSum ReduceSumSquare
 """
 _RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
-    **{name: {1: (1,)} for name in _REDUCTIONS.split()},
+    **{name: {1: (1,)} for name in REDUCTIONS.split()},
     "AffineGrid": {0: (3,)},
     "CenterCropPad": {1: (1,)},
     "GridSample": {0: (4, 5)},

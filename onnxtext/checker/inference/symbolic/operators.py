@@ -18,7 +18,7 @@ from onnxtext.checker.inference.symbolic import (
 )
 from onnxtext.checker.inference.symbolic.attention import standard_attention
 from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
-from onnxtext.checker.inference.symbolic.input_ranks import require_ranks
+from onnxtext.checker.inference.symbolic.input_ranks import REDUCTIONS, require_ranks
 from onnxtext.checker.inference.symbolic.input_relations import require_relations
 from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
 from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
@@ -244,10 +244,6 @@ _BROADCAST = """
     Add And BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max
     Mean Min Mod Mul Or Pow Sub Sum Where Xor
 """
-_REDUCTIONS = """
-    ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
-    ReduceSum ReduceSumSquare
-"""
 _WITH_CONSTANTS = """
     ConstantOfShape Expand OneHot Pad Range Reshape Resize Slice Split Squeeze Tile TopK Unsqueeze
     Upsample
@@ -257,7 +253,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     **dict.fromkeys(_SAME.split(), lambda call: call.shape(0)),
     **dict.fromkeys(_BROADCAST.split(), _elementwise),
     **dict.fromkeys(("Max", "Mean", "Min", "Sum"), _variadic),
-    **dict.fromkeys(_REDUCTIONS.split(), _reduce),
+    **dict.fromkeys(REDUCTIONS.split(), _reduce),
     "ArgMax": _arg_reduce,
     "ArgMin": _arg_reduce,
     "AveragePool": convolution_and_pooling.pool,
@@ -340,7 +336,7 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
 _WITH_AXES = frozenset(("CumSum", "MeanVarianceNormalization"))
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split()) - _WITH_AXES
 """Operators whose output shapes and errors depend only on input shapes, not on attributes."""
-CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + _REDUCTIONS).split())
+CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """
     AffineGrid ArrayFeatureExtractor Col2Im CumProd CumSum GatherElements GatherND ReverseSequence
