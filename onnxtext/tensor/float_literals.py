@@ -131,14 +131,14 @@ def float32_text(bits: int, *, point: bool = False) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def float64_text(bits: int, *, point: bool = False) -> str:
+def float64_text(bits: int) -> str:
     """Return the shortest decimal that reads as exactly these float64 bits.
 
-    The arguments and the spelling are those of `float32_text`.
+    The spelling is that of `float32_text` without `point`.
     """
     if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
         return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)
-    return _spell(orjson.dumps(struct.unpack("<d", struct.pack("<Q", bits))[0]).decode(), point)
+    return _spell(orjson.dumps(struct.unpack("<d", struct.pack("<Q", bits))[0]).decode(), False)
 
 
 def _spell(text: str, point: bool) -> str:

@@ -137,16 +137,22 @@ def weighted(operator: str, *shifts: int) -> bytes:
     return helper.make_model(helper.make_graph(nodes, "g", [], [], weights)).SerializeToString()
 
 
-@pytest.fixture
-def conflict(tmp_path: Path) -> Repository:
-    """A merge with a conflict: an operator on both sides, a weight on theirs."""
-    repository = create(tmp_path)
+def diverged(path: Path) -> Repository:
+    """Commit a change of an operator and a weight here and, in conflict, in the branch `theirs`."""
+    repository = create(path)
     repository.onnxtext("git", "install", "--mode", "filter")
     repository.commit("base", m=weighted("Relu", 0, 1000))
     repository.git("checkout", "-q", "-b", "theirs")
     repository.commit("theirs", m=weighted("Elu", 0, 3000))
     repository.git("checkout", "-q", "-")
     repository.commit("ours", m=weighted("Tanh", 2000, 1000))
+    return repository
+
+
+@pytest.fixture
+def conflict(tmp_path: Path) -> Repository:
+    """A merge with a conflict: an operator on both sides, a weight on theirs."""
+    repository = diverged(tmp_path)
     assert repository.git("merge", "theirs", check=False).status == 1
     return repository
 
@@ -205,14 +211,8 @@ def test_adding_conflict_markers_loses_no_weights(conflict: Repository) -> None:
 
 @pytest.mark.thorough
 def test_a_rebase_loses_no_weights(tmp_path: Path) -> None:
-    repository = create(tmp_path)
-    repository.onnxtext("git", "install", "--mode", "filter")
-    repository.commit("base", m=weighted("Relu", 0, 1000))
-    repository.git("checkout", "-q", "-b", "topic")
-    repository.commit("theirs", m=weighted("Elu", 0, 3000))
-    repository.git("checkout", "-q", "-")
-    repository.commit("ours", m=weighted("Tanh", 2000, 1000))
-    repository.git("checkout", "-q", "topic")
+    repository = diverged(tmp_path)
+    repository.git("checkout", "-q", "theirs")
     main = repository.git("rev-parse", "--abbrev-ref", "@{-1}").text.strip()
     assert repository.git("rebase", main, check=False).status == 1
     assert b"base64" not in repository.read("m.onnx")
