@@ -141,7 +141,7 @@ def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...
     items = value.items
     repetitions = value.count - len(items)
     if isinstance(items[0], Float32):
-        parts = [item.bits.to_bytes(4, "little") for item in items if isinstance(item, Float32)]
+        parts = [item.bits.to_bytes(4, "little") for item in items]
         return Floats(b"".join(parts) + parts[-1] * repetitions)
     expanded: Any = items + items[-1:] * repetitions
     return expanded  # type: ignore[no-any-return]

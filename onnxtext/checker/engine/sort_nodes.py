@@ -44,7 +44,7 @@ def _names_used_by(node: Node) -> Iterator[str]:
     yield from used_names(node)
     for graph in walk_graphs(node):
         for output in graph.outputs:
-            yield output if isinstance(output, str) else output.name
+            yield output.name
 
 
 def sorted_order(nodes: list[Node]) -> list[int] | None:

@@ -345,7 +345,7 @@ def with_special(signature: Signature, node: Node, inputs: Texts, output_types: 
         special = _quantized_product
     elif special is None or signature.origin or signature.domain not in ("", "ai.onnx.ml"):
         return output_types
-    computed = None if special is None else special(node, inputs)
+    computed = special(node, inputs)
     return (computed, *output_types[1:]) if computed is not None else output_types
 
 
