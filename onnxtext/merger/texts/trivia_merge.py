@@ -56,15 +56,15 @@ def drop_deleted_comments(listed: MergedList, versions: Sequence[ListItems]) -> 
         listed: the merged list; changed in place.
         versions: the list in the base, ours and theirs.
     """
-    new = [chunk for chunk in listed.chunks if chunk.versions[0] is None and "#" in chunk.lead]
+    new = [item for item in listed.items if item.versions[0] is None and "#" in item.lead]
     if not new:
         return
     base, ours, theirs = [comments_in(*version.blanks()) for version in versions]
-    between = [text for chunk in listed.chunks for text in (chunk.lead, chunk.tail)]
+    between = [text for item in listed.items for text in (item.lead, item.tail)]
     merged = comments_in(listed.behind, *between, listed.suffix)
     deleted = (merged - kept_comments(base, ours, theirs)) & base
-    for chunk in new:
-        chunk.lead = _without(chunk.lead, deleted)
+    for item in new:
+        item.lead = _without(item.lead, deleted)
 
 
 def with_comments(blanks: str, comments: list[str]) -> str:
