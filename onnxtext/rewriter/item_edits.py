@@ -13,9 +13,9 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import read_tokens
-from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.merger.texts import construct_rules
 from onnxtext.merger.texts.item_keys import key_of
 from onnxtext.merger.texts.text_parts import (

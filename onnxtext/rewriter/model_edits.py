@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from onnxtext.ast.model import Model
-from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.format.concrete_syntax_tree import Tree, build_tree, top_level
+from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.text_parts import ListItems, fill_items
 from onnxtext.printer.models import graph_printer
