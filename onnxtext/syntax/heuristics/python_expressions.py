@@ -135,12 +135,12 @@ def called_values(context: ErrorContext) -> Iterator[Diagnosis]:
     if index is None or not (in_attributes(context) or "(" in done[index:]):
         return
     start = _skip_blanks(context.text, done[index].end)
-    match = _CALL.match(context.text, start, context.line_end)
+    match = _CALL.match(context.text, start, context.line_limit)
     if match is None or match[0].rstrip() in ELEMENTS:
         return
     if not {"attribute", "node", "parameter"} & context.rules:
         return
-    tokens = context.lexer.tokens(context.text, match.end(), context.line_end)
+    tokens = context.lexer.tokens(context.text, match.end(), context.line_limit)
     end = closing_index(tokens)
     if (
         end is None

@@ -47,16 +47,14 @@ _SECOND_MODEL = re.compile(r"^[ \t]*<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)
 
 _TAG = re.compile(
     r"</?(?P<name>!doctype|br|hr|img|p|div|span|pre|code|html|head|body|b|i|em|strong|font|table"
-    r"|tr|td|li|ul|ol|h[1-6]|a|sub|sup|details|summary|section|article)(?: [^<>\n]*)?/?>",
+    r"|tr|td|li|ul|ol|h[1-6]|a|sub|sup|details|summary|section|article)"
+    r"(?: +[\w-]+(?:=\"[^\"<>\n]*\")?)* */?>",
     re.IGNORECASE,
 )
 _BLANK_REST = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _WITHOUT_CLOSING_TAG = frozenset(("!doctype", "br", "hr", "img"))
-_HERE_DOCUMENT = re.compile(
-    r"\A\s*(?P<command>(?:cat|tee)\b[^\n]*<<-?[ \t]*[\"']?(?P<word>\w+)[\"']?[^\n]*)$"
-    r"|^[ \t]*(?P<end>EO[FTLM]|_EO[FTLM]_?)[ \t\r]*$",
-    re.MULTILINE,
-)
+_SHELL_COMMAND = re.compile(r"\s*((?:cat|tee)\b[^\n]*<<-?[ \t]*[\"']?(?P<word>\w+)[\"']?[^\n]*)")
+_SHELL_END = re.compile(r"^[ \t]*(EO[FTLM]|_EO[FTLM]_?)[ \t\r]*$", re.MULTILINE)
 
 
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
@@ -269,6 +267,9 @@ def _tags(source: Source, starts: list[int]) -> Diagnostic | None:
     must be alone on its line.
     """
     text = source.text
+    line_end = text.find("\n", starts[0]) % (len(text) + 1)
+    if _TAG.search(text, line_start(text, starts[0]), line_end) is None:
+        return None
     tags = list(_outside_strings(text, _TAG))
     closed = {match["name"].lower() for match in tags if match[0][1] == "/"}
     closed |= _WITHOUT_CLOSING_TAG
@@ -302,13 +303,15 @@ def _whole_line(text: str, span: Span) -> Span | None:
 def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
     """Recognize the lines around a here-document of a shell: `cat > m.onnxtxt <<EOF` and `EOF`."""
     text = source.text
-    found = list(_outside_strings(text, _HERE_DOCUMENT))
-    command = next((match for match in found if match["command"]), None)
-    spans = [Span(*match.span(match.lastgroup or 0)) for match in found if match["end"]]
+    command = _SHELL_COMMAND.match(text)
     if command is not None:
-        word = re.compile(rf"^{command['word']}[ \t\r]*$", re.MULTILINE)
-        ends = [Span(*match.span()) for match in _outside_strings(text, word)]
-        spans = [Span(*command.span("command")), *ends[:1]]
+        word = re.compile(rf"^({command['word']})[ \t\r]*$", re.MULTILINE)
+        ends = islice(_outside_strings(text, word), 1)
+        spans = [Span(*match.span(1)) for match in (command, *ends)]
+    elif _SHELL_END.match(text, line_start(text, starts[0])) is not None:
+        spans = [Span(*match.span(1)) for match in _outside_strings(text, _SHELL_END)]
+    else:
+        return None
     if not _reach(text, spans, starts[0]):
         return None
     message = f"`{text[slice(*spans[0])].strip()}` belongs to a here-document of a shell"
