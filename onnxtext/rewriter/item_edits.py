@@ -28,6 +28,7 @@ from onnxtext.printer.quoting import quote_word
 from onnxtext.rewriter.item_pairs import (
     PATHS,
     has_other_path,
+    may_name,
     pair_edited,
     pair_spellings,
 )
@@ -245,7 +246,9 @@ class ItemEdits:
             CannotEdit: the text has no place for a difference.
         """
         is_same = base.body == theirs.body or base.token_texts() == theirs.token_texts()
-        if is_same and not (self.renamed and ours.origin in ("section", "metadata_item")):
+        if is_same and not (
+            ours.origin in ("section", "metadata_item") and may_name(ours.body, self.renamed)
+        ):
             return
         versions = (ours, base, theirs)
         origin = ours.origin

@@ -44,6 +44,11 @@ def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
     return {name: name for name in before if before[name] != now.get(name)} | result
 
 
+def may_name(text: str, renamed: Mapping[str, str | None]) -> bool:
+    """Whether a part of a text may contain one of the renamed names; a fast test."""
+    return bool(renamed) and ("\\" in text or any(name in text for name in renamed))
+
+
 def _lists_of_names(model: Model) -> dict[str, set[str]]:
     """Map the name of each declared value to the lists that declare it."""
     result: dict[str, set[str]] = defaultdict(set)

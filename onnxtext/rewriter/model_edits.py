@@ -13,7 +13,7 @@ from onnxtext.merger.texts.text_parts import ListItems, fill_items
 from onnxtext.printer.models import graph_printer
 from onnxtext.printer.sections import section_parts
 from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
-from onnxtext.rewriter.item_pairs import renamed_names
+from onnxtext.rewriter.item_pairs import may_name, renamed_names
 from onnxtext.rewriter.text_edits import TextEdits
 
 _NO_GRAPH = "g () => () {}\n\n"
@@ -55,19 +55,26 @@ def edit_sections(
         renamed: the result of `renamed_names`.
     """
     before, after = _sections(old), _sections(new)
-    if not before or (before == after and not renamed):
+    # The sections follow the last node.
+    last = max(
+        [node.at for owner in (old.graph, *old.functions) for node in owner.nodes], default=0
+    )
+    if not before or (before == after and not may_name(edits.text[last:], renamed)):
         return
     ours = read_model(edits.text.replace("\ufeff", " ", 1), old)  # the offsets stay
-    lists = [ours, _read_printed(_NO_GRAPH + before), _read_printed(_NO_GRAPH + after)]
-    for listed in lists:
+    base = _read_printed(_NO_GRAPH + before)
+    theirs = base if before == after else _read_printed(_NO_GRAPH + after)
+    for listed in (ours, base, theirs):
         listed.items = [
             item
             for item in listed.items
             if item.part.origin == "section"
             and not item.part.body.startswith(("encoding", "resources"))
         ]
+    if before == after and not any(may_name(item.part.body, renamed) for item in ours.items):
+        return
     try:
-        ItemEdits(edits, renamed).items(lists[0], lists[1], lists[2], commas=False)
+        ItemEdits(edits, renamed).items(ours, base, theirs, commas=False)
     except CannotEdit:
         edits.edits.clear()
 
