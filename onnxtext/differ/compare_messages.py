@@ -13,8 +13,8 @@ from onnxtext.differ.result import Category
 from onnxtext.differ.statement_encoding import rename_tensors
 from onnxtext.printer.quoting import quote_string
 from onnxtext.printer.records import value_text
+from onnxtext.proto.convert_records import lift_record
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
-from onnxtext.proto.generic_records import lift_record
 
 KEYS = {
     "StringStringEntryProto": "key",

@@ -9,13 +9,13 @@ raises an `OnnxTextError`.
 from __future__ import annotations
 
 from onnxtext.editing.apply import EditResult, apply
-from onnxtext.editing.change_shapes import set_shape
 from onnxtext.editing.extraction import extract
 from onnxtext.editing.header_and_metadata import set_opset, strip
 from onnxtext.editing.make_symbolic import make_symbolic
 from onnxtext.editing.nodes import insert, remove, set_attribute
 from onnxtext.editing.rename_values import rename
 from onnxtext.editing.replace_weights import replace_weight
+from onnxtext.editing.set_shapes import set_shape
 from onnxtext.editing.symbolic_obstacles import Obstacle
 from onnxtext.editing.write_inferred_types import write_types
 

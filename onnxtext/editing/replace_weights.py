@@ -18,8 +18,8 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import describe_contradiction
-from onnxtext.editing.change_shapes import type_declarations
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.set_shapes import type_declarations
 from onnxtext.proto.decode.lift import lift_fragment
 
 if TYPE_CHECKING:

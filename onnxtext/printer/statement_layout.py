@@ -321,7 +321,7 @@ class ListText:
     def of(
         cls, before: str, items: Sequence[str], brackets: str, indent: str, comma: str = ","
     ) -> ListText:
-        """Return both layouts of a list, given the texts of its items (`layout.one_per_line`)."""
+        """Return a list, on one line and on several lines, given the texts of its items."""
         flat = f"{brackets[0]}{flat_items(items, brackets[1])}{brackets[1]}"
         return cls(
             before, None if "\n" in flat else flat, one_per_line(items, brackets, indent, comma)

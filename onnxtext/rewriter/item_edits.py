@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply the differences of two printed models to a text, item by item.
 
-The text has the same meaning as the printed model before the edit, but any layout, spelling and
-order of items. So each item of the text is paired with an item of that model, and this one with an
-item of the edited model. If the two printed items differ, only the differences are written into the
-text: in lists item by item, in other constructs part by part, in the smallest parts token by token.
+The text means the same as the printed model before the edit, but its layout, spelling and order of
+items may differ. So each item of the text is paired with an item of this printed model, and that
+item with one of the edited printed model. If the two printed items differ, only the differences are
+written into the text: in lists item by item, in other constructs part by part, in the smallest
+parts token by token.
 """
 
 from __future__ import annotations

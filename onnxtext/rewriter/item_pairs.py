@@ -18,7 +18,7 @@ Key = Callable[[Item], Hashable]
 
 
 PATHS = frozenset(("metadata_item", "annotation"))
-"""Items of sections that begin with a path."""
+"""The kinds of items in sections that begin with a path."""
 
 
 def has_other_path(ours: TextPart, base: TextPart) -> bool:

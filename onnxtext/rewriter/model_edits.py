@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.format.concrete_syntax_tree import Tree, build_tree, top_level
 from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.texts.lazy_read import read_model
@@ -56,9 +56,8 @@ def edit_sections(
     """
     before, after = _sections(old), _sections(new)
     # The sections follow the last node.
-    last = max(
-        [node.at for owner in (old.graph, *old.functions) for node in owner.nodes], default=0
-    )
+    owners: list[Graph | Function] = [old.graph, *old.functions]
+    last = max([node.at for owner in owners for node in owner.nodes], default=0)
     if not before or (before == after and not may_name(edits.text[last:], renamed)):
         return
     ours = read_model(edits.text.replace("\ufeff", " ", 1), old)  # the offsets stay

@@ -97,7 +97,7 @@ def _repeat_last(element: ElementType, values: NDArray[Any], count: int) -> Repe
     def last(times: int) -> NDArray[Any]:
         return np.repeat(values[-1:], times, axis=0)
 
-    missing = -len(values) % group  # begin the repeated units at a byte
+    missing = -len(values) % group  # the repeated units begin at a byte boundary
     start = _raw_bytes(element, np.concatenate([values, last(missing)]))
     times, rest = divmod(count - len(values) - missing, group)
     return Repetition.of(

@@ -12,8 +12,8 @@ import pytest
 
 import onnxtext
 from onnxtext.checker.isolation import worker_pool
-from onnxtext.checker.isolation.worker_client import Failure
 from onnxtext.checker.isolation.worker_pool import InferenceClient
+from onnxtext.checker.isolation.worker_process import Failure
 from onnxtext.diagnostics import Diagnostic
 from tests.seeds import fresh_seed
 

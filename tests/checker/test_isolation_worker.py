@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.isolation import spawn, worker_client, worker_pool
+from onnxtext.checker.isolation import spawn, worker_pool, worker_process
 from onnxtext.checker.isolation.limit_watch import LimitWatch, memory_of
-from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
 from onnxtext.checker.isolation.worker_main import make_frame
 from onnxtext.checker.isolation.worker_pool import POOL
+from onnxtext.checker.isolation.worker_process import Worker, WorkerDied
 from tests.checker.test_isolation import CALM, CODE, bomb
 
 pytestmark = pytest.mark.thorough
@@ -74,7 +74,7 @@ def test_a_request_to_a_killed_child_can_be_repeated(name: str, kind: str) -> No
     script = f"""
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-from onnxtext.checker.isolation.worker_client import Worker, WorkerDied
+from onnxtext.checker.isolation.worker_process import Worker, WorkerDied
 worker = Worker()
 worker.ask(5, 1 << 30, "model", b"")
 os.kill(worker._child.pid, signal.{name})
@@ -99,8 +99,8 @@ def test_a_looping_child_ends_with_its_parent(forked: bool, tmp_path: Path) -> N
     script = f"""
 import sys
 {"import onnxtext.cli.main" if forked else ""}
-from onnxtext.checker.isolation import spawn, worker_client
-worker = worker_client.Worker()
+from onnxtext.checker.isolation import spawn, worker_process
+worker = worker_process.Worker()
 assert (worker._child._spawned is None) is {forked}
 print(worker._child.pid, flush=True)
 worker.ask(60, 1 << 30, "model", open({str(data)!r}, "rb").read())
@@ -206,7 +206,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     """Children cannot limit their memory on macOS and Windows."""
     worker = Worker()
     worker.ask(5, 1 << 30, "model", b"")
-    monkeypatch.setattr(worker_client, "_LIMITED", False)
+    monkeypatch.setattr(worker_process, "_LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", lambda pid: 1 << 40)
     with pytest.raises(WorkerDied) as caught:
@@ -262,7 +262,7 @@ def windows(fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch) -> 
     """Remove the functions that parent and child lack on Windows."""
     monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
-    monkeypatch.setattr(worker_client, "_LIMITED", False)
+    monkeypatch.setattr(worker_process, "_LIMITED", False)
     for module, name in ((os, "set_blocking"), (select, "poll"), (signal, "SIGPIPE")):
         monkeypatch.delattr(module, name, raising=False)
 

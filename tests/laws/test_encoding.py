@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 import onnxtext
 from onnxtext.ast import EncodingHabit
 from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.proto.convert_records import known_values
 from onnxtext.proto.descriptors import FieldSpec, message_spec
 from onnxtext.proto.encoding_habits import Encoder, observe_habits
-from onnxtext.proto.generic_records import known_values
 from onnxtext.wire.reader import WireField, read_fields, read_varint
 from onnxtext.wire.writer import (
     END_GROUP,

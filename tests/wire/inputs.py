@@ -11,8 +11,8 @@ import random
 import struct
 from collections.abc import Sequence
 
+from onnxtext.proto.convert_records import known_values
 from onnxtext.proto.descriptors import FieldSpec, message_spec
-from onnxtext.proto.generic_records import known_values
 from onnxtext.wire.reader import WireError, read_fields, read_varint
 from onnxtext.wire.writer import END_GROUP, FIXED32, FIXED64, GROUP, LENGTH, VARINT, varint
 

@@ -130,8 +130,8 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
 _HELP = {
     DECORATOR: (
         "the arguments of @value_info must be the words `initializers`, `inputs`, `outputs`, "
-        "`values` and `nodes`, or names of values as strings, in the order of the list; "
-        '`without: ["name"]` after them leaves values out'
+        "`values` and `nodes`, or names of values as strings, in the order of the `value_info` "
+        'list; `without: ["name"]` after them leaves values out'
     ),
     INITIALIZERS: (
         "the arguments of @initializers must be the words `inputs` and `values`, or names of "

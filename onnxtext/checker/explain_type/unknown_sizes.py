@@ -45,13 +45,13 @@ def start_of_sentence(operator: str, count: int) -> str:
 def operator_reason(
     node: Node, scope: Scope, facts: NodeFacts | None = None, part: TypePart = RANK
 ) -> str:
-    """Return a sentence that explains why a size of a node's output is unknown.
+    """Return a sentence that explains why the rank or a size of a node's output is unknown.
 
     Args:
         node: the node.
         scope: the graph or function body that contains the node.
         facts: the facts about the node's inputs; None for an unknown operator.
-        part: the part of the output that has the unknown size.
+        part: what is unknown.
     """
     operator = quote(node.op_type)
     domain = plain_domain(node.domain)

@@ -39,7 +39,7 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.operators import OPERATORS
-from onnxtext.checker.isolation.worker_client import Failure
+from onnxtext.checker.isolation.worker_process import Failure
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -367,7 +367,7 @@ class Drawing:
                 drawn[before[same - 1]]["edges"].append(
                     {"from": sources[0], "to": targets[0], "value": value, "type": type, **change}
                 )
-            if targets[-1] in holders:  # the user is the node itself, not a node in its graphs
+            if targets[-1] in holders:  # the node itself uses the value, not a node in its graphs
                 targets = (*targets, targets[-1])
             for part, field in ((sources, "makes"), (targets, "uses")):
                 for outer, inner in pairwise(part):

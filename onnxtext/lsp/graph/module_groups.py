@@ -114,7 +114,13 @@ def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], d
 
 
 def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path:
-    """Return the path of a node; `labels` caches the paths in labels."""
+    """Return the path of the module that contains a node.
+
+    Args:
+        node: the node.
+        classes: receives the class name of each module on the path, if the metadata has it.
+        labels: caches the path that is parsed from a label, or from the name of an output.
+    """
     if node.metadata or node.decorators:
         entries = dict(node.metadata)
         for decorator in node.decorators:

@@ -20,7 +20,7 @@ Version = tuple[str, Model]
 """A text and its syntax tree."""
 Key = tuple[Hashable, int]
 """Identifies a statement in all versions: what the statement defines, and the 1-based number of the
-statement among those that define the same, such as in the two branches of an `If`."""
+statement among those that define the same. For example, both branches of an `If` may define `y`."""
 _END: Key = (None, 0)
 """Takes the place of a statement's key for comments that follow the last statement."""
 

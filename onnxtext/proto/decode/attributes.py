@@ -93,8 +93,8 @@ class AttributeFields:
 
     def record(self) -> ast.Record:
         """Decode the whole message to a record, without its name and doc string."""
+        from onnxtext.proto.convert_records import lift_record
         from onnxtext.proto.descriptors import message_spec
-        from onnxtext.proto.generic_records import lift_record
 
         record = lift_record(message_spec("AttributeProto"), self.data)
         return ast.Record(tuple([f for f in record.fields if f.key not in ("name", "doc_string")]))
@@ -186,7 +186,8 @@ def expressible_sparse(data: Data) -> ast.SparseTensor | None:
 def expressible_type(data: Data) -> ast.Type | None:
     """Lift a `TypeProto`; return None if the syntax cannot express it in an attribute."""
     result = lift_type(data)
-    # Where a tensor is allowed too, the parser reads `undefined` as a type only with brackets.
+    # The value of an attribute may be a type or a tensor. So the parser reads `undefined` as a type
+    # only if brackets follow.
     if isinstance(result, (ast.TensorType, ast.SparseTensorType)) and result.element == "undefined":
         return None
     return result

@@ -13,6 +13,7 @@ from onnxtext.ast.model import Fragment, Presence, ValueInfo
 from onnxtext.ast.records import Record
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.ast.types import Type
+from onnxtext.proto.convert_records import lift_record
 from onnxtext.proto.decode.attributes import (
     expressible_sparse,
     expressible_tensor,
@@ -22,7 +23,6 @@ from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.types_and_tensors import Data, lift_entry
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower import LowerError, lower_fragment
-from onnxtext.proto.generic_records import lift_record
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import FragmentItem

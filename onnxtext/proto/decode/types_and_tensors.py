@@ -68,8 +68,8 @@ def lift_opset(data: Data) -> ast.OpsetImport:
 
 def lift_configuration(data: Data) -> ast.Configuration:
     """Lift a `DeviceConfigurationProto`."""
+    from onnxtext.proto.convert_records import lift_record
     from onnxtext.proto.descriptors import message_spec
-    from onnxtext.proto.generic_records import lift_record
 
     name = ""
     fields = []
@@ -97,8 +97,8 @@ def lift_annotation(data: Data) -> ast.Annotation:
 
 def device_decorator(data: Data) -> ast.Decorator:
     """Return `@device("id", …)` for a `NodeDeviceConfigurationProto`."""
+    from onnxtext.proto.convert_records import lift_record
     from onnxtext.proto.descriptors import message_spec
-    from onnxtext.proto.generic_records import lift_record
 
     fields = lift_record(message_spec("NodeDeviceConfigurationProto"), data).fields
     if fields and fields[0].key == "configuration_id":

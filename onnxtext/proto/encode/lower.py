@@ -13,11 +13,11 @@ from functools import cache
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Record
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.proto.convert_records import RecordError, lower_record
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
-from onnxtext.proto.generic_records import RecordError, lower_record
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.select_core import core
 from onnxtext.tensor.blobs import BlobSource
@@ -91,7 +91,7 @@ def lower_guarded(
         if core() == "python":
             raise
         lowering = Lowering(*options, verified=verified, guard=guard)
-        pieces = lowering.model(model)  # in Python, which raises the first error in the text
+        pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
     return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type

@@ -239,7 +239,8 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
         )
     if values and attribute.type not in (AttributeType.STRING, AttributeType.STRINGS):
         raise SemanticError(
-            "only an attribute with strings can have `@values`", help="remove the decorator"
+            "only an attribute of type string or strings can have `@values`",
+            help="remove the decorator",
         )
     bare = replace(attribute, decorators=())
     return FormalAttribute(bare, required, tuple(map(to_text, values)), _text(arguments, "doc"))

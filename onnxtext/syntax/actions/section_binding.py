@@ -249,7 +249,7 @@ class SectionBinding:
         Args:
             root: the graph or function at which the path begins; an empty path names it.
             path: alternating names of nodes and attributes.
-            token: the token that errors in the path mark.
+            token: the token at which errors in the path are reported.
 
         Raises:
             SemanticError: the path leads to no graph.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onnxtext.diagnostics import Edit
-from onnxtext.syntax.actions.comma_fixes import comma_edits, move_edits
+from onnxtext.syntax.actions.number_list_commas import comma_edits, move_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 

@@ -9,7 +9,6 @@ from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
-from onnxtext.syntax.actions.comma_fixes import comma_edits, move_edits
 from onnxtext.syntax.actions.external_data import external_data
 from onnxtext.syntax.actions.literals import (
     DataCall,
@@ -22,6 +21,7 @@ from onnxtext.syntax.actions.literals import (
     TypedText,
     nested_items,
 )
+from onnxtext.syntax.actions.number_list_commas import comma_edits, move_edits
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal, token_of
 from onnxtext.syntax.actions.types import scalar_type

@@ -10,7 +10,7 @@ from math import inf
 
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.actions.comma_fixes import changed_commas, move_edits
+from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import BAD_KIND
 from onnxtext.syntax.heuristics.attribute_value_errors import ATTRIBUTE_TYPES
