@@ -94,9 +94,9 @@ class Recovery:
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
         self._errors = semantic_errors
-        # These are offsets. Errors up to `_reported` are not reported again. After an error, parsing
-        # last resumed at `_resumed`; a diagnosis that begins before it is a consequence of that
-        # error. `_skipped` is the end of the text that a diagnosis has skipped.
+        # These are offsets. Errors up to `_reported` are not reported again. After an error,
+        # parsing last resumed at `_resumed`; a diagnosis that begins before it is a consequence of
+        # that error. `_skipped` is the end of the text that a diagnosis has skipped.
         self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
