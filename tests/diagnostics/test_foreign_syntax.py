@@ -47,6 +47,8 @@ NODES = [
         "TensorProto.INT64",
         "Cast <to = 7> (x)",
     ),
+    ("Cast <to = np.float32> (x)", "unknown-type", "np.float32", "Cast <to = 1> (x)"),
+    ("Cast <to = np.bool_> (x)", "unknown-type", "np.bool_", "Cast <to = 9> (x)"),
     (
         "Op <value = torch.float32[1] {1}> (x)",
         "unknown-type",
@@ -561,3 +563,15 @@ def test_no_fix_of_stray_quotes_removes_other_text(quotes: str, after: str) -> N
     if found.fix is not None:
         assert found.fix.apply(text) == text.replace('"""', "", 1)
     assert (found.fix is not None) == (after != "")
+
+
+def test_the_type_of_an_attribute_is_only_proposed() -> None:
+    (found,) = found_in(f"{HEADER}{HEAD}  y = Op <a = torch.int64> (x)\n}}\n")
+    assert found.fix is not None
+    assert (found.fix.applicability, found.fix.edits[0].text) == ("unsafe", "int64")
+
+
+def test_an_attribute_after_an_unclosed_body_is_not_called_a_value() -> None:
+    body = "  y = Scan <\n    body = b (float z) => (float w) {\n      w = Relu (z)\n"
+    found = found_in(f"{HEADER}{HEAD}{body}    num_scan_inputs = 1,\n  > (x)\n}}\n")
+    assert place(found[0]) == "num_scan_inputs"

@@ -45,6 +45,7 @@ _CONTAINERS = {
 }  # fmt: skip
 _PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
 _BLANKS = re.compile(r"[ \t]*")
+_REST_OF_LINE = re.compile(r"[ \t\r]*(?:#|$)", re.MULTILINE)
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
 _NEAR = 20_000
 """Maximum number of characters before a name in which to search for its definition or use."""
@@ -119,7 +120,8 @@ def values_as_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         if value[0] == '"' or re.search(used, context.text[near], re.MULTILINE) is None:
             return
     elif done[-1] == "=" and context.name(token) in {"INT", "FLOAT", "NUMBERS", "NESTED"}:
-        assert token is not None
+        if token is None or not _REST_OF_LINE.match(context.text, token.end):
+            return  # `axis = 1,` is an attribute
         value, help = token, "write an initializer in the `<…>` of the graph, or a node `Constant`"
     else:
         return
