@@ -8,15 +8,16 @@ same way, and the name cannot mean anything else.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.map_names import Scope, map_all_names
-from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
 from onnxtext.merger.value_names import ValueNames, ValueScope
+from onnxtext.printer.models import print_fragment
 
 ScopeKey = FunctionKey | None
 """The key of a function, or None for the main graph."""
@@ -100,25 +101,36 @@ def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, Fu
             {function_key(function): function for function in model.functions}
             for model in (base, side, kept)
         ]
-        gone = [key for key in before if key not in {*after, *_called(side)} and key in others]
+        still_used = {*after, *_called(side)}
+        gone = [key for key in before if key not in still_used and key in others]
         taken = {*before, *others, *_called(base), *_called(kept)}
         new = [key for key in after if key not in taken]
         if not gone or not new:
             break
-        old_forms, new_forms = [
-            {key: _form(functions[key])[0] for key in keys}
+        old_keys, new_keys = (
+            _keys_by_form({key: functions[key] for key in keys})
             for functions, keys in ((before, gone), (after, new))
-        ]
+        )
         pairs = {
-            old: next(key for key in new if new_forms[key] == form)
-            for old, form in old_forms.items()
-            if [*old_forms.values()].count(form) == [*new_forms.values()].count(form) == 1
+            keys[0]: new_keys[form][0]
+            for form, keys in old_keys.items()
+            if len(keys) == len(new_keys.get(form, ())) == 1 and keys[0][0] == new_keys[form][0][0]
         }
-        pairs = {old: key for old, key in pairs.items() if old[0] == key[0]}
         if not pairs:
             break
         found |= pairs
     return found
+
+
+def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[FunctionKey]]:
+    """Group the keys of functions by what the functions compute; the functions are changed.
+
+    Functions in a group differ only in their names, their metadata and the names of values.
+    """
+    result: dict[str, list[FunctionKey]] = defaultdict(list)
+    for key, function in functions.items():
+        result[print_fragment(Fragment(_form(function)[0]))].append(key)
+    return result
 
 
 def _called(model: Model) -> set[FunctionKey]:
@@ -245,7 +257,7 @@ def _same_values(
     values = {value.name: value for value in _with_values(base)}
     others = {value.name: value for value in _with_values(side)}
     made = {name: (at, node) for node in old.nodes for at, name in enumerate(node.outputs)}
-    while True:
+    for _ in range(_MAX_ROUNDS):  # a value is uncertain if its node uses another uncertain value
         _map(base, mapping)
         different = [
             name
@@ -262,6 +274,7 @@ def _same_values(
             return mapping
         for name in different:
             del mapping[name]
+    return {}
 
 
 def _map(scope: Scope, mapping: Mapped) -> None:
@@ -311,6 +324,7 @@ def _new_orders(base: Model, side: Model, kept: Model) -> dict[FunctionKey, list
     """
     result: dict[FunctionKey, list[int]] = {}
     before, after, others = map(_scopes, (base, side, kept))
+    calls = [_calls_by_key(model) for model in (base, side, kept)]
     for key, function in before.items():
         if key is None or key not in after or key not in others:
             continue
@@ -322,17 +336,23 @@ def _new_orders(base: Model, side: Model, kept: Model) -> dict[FunctionKey, list
         order = [old.index(name) for name in new]
         inputs = [function.inputs[at] for at in order]
         if replace(function, inputs=inputs) == after[key] and _calls_follow(
-            key, order, base, side, kept
+            order, *[found.get(key, []) for found in calls]
         ):
             result[key] = order
     return result
 
 
 def _calls_follow(
-    key: FunctionKey, order: list[int], base: Model, side: Model, kept: Model
+    order: list[int], old: Sequence[Node], new: Sequence[Node], others: Sequence[Node]
 ) -> bool:
-    """Whether a side has reordered the inputs of all calls of a function, at least of one."""
-    old, new, others = [_calls(model, key) for model in (base, side, kept)]
+    """Whether a side has reordered the inputs of all calls of a function, at least of one.
+
+    Args:
+        order: the new inputs of the function: the indices of the old ones.
+        old: the calls in the base.
+        new: the calls in this side.
+        others: the calls in the other side.
+    """
     if any(len(node.inputs) != len(order) for node in (*old, *new, *others)):
         return False
     by_outputs = {node.outputs: node for node in new}
@@ -342,8 +362,12 @@ def _calls_follow(
     ) and any(node.inputs != match.inputs for node, match in pairs)
 
 
-def _calls(model: Model, key: FunctionKey) -> list[Node]:
-    return [node for node in walk_nodes(model) if _operator(node) == key]
+def _calls_by_key(model: Model) -> dict[FunctionKey, list[Node]]:
+    """Return the nodes of a model by the operator or function that they call."""
+    result: dict[FunctionKey, list[Node]] = defaultdict(list)
+    for node in walk_nodes(model):
+        result[_operator(node)].append(node)
+    return result
 
 
 def _reorder(model: Model, orders: Mapping[FunctionKey, list[int]]) -> None:
@@ -351,6 +375,6 @@ def _reorder(model: Model, orders: Mapping[FunctionKey, list[int]]) -> None:
     for function in model.functions:
         if (order := orders.get(function_key(function))) is not None:
             function.inputs = [function.inputs[at] for at in order]
-    for key, order in orders.items():
-        for node in _calls(model, key):
+    for node in walk_nodes(model):
+        if (order := orders.get(_operator(node))) is not None:
             node.inputs = tuple([node.inputs[at] for at in order])
