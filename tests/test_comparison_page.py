@@ -57,6 +57,7 @@ def texts() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")
 def test_the_tools_print_the_shown_lines() -> None:
     printed = texts()

@@ -79,6 +79,7 @@ def test_shapes_that_were_wrong_once_are_correct(seed: int) -> None:
     judged(seed)
 
 
+@pytest.mark.thorough
 def test_shapes_of_drawn_graphs_are_correct() -> None:
     sweep(60)
 

@@ -80,6 +80,7 @@ MISSPELT = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", MISSPELT)
 def test_suggestions_are_limited(kind: str) -> None:
     with mock.patch("difflib.SequenceMatcher", wraps=SequenceMatcher) as searched:

@@ -166,6 +166,7 @@ def sweep(count: int, *, everything: bool) -> int:
     return accepted
 
 
+@pytest.mark.thorough
 def test_accepted_mutants_have_no_errors() -> None:
     assert sweep(1_200, everything=False) > 500
 

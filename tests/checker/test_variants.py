@@ -121,6 +121,7 @@ TEXTS_ONLY = {"backslash-lost", "unused-suppression"}
 RULES = [code for code in rules() if code not in TEXTS_ONLY]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("code", RULES)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_moved_examples_break_the_same_rule(code: str, place: Place, directory: Path) -> None:

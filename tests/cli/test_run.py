@@ -52,6 +52,7 @@ def test_inputs_and_outputs_can_be_files(files: Path) -> None:
         (files / "y.npy").unlink()
 
 
+@pytest.mark.thorough
 def test_random_inputs_depend_on_the_seed_only(files: Path) -> None:
     words = ("run", "m.onnxtxt", "--random", "--dim", "N=3", "--input", "n=2", "--json")
     first = run(*words, cwd=files)

@@ -578,6 +578,7 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
     assert near.total() / total.total() >= 0.97, seed
 
 
+@pytest.mark.thorough
 def test_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(SEED, 50, 8, capsys)
 

@@ -167,6 +167,7 @@ def test_operators_are_counted() -> None:
     assert {"operator": "Add", "old": 3, "new": 0} in counts
 
 
+@pytest.mark.thorough
 def test_the_result_does_not_depend_on_hashes(tmp_path: Path) -> None:
     code = (
         "import sys; from onnxtext.differ.render import text; "

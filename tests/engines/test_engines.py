@@ -50,6 +50,7 @@ def test_each_engine_runs_a_model(engine: str) -> None:
     np.testing.assert_array_equal(result["a"], [[-1, -1]])
 
 
+@pytest.mark.thorough
 def test_both_engines_compute_the_same() -> None:
     engine = onnxruntime()
     for name in ("classifier", "convnet", "feed_forward", "temperature", "extensions"):
@@ -143,6 +144,7 @@ g (int64[1] n) => (float[N] y) { y = ConstantOfShape (n) }
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["onnx", "onnxruntime"])
 def test_time_and_memory_are_limited(engine: str) -> None:
     if engine == "onnxruntime":

@@ -33,6 +33,7 @@ def checked_out(data: bytes) -> bytes:
     return data if result.data is None else result.data
 
 
+@pytest.mark.thorough
 @given(models())
 @settings(max_examples=20)
 def test_models_do_not_contain_the_comment(data: bytes) -> None:

@@ -112,6 +112,7 @@ def test_repetitions_can_be_externalized() -> None:
         assert data[offset : offset + 70_001] == b"\x09" + bytes((index,)) * 70_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "count"),
     [

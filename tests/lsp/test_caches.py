@@ -141,6 +141,7 @@ def outline(document: Document) -> Any:
     return orjson.loads(orjson.dumps(result))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(texts())))
 def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = seeded()

@@ -91,6 +91,7 @@ def has_mistakes(text: str) -> bool:
     return bool(parse_partial(Source(text, "x"), "model")[1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(texts())))
 def test_cached_inference_does_not_change_results(number: int) -> None:
     choose = seeded()

@@ -441,6 +441,7 @@ async def anything(wire: Wire, seed: int, count: int) -> None:
     assert not internal, (seed, internal[:3])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(2))
 def test_random_messages_are_answered(number: int) -> None:
     run(lambda wire: anything(wire, SEED + number, 250))

@@ -299,6 +299,7 @@ def check_mutations(count: int) -> None:
     assert tried > count // 4
 
 
+@pytest.mark.thorough
 def test_broken_files_have_errors_with_places() -> None:
     check_mutations(60)
 

@@ -53,6 +53,7 @@ def test_literals_across_blocks_are_found() -> None:
     assert literals.literal_end(text.replace("[77777,", "[true,"), 0) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", ["[[1],", "[[1,", "[[1, 2, 3],", "[ [1], ", "[[", "[1,", "{1,"])
 @pytest.mark.parametrize("head", ["g () => () <float[1] w = ", "g (x) => (y) { y = A <a = "])
 def test_unclosed_brackets_are_rejected_in_time(head: str, unit: str) -> None:

@@ -112,6 +112,7 @@ def numbers(chance: random.Random) -> tuple[Callable[[], Any], ...]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_literals_give_the_same_data(name: str) -> None:
     chance = seeded()
@@ -138,6 +139,7 @@ def test_literals_give_the_same_data(name: str) -> None:
                 assert bytes(getattr(data, "data", getattr(data, "entries", wanted))) == wanted
 
 
+@pytest.mark.thorough
 def test_attributes_and_operators_give_the_same_tree() -> None:
     chance = seeded()
     kinds = ["", "", "", *[f": {kind.name.lower()}" for kind in AttributeType]]

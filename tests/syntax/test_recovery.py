@@ -294,6 +294,7 @@ def test_errors_end_before_the_line_break(text: str, wrong: str, code: str, newl
     assert text[slice(*found.span)] == wrong
 
 
+@pytest.mark.thorough
 def test_many_errors_in_one_statement_are_found_in_time() -> None:
     text = HEAD + "  @doc(\n" * 200 + "}\n"
     started = time.process_time()
@@ -313,6 +314,7 @@ WORDS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(8))
 def test_any_tokens_in_any_order_are_reported(seed: int) -> None:
     rng = random.Random(seed)

@@ -56,6 +56,7 @@ def test_every_action_belongs_to_a_rule_and_every_rule_has_one() -> None:
     assert not set(registry.ACTIONS) - names
 
 
+@pytest.mark.thorough
 def test_children_are_the_symbols_that_lark_keeps() -> None:
     # The text of every rule's kept symbols, against Lark's own tree.
     result = lark.Lark(
