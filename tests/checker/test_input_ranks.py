@@ -122,6 +122,7 @@ NODES |= {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("node", "inputs", "opset"), NODES)
 def test_inputs_that_onnxruntime_rejects_are_found(node: str, inputs: str, opset: int) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")

@@ -23,6 +23,7 @@ def bases() -> list[str]:
     return files[::2] + files[1::2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "name"), ALL)
 def test_mutants_are_rejected_by_the_right_rule(code: str, name: str) -> None:
     mutation = dict(MUTATIONS[code])[name]

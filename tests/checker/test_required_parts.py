@@ -112,6 +112,7 @@ def model() -> ModelProto:
     return result
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 @pytest.mark.parametrize("what", INCOMPLETE)
 def test_incomplete_types_are_found_everywhere(

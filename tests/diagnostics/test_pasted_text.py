@@ -108,6 +108,7 @@ CASES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "path"), CASES)
 def test_marks_of_the_whole_text_are_one_error(kind: str, path: Path) -> None:
     text = path.read_text(encoding="utf-8")

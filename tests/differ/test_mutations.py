@@ -66,6 +66,7 @@ LARGEST = 200_000
 """Maximum size of models to mutate."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "file",
     [file for file in wheel_models() if (onnx_directory() / file).stat().st_size <= LARGEST],

@@ -229,6 +229,7 @@ FAILING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("code", FAILING)
 def test_a_package_that_fails_is_an_error(code: str, tmp_path: Path) -> None:
     (tmp_path / "acme_ops.py").write_text(code)
