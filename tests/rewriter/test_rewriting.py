@@ -113,6 +113,9 @@ def test_drawn_edits_keep_comments(path: Path, edit: Edit) -> None:
     lost = Counter(comments_of(text)) - Counter(comments_of(result))
     # Only a comment behind a removed item may be removed too.
     assert not [comment for comment in lost if comment.startswith("# above")]
+    if edit is change_header:  # it may remove the name of the producer
+        named = [line for line in text.split("\n") if "producer_name" in line]
+        lost -= Counter(comment for line in named for comment in comments_of(line))
     if edit not in (remove_node, change_values, strip_metadata):
         assert not lost
 
