@@ -301,7 +301,7 @@ def attribute_forms(nodes, operators, set known):
 
 
 def kind_key(node, target, dict types, typed, parameters, Py_ssize_t longest):
-    """Return the first part of the cache key of a node's kind.
+    """Return the first part of the cache key of a node.
 
     `onnxtext.checker.inference.kind_facts.kind_key` describes the arguments.
     """

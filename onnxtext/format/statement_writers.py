@@ -152,7 +152,7 @@ class StatementFormatter(ABC):
         return FormattedStatement(formatted + self.comma, trivia)
 
     def _commented(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
-        """Format a statement with comments in it."""
+        """Format a statement that contains comments."""
         found = None if self.comma else without_comments(source)
         if found is None:
             return None

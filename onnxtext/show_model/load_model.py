@@ -171,7 +171,7 @@ def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
 
 
 def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
-    """Replace large data by blobs, and remove resources, weight places and the encoding patch."""
+    """Replace large data by blobs; remove resources, weight file paths and the encoding patch."""
     root = reading.root
     mover = _LazyMover(INLINE_ELEMENTS)
     mover.run(root)

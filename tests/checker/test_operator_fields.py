@@ -117,7 +117,7 @@ ERRORS = {
 WARNINGS = {
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
     'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
-    "y = Resize (image, roi, scales, none)": "onnxruntime rejects scales together with empty sizes",
+    "y = Resize (image, roi, scales, none)": "onnxruntime rejects `scales` together",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "entry 0 of `output_shape` is 9, but",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "entry 0 of",
     "y = ai.onnx.ml.Scaler <offset = [1.0], scale = [1.0, 2.0, 3.0]> (x)": "but `scale` has 3",

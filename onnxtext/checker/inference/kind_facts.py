@@ -337,9 +337,9 @@ def kind_key(
     node: Node, target: Target, types: Mapping[str, ValueFact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return the first part of the cache key of a node's kind.
+    """Return the first part of the cache key of a node; nodes with equal keys have equal types.
 
-    The caller appends the elements of inputs if these affect the outputs of the node.
+    If elements of inputs affect the types of the outputs, the caller appends these elements.
 
     Args:
         node: the node.

@@ -62,7 +62,7 @@ def command() -> None:
 def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     """List the blobs of stores: size, digest, and the texts that reference them.
 
-    Texts are searched below the directory that the store is in, and in the directories above it.
+    It looks for texts in the store's parent directory, below it, and in the directories above it.
     --output-format json gives a list of objects with the keys store, digest, size and texts.
     """
     from onnxtext.weights.store_gc import find_references
@@ -128,9 +128,9 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
 def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: str) -> int:
     """Remove orphaned blobs of stores.
 
-    A blob is orphaned if no text references it. Texts are searched below the directory that the
-    store is in, and in the directories above it. References in comments and in texts with errors
-    count. Texts elsewhere and older versions in git are not searched. Blobs written in the last
+    A blob is orphaned if no text references it. The command reads the texts in the store's parent
+    directory, below it, and in the directories above it. References in comments and in texts with
+    errors count. Texts elsewhere and older versions in git are not read. Blobs written in the last
     hour are kept, because a conversion writes its blobs before its text. If a text cannot be read,
     nothing is removed.
     """

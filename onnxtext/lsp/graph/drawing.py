@@ -138,7 +138,7 @@ class Drawing:
         outer = () if holder is None else (*self._chains.get(holder, ()), holder)
         for group in tree.groups():
             chain = (*outer, *group.chain())
-            # All members share one tuple, so that comparing the chains of two members is fast.
+            # All members of a group share one tuple, so that comparing their chains is fast.
             self._chains.update(
                 dict.fromkeys([leaf for leaf in group.members if isinstance(leaf, str)], chain)
             )

@@ -57,11 +57,11 @@ class RepeatedField:
     """Rules for merging a repeated field.
 
     Attributes:
-        kind: rules for the messages in it; None if each item is merged as a whole.
+        kind: the rules for the messages that are its items; None if each item is merged as a whole.
         key: returns the key that identifies an item.
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
-        replacement_key: returns the property that an item shares with its replacement at the same
-            position.
+        replacement_key: returns a property. If a removed item and an added item at the same
+            position have it in common, the second replaces the first.
         ordered: whether the order of items has a meaning.
         is_node: whether the items are nodes.
     """

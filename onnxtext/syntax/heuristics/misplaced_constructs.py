@@ -32,8 +32,11 @@ _ATTRIBUTE_TYPES = frozenset(
 )
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
-_MISSING_BRACE = 3
-"""The edit cost of a graph among nodes; high, since a `}` missing before the graph is likelier."""
+_GRAPH_AMONG_NODES = 3
+"""The edit cost of the diagnosis that a graph is among nodes.
+
+It is high: more often, a `}` is missing before the graph.
+"""
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )
@@ -338,7 +341,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             help="add the missing `}` before it, or write it in the `<…>` of a node",
             replaces_errors=True,
             skip_to=skip_to,
-            edit_cost=_MISSING_BRACE,
+            edit_cost=_GRAPH_AMONG_NODES,
         )
 
 

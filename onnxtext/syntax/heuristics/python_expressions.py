@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for expressions, calls and types as in Python."""
+"""Error heuristics for expressions, calls and types written as in Python."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _SHORT = 30
 """Maximum length of a value that a message quotes."""
 _MAX_NESTING = 8
 _MAX_TYPE = 200
-"""Maximum number of characters of a type of Python."""
+"""Maximum number of characters of a Python type that is recognized."""
 _DIMENSIONS = re.compile(
     r"(\[[\w?, \t]*\])[ \t]*(?P<name>[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*(?=[=,)]|$)"
 )

@@ -105,7 +105,7 @@ def _find_opening_quotes(text: str, start: int, end: int) -> Span | None:
 
     Args:
         text: the whole text.
-        start: the end of the quotes before the string.
+        start: the offset to search from, the end of the triple quotes before the opening ones.
         end: the start of the closing quotes.
     """
     end = line_start(text, end)

@@ -213,11 +213,11 @@ def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:
 def _require_scales_or_sizes(call: OperatorCall) -> None:
     scales, sizes = _is_given(call, 2), _is_given(call, 3)
     if scales and sizes:
-        call.reject("both scales and sizes are given, but only one of them is allowed")
+        call.reject("both `scales` and `sizes` are given, but only one of them is allowed")
     elif scales and call.has_input(3) and sizes is False:
-        call.reject("onnxruntime rejects scales together with empty sizes", certain=False)
+        call.reject("onnxruntime rejects `scales` together with an empty `sizes`", certain=False)
     elif scales is False and sizes is False:
-        call.reject("neither scales nor sizes are given, but one of them is required")
+        call.reject("neither `scales` nor `sizes` is given, but one of them is required")
 
 
 def _is_given(call: OperatorCall, index: int) -> bool | None:
