@@ -1,35 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up operators in schema files, including the bundled file with onnxruntime's operators."""
+"""Look up operators in the schema files of a project, and select the tables of operators to use."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.ast.model import Function, OpsetImport, ValueInfo
-from onnxtext.ast.tensors_and_attributes import AttributeType
-from onnxtext.checker.context.signatures import (
-    AttributeParameter,
-    OperatorTable,
-    Parameter,
-    Signature,
-    newest_versions,
-)
-from onnxtext.schemas.reading import read_schemas
-from onnxtext.schemas.type_strings import type_text
-from onnxtext.source import Source
+from onnxtext.checker.context.onnxruntime_operators import bundled_table
+from onnxtext.checker.context.schema_signatures import imports_of, signature_of
+from onnxtext.checker.context.signatures import OperatorTable, Signature
 
 if TYPE_CHECKING:
-    from onnxtext.ast.schemas import FormalValue, OperatorSchema, SchemaFile
-
-BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxruntime.onnxschema"
-_MANY = (1 << 31) - 1
-"""The maximum number of values of a variadic parameter, as in onnx's schemas."""
+    from onnxtext.ast.schemas import OperatorSchema, SchemaFile
 
 
 class FileTable:
@@ -63,89 +47,6 @@ class FileTable:
         return self._histories
 
 
-class BundledTable:
-    """The operators of onnxruntime, from the bundled schema file.
-
-    `find` parses only the schema that it returns, and caches it. The rest of the file need not be
-    parsed, because blank lines separate the schemas.
-
-    Attributes:
-        tentative: always True. A model may be made for another version of onnxruntime, so findings
-            that follow from this file become warnings (see `finding.with_schema_origin`).
-    """
-
-    tentative = True
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[int, int], Signature] = {}
-
-    @cached_property
-    def _text(self) -> str:
-        return BUNDLED.read_text(encoding="utf-8")
-
-    @cached_property
-    def origin(self) -> str:
-        """The name and version of the package that defines the operators: `onnxruntime 1.20.0`."""
-        return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
-
-    @cached_property
-    def _imports(self) -> tuple[OpsetImport, ...]:
-        head = self._text[: self._text.index("\n\n")]
-        return tuple(read_schemas(Source(head, BUNDLED.name)).opset_imports)
-
-    @cached_property
-    def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """Maps (domain, name) of each operator to its schemas: sorted (version, start, end).
-
-        `start` and `end` are the offsets of the schema in the text of the file.
-        """
-        result: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
-        for match in _BLOCK.finditer(self._text):
-            domain, _, name = match["name"].rpartition(".")
-            since = int(match["since"] or 1)
-            result.setdefault((domain, name), []).append((since, match.start(), match.end()))
-        for versions in result.values():
-            versions.sort()
-        return result
-
-    def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the `Signature` of an operator in an operator set version; None if unknown."""
-        fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
-        if not fitting:
-            return None
-        _, start, end = fitting[-1]
-        cached = self._found.get((start, end))
-        if cached is None:
-            file = read_schemas(Source(self._text[start:end], BUNDLED.name))
-            cached = signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
-            self._found[start, end] = cached
-        return cached
-
-    def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
-        return self._histories
-
-    @cached_property
-    def _histories(self) -> dict[tuple[str, str], list[int]]:
-        return {key: [since for since, *_ in items] for key, items in self._places.items()}
-
-
-_HEADER = 600
-"""The number of characters at the file's start that contain the producer's name and version."""
-_PRODUCER = re.compile(r'producer_(?:name|version): "([^"]*)"')
-_BLOCK = re.compile(
-    r"\n\n(?:@(?:since\((?P<since>\d+)\)|doc|deprecated)[^\n]*\n)*"
-    r"(?P<name>[A-Za-z_][\w.]*) [^\n]*(?:\n[^\n]+)*"
-)
-"""Matches a blank line and the schema after it; each decorator of the schema is one line."""
-
-
-@cache
-def bundled_table() -> BundledTable:
-    """Return the bundled table of onnxruntime's operators."""
-    return BundledTable()
-
-
 _IN_USE: ContextVar[tuple[OperatorTable, ...] | None] = ContextVar("tables in use", default=None)
 
 
@@ -167,106 +68,3 @@ def use_tables(tables: tuple[OperatorTable, ...]) -> Iterator[None]:
         yield
     finally:
         _IN_USE.reset(token)
-
-
-def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
-    """Return the opset imports that apply to the operator bodies in a schema file.
-
-    These are the imports in the header of the file. If the header does not import the standard
-    domain, or the domain of an operator in the file, the newest version of that domain is added.
-    """
-    imported = {item.domain or "" for item in file.opset_imports}
-    newest: dict[str, int] = {"": newest_versions()[""]}
-    for schema in file.schemas:
-        newest[schema.domain] = max(schema.since, newest.get(schema.domain, 1))
-    implied = [
-        OpsetImport(domain or None, n) for domain, n in newest.items() if domain not in imported
-    ]
-    return (*file.opset_imports, *implied)
-
-
-# ---- Conversion ---------------------------------------------------------------------------------
-
-
-def signature_of(
-    schema: OperatorSchema,
-    origin: str,
-    imports: tuple[OpsetImport, ...] = (),
-    *,
-    tentative: bool = False,
-) -> Signature:
-    """Convert a schema of a schema file to a signature.
-
-    Args:
-        schema: the parsed schema.
-        origin: the name of the schema file in messages.
-        imports: the opset imports that apply to the schema's body.
-        tentative: whether another version of the schema file may define the operator differently.
-    """
-    min_inputs, max_inputs = _counts(schema.inputs)
-    min_outputs, max_outputs = _counts(schema.outputs)
-    attributes = {
-        item.attribute.name: AttributeParameter(
-            int(item.attribute.type or AttributeType.INT), item.required
-        )
-        for item in schema.attributes
-    }
-    variables = {
-        name: frozenset(["any"] if types is None else [type_text(type) or "any" for type in types])
-        for name, types in schema.constraints.items()
-    }
-    return Signature(
-        schema.name,
-        schema.domain,
-        schema.since,
-        schema.deprecated is not None,
-        _parameters(schema.inputs),
-        _parameters(schema.outputs),
-        min_inputs,
-        max_inputs,
-        min_outputs,
-        max_outputs,
-        attributes,
-        variables,
-        origin,
-        tentative,
-        schema.others,
-        schema,
-        None if schema.body is None else rule_of(schema, imports),
-    )
-
-
-def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
-    """Return the body of a schema as a function, for `Signature.rule`."""
-    attributes = [item.attribute for item in schema.attributes]
-    result = Function(
-        schema.name,
-        [ValueInfo(formal.name, at=formal.at) for formal in schema.inputs],
-        [ValueInfo(formal.name, at=formal.at) for formal in schema.outputs],
-        tuple([a.name if a.value is None else a for a in attributes]),
-        nodes=schema.body or [],
-        domain=schema.domain,
-        opset_imports=list(imports),
-    )
-    result.at = schema.at
-    return result
-
-
-def _parameters(formals: Sequence[FormalValue]) -> tuple[Parameter, ...]:
-    parameters = []
-    for formal in formals:
-        type = formal.type if isinstance(formal.type, str) else type_text(formal.type) or "any"
-        parameters.append(Parameter(formal.name, type, formal.option, formal.homogeneous))
-    return tuple(parameters)
-
-
-def _counts(formals: Sequence[FormalValue]) -> tuple[int, int]:
-    """Return the minimum and maximum number of values for a list of formal inputs or outputs."""
-    minimum = 0
-    for index, formal in enumerate(formals):
-        if formal.option == "single":
-            minimum = index + 1
-        elif formal.option == "variadic" and formal.min_arity:
-            minimum = index + formal.min_arity
-    variadic = bool(formals) and formals[-1].option == "variadic"
-    return minimum, _MANY if variadic else len(formals)

@@ -90,7 +90,7 @@ MODULES = (
     "ir_versions",
     "opsets",
     "header_and_metadata",
-    "missing_and_duplicate_names",
+    "names",
     "single_assignment",
     "undefined_values_and_order",
     "unused_values",

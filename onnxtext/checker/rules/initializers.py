@@ -17,7 +17,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.rules.missing_and_duplicate_names import items_by_repeated_name
+from onnxtext.checker.rules.names import items_by_repeated_name
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -165,7 +165,7 @@ def _type_phrase(type: Type) -> str:
 def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
     """Whether two values of one name are both inputs or both outputs.
 
-    The rules of `missing_and_duplicate_names` report duplicate inputs and outputs.
+    The rules of `names` report duplicate inputs and outputs.
     """
     ids = {id(value), id(other)}
     return any(ids.issubset(map(id, group)) for group in (scope.inputs, scope.outputs))

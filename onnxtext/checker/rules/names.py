@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for missing and duplicate names of graphs, values and nodes.
+"""Rules for names of graphs, values and nodes: missing, duplicate, or not identifiers.
 
 What: graphs and values must have names; inputs must have distinct names, and so must outputs and
 nodes.
