@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: the compiled `onnxtext.ast.visit`."""
+from cpython.pyport cimport PY_SSIZE_T_MAX
+
 from onnxtext._core.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, get, graph_part,
     replace,
@@ -7,7 +9,7 @@ from onnxtext._core.slots cimport (
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, RawData, Reference
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, RawData, Reference
 from onnxtext.tensor.element_types import ELEMENTS
 
 
@@ -23,17 +25,28 @@ def attribute_lists(nodes):
     return list(found.values())
 
 
-def rich_lists(nodes):
-    """Return the distinct attribute tuples that have values other than numbers and strings."""
-    return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, True)]
+def rich_lists(nodes, Py_ssize_t max_size=PY_SSIZE_T_MAX):
+    """Return the distinct attribute tuples that have values other than numbers and strings.
+
+    Also return those with a list or string of more than `max_size` items or bytes.
+    """
+    return [
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not is_plain(attributes, True, max_size)
+    ]
 
 
 def non_numeric_lists(nodes):
     """Return the distinct attribute tuples except those of named, typed numbers only."""
-    return [attributes for attributes in attribute_lists(nodes) if not is_plain(attributes, False)]
+    return [
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not is_plain(attributes, False, PY_SSIZE_T_MAX)
+    ]
 
 
-cdef bint is_plain(attributes, bint strings) except -1:
+cdef bint is_plain(attributes, bint strings, Py_ssize_t max_size) except -1:
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:
             return False
@@ -45,10 +58,16 @@ cdef bint is_plain(attributes, bint strings) except -1:
         ):
             return False
         if type(value) is tuple:
+            if len(<tuple>value) > max_size:
+                return False
             for item in <tuple>value:
-                if type(item) not in PLAIN_VALUES or (type(item) is bytes and not strings):
+                if type(item) not in PLAIN_VALUES:
+                    return False
+                if type(item) is bytes and (not strings or len(<bytes>item) > max_size):
                     return False
         elif type(value) not in PLAIN_VALUES:
+            return False
+        elif (type(value) is bytes or type(value) is Floats) and len(value) > max_size:
             return False
     return True
 

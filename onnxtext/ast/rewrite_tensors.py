@@ -10,7 +10,7 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.visit import attribute_lists, large_values, list_graphs
+from onnxtext.ast.visit import large_values, list_graphs, rich_lists
 
 
 class Rewriter:
@@ -21,7 +21,8 @@ class Rewriter:
 
     Attributes:
         max_small_elements: initializers with raw data of at most this number of elements are
-            skipped.
+            skipped, and so are attributes that are numbers, or lists or strings of at most this
+            number of items or bytes.
     """
 
     max_small_elements = -1
@@ -69,7 +70,8 @@ class Rewriter:
             if isinstance(graph, Function) and graph.attributes:
                 graph.attributes = self.parameters(graph)
         changed: dict[int, tuple[Attribute, ...]] = {}
-        lists = attribute_lists(nodes)  # keeps the lists alive, so that identities stay unique
+        # Keep the lists in a variable, so that none is freed and another gets its identity.
+        lists = rich_lists(nodes, self.max_small_elements)
         for attributes in lists:
             rewritten = tuple([self.attribute(item) for item in attributes])
             if not all(map(is_, rewritten, attributes)):

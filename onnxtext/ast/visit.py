@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, RawData
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, Floats, RawData
 from onnxtext.ast.types import TensorType
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_types import ELEMENTS
@@ -27,13 +28,23 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     )
 
 
-def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the lists of `attribute_lists`, except those that have only numbers and strings."""
+def rich_lists(
+    nodes: Iterable[Node], max_size: int = sys.maxsize
+) -> Sequence[tuple[Attribute, ...]]:
+    """Return the lists of `attribute_lists`, except those that have only numbers and strings.
+
+    Args:
+        nodes: the nodes.
+        max_size: lists with an attribute whose value is a list of more items, or a string of more
+            bytes, are returned too.
+    """
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes, max_size)
         return result
     return [
-        attributes for attributes in attribute_lists(nodes) if not all(map(_is_plain, attributes))
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not all(_is_plain(item, max_size) for item in attributes)
     ]
 
 
@@ -53,7 +64,7 @@ def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def _is_named_number(attribute: Attribute) -> bool:
-    if not _is_plain(attribute) or not attribute.name or attribute.type is None:
+    if not _is_plain(attribute, sys.maxsize) or not attribute.name or attribute.type is None:
         return False
     value = attribute.value
     return bytes not in map(_class_of, value if type(value) is tuple else (value,))
@@ -62,12 +73,15 @@ def _is_named_number(attribute: Attribute) -> bool:
 _class_of: Callable[[object], type] = type
 
 
-def _is_plain(attribute: Attribute) -> bool:
+def _is_plain(attribute: Attribute, max_size: int) -> bool:
     if type(attribute) is not Attribute:
         return False
     value = attribute.value
     items = value if type(value) is tuple else (value,)
-    return all(type(item) in PLAIN_VALUES for item in items)
+    sized = [value, *items] if type(value) is tuple else items
+    return all(type(item) in PLAIN_VALUES for item in items) and not any(
+        len(item) > max_size for item in sized if isinstance(item, (tuple, bytes, Floats))
+    )
 
 
 def attribute_forms(

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -235,7 +238,10 @@ def test_both_cores_find_the_same_non_numeric_lists(name: str) -> None:
         for kind in (None, AttributeType.INT)
         for value in (1, b"s", (1, 2), (b"s",), Float32(0), Reference("r"), None)
     ]
-    for listed in (visit.rich_lists, visit.non_numeric_lists):
+    functions: list[Callable[[list[Node]], Sequence[tuple[Attribute, ...]]]] = [
+        partial(visit.rich_lists, max_size=size) for size in (-1, 0, 1, 2, 32, sys.maxsize)
+    ]
+    for listed in [*functions, visit.non_numeric_lists]:
         found = list(listed([*nodes, *odd]))
         with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
