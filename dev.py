@@ -314,7 +314,7 @@ def fingerprint() -> str:
     facts = [sys.version, str(ROOT), os.environ.get("ONNXTEXT_CORE", ""), compiler]
     digest = hashlib.sha256("\0".join(facts).encode())
     core = ROOT / "onnxtext" / "_core"
-    sources = [*core.glob("*.pyx"), *core.glob("*.pxd")]
+    sources = [*core.rglob("*.pyx"), *core.rglob("*.pxd")]
     for path in [ROOT / "pyproject.toml", ROOT / "hatch_build.py", *sorted(sources)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -84,7 +84,7 @@ def compile_core(root: Path) -> list[str]:
 
     os.chdir(root)  # setuptools finds sources only relative to the current directory
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    made = {source: source.with_suffix(suffix) for source in sorted(Path(CORE).glob("*.pyx"))}
+    made = {source: source.with_suffix(suffix) for source in sorted(Path(CORE).rglob("*.pyx"))}
     digests = find_digests()
     outdated = find_outdated(made, digests)
     if outdated:
@@ -93,7 +93,7 @@ def compile_core(root: Path) -> list[str]:
         modules: Any = cythonize(  # type: ignore[no-untyped-call, unused-ignore]
             [
                 Extension(
-                    f"onnxtext._core.{each.stem}",
+                    ".".join(each.with_suffix("").parts),
                     [each.as_posix()],
                     extra_compile_args=find_debug_options(),
                 )
@@ -148,8 +148,8 @@ def find_debug_options() -> list[str]:
 
 def find_digests() -> dict[str, str]:
     """Return the digests of the core's sources and of everything else that its build depends on."""
-    sources = sorted(path for path in Path(CORE).iterdir() if path.suffix in (".pyx", ".pxd"))
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
+    sources = sorted(path for path in Path(CORE).rglob("*") if path.suffix in (".pyx", ".pxd"))
+    digests = {path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
     flags = [os.environ.get(name) for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")]
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     facts = [version("cython"), sys.version, suffix, DIRECTIVES, flags]
@@ -173,5 +173,5 @@ def find_outdated(made: dict[Path, Path], digests: dict[str, str]) -> list[Path]
     return [
         source
         for source, module in made.items()
-        if everything or source.name in changed or not module.exists()
+        if everything or source.as_posix() in changed or not module.exists()
     ]

@@ -138,8 +138,11 @@ def current_core() -> str:
     chosen = core()
     if os.environ.get("ONNXTEXT_CORE") == "python" or not BUILT.is_file():
         return chosen
-    sources = [path for path in SOURCES.iterdir() if path.suffix in (".pyx", ".pxd")]
-    present = {f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in sources}
+    sources = [path for path in SOURCES.rglob("*") if path.suffix in (".pyx", ".pxd")]
+    present = {
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(ROOT).as_posix()}"
+        for path in sources
+    }
     built = {line for line in BUILT.read_text().splitlines() if not line.endswith("  build")}
     if chosen != "native" or built != present:
         raise RuntimeError("the native core is not built from its sources: install onnxtext again")

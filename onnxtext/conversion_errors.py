@@ -163,7 +163,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
     """Issue an `OnnxTextWarning` if a model looks like another type of message, such as a graph."""
-    if core() == "native" and core_module("decode_models").is_plain(data):
+    if core() == "native" and core_module("proto.decode_models").is_plain(data):
         return
     from onnxtext.proto.decode.invalid_models import warn_suspicious
 

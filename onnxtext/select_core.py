@@ -36,9 +36,9 @@ def core() -> Core:
         return "python"
     # The compiled core writes little-endian only.
     missing = "is not installed" if sys.byteorder == "little" else "is for little-endian machines"
-    spec = find_spec("onnxtext._core.parser") if sys.byteorder == "little" else None
+    spec = find_spec("onnxtext._core.syntax.parser") if sys.byteorder == "little" else None
     if spec is not None and spec.origin is not None:
-        if _is_current(Path(spec.origin).parent):
+        if _is_current(Path(spec.origin).parent.parent):
             return "native"
         missing = "is older than its sources: install onnxtext again"
     if choice == "native":
@@ -64,12 +64,17 @@ def core_module(name: str) -> Any:
 
 def _is_current(directory: Path) -> bool:
     """Whether no compiled module is older than its sources; True for wheels (without sources)."""
-    sources: dict[str, float] = {}
-    modules: dict[str, float] = {}
-    for file in os.scandir(directory):
-        stem, _, suffix = file.name.partition(".")
-        if suffix in ("pyx", "pxd"):
-            sources[stem] = max(sources.get(stem, 0), file.stat().st_mtime)
-        elif suffix.endswith(("so", "pyd")):
-            modules[stem] = min(modules.get(stem, math.inf), file.stat().st_mtime)
-    return all(modules.get(stem, math.inf) >= changed for stem, changed in sources.items())
+    for package in os.scandir(directory):
+        if not package.is_dir():
+            continue
+        sources: dict[str, float] = {}
+        modules: dict[str, float] = {}
+        for file in os.scandir(package):
+            stem, _, suffix = file.name.partition(".")
+            if suffix in ("pyx", "pxd"):
+                sources[stem] = max(sources.get(stem, 0), file.stat().st_mtime)
+            elif suffix.endswith(("so", "pyd")):
+                modules[stem] = min(modules.get(stem, math.inf), file.stat().st_mtime)
+        if any(modules.get(stem, math.inf) < changed for stem, changed in sources.items()):
+            return False
+    return True

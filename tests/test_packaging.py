@@ -118,7 +118,9 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C comp
 
 
 def core_sources() -> list[Path]:
-    return sorted((REPOSITORY / "onnxtext" / "_core").glob("*.pyx"))
+    """Return the sources of the native core, relative to the repository."""
+    sources = (REPOSITORY / "onnxtext" / "_core").rglob("*.pyx")
+    return sorted(path.relative_to(REPOSITORY) for path in sources)
 
 
 def core_of(site: Path, tmp_path: Path) -> str:
@@ -140,7 +142,7 @@ def test_the_core_is_compiled_if_there_is_a_compiler(
 ) -> None:
     result = build(REPOSITORY, tmp_path, hook, ONNXTEXT_CORE="native")
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    compiled = {f"onnxtext/_core/{source.stem}{suffix}" for source in core_sources()}
+    compiled = {source.with_suffix(suffix).as_posix() for source in core_sources()}
     if hook == "build_wheel":
         assert f"-cp{sys.version_info.major}{sys.version_info.minor}-" in result.name
         assert contents(result) == contents(wheel) | compiled
@@ -151,7 +153,7 @@ def test_the_core_is_compiled_if_there_is_a_compiler(
 
 def test_an_outdated_core_does_not_run(wheel: Path, tmp_path: Path) -> None:
     site = unpack(wheel)
-    core = site / "onnxtext" / "_core"
+    core = site / "onnxtext" / "_core" / "syntax"
     module = core / f"parser{sysconfig.get_config_var('EXT_SUFFIX')}"
     module.touch()
     assert core_of(site, tmp_path) == "native"  # it is not imported
@@ -186,7 +188,7 @@ def test_the_sdist_is_a_whole_checkout(sdist: Path, wheel: Path, tmp_path: Path)
         files = (path for path in (REPOSITORY / directory).rglob(pattern) if path.is_file())
         assert {path.relative_to(REPOSITORY).as_posix() for path in files} <= names
     assert {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".ci/run"} <= names
-    assert {"hatch_build.py", *(f"onnxtext/_core/{path.name}" for path in core_sources())} <= names
+    assert {"hatch_build.py", *(path.as_posix() for path in core_sources())} <= names
     assert not [name for name in names if name.endswith((".c", ".so", ".pyd"))]
     assert not [name for name in names if ".venv" in name or "__pycache__" in name]
     # Distributors build from it.

@@ -112,7 +112,7 @@ def _described_values(
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
     lists = (("value", owner.inputs), ("output", owner.outputs), ("value_info", declared))
     if core() == "native":
-        result: list[Named] = core_module("section_paths").described_values(lists, prefix, tied)
+        result: list[Named] = core_module("ast.section_paths").described_values(lists, prefix, tied)
         return result
     described: list[Named] = []
     earlier: set[str] = set()
@@ -139,7 +139,7 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
             unique.
     """
     if core() == "native":
-        result: list[Named] = core_module("section_paths").described_nodes(nodes, prefix, tied)
+        result: list[Named] = core_module("ast.section_paths").described_nodes(nodes, prefix, tied)
         return result
     described = [
         node

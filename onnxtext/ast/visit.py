@@ -21,7 +21,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return the attribute lists of nodes, in order; a list that nodes share is returned once."""
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("visit").attribute_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("ast.visit").attribute_lists(nodes)
         return result
     return list(
         {id(node.attributes): node.attributes for node in nodes if node.attributes}.values()
@@ -39,7 +39,7 @@ def rich_lists(
             bytes, are returned too.
     """
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("visit").rich_lists(nodes, max_size)
+        result: list[tuple[Attribute, ...]] = core_module("ast.visit").rich_lists(nodes, max_size)
         return result
     return [
         attributes
@@ -54,7 +54,7 @@ def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     A numeric attribute has a name, a type, and a value that is a number or a list of numbers.
     """
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("visit").non_numeric_lists(nodes)
+        result: list[tuple[Attribute, ...]] = core_module("ast.visit").non_numeric_lists(nodes)
         return result
     return [
         attributes
@@ -97,7 +97,7 @@ def attribute_forms(
         seen: the keys of the nodes to skip; the caller may add keys during the iteration.
     """
     if core() == "native":
-        yield from core_module("visit").attribute_forms(nodes, operators, seen)
+        yield from core_module("ast.visit").attribute_forms(nodes, operators, seen)
         return
     for node, operator in zip(nodes, operators, strict=True):
         key = id(operator), *map(_NAME_AND_TYPE, node.attributes)
@@ -120,7 +120,7 @@ def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:
 def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
     """Return the graphs in the attributes of the nodes, without the graphs nested in them."""
     if core() == "native":
-        graphs: list[Graph] = core_module("visit").nested_graphs(nodes)
+        graphs: list[Graph] = core_module("ast.visit").nested_graphs(nodes)
         return graphs
     return [
         graph for attributes in attribute_lists(nodes) for graph in attribute_graphs(attributes)
@@ -135,7 +135,7 @@ def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[Val
         max_elements: initializers whose raw data has at most this number of elements are left out.
     """
     if core() == "native":
-        result: list[ValueInfo] = core_module("visit").large_values(values, max_elements)
+        result: list[ValueInfo] = core_module("ast.visit").large_values(values, max_elements)
         return result
     return [
         value for value in values if value.data is not None and not _is_small(value, max_elements)
@@ -167,7 +167,7 @@ def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Gr
 def list_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph | Function]:
     """Return the graphs and functions that `walk_graphs` yields, as a list."""
     if core() == "native":
-        result: list[Graph | Function] = core_module("visit").list_graphs(root_graphs(root))
+        result: list[Graph | Function] = core_module("ast.visit").list_graphs(root_graphs(root))
         return result
     return list(walk_graphs(root))
 

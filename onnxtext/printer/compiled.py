@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxtext._core.printing import Printer
+from onnxtext._core.printer.graphs import Printer
 from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 

@@ -80,7 +80,7 @@ def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
     identified by its path, and has several entries, or one entry whose key begins with `pkg.`.
     """
     if core() == "native":
-        result: list[Named] = core_module("section_paths").parts_to_place(parts)
+        result: list[Named] = core_module("ast.section_paths").parts_to_place(parts)
         return result
     return [
         named
@@ -124,7 +124,7 @@ _META = ("meta", "data.meta")
 def has_metadata(graphs: list[Graph | Function]) -> bool:
     """Whether some graph or function, or a node or value in it, has metadata."""
     if core() == "native":
-        result: bool = core_module("section_paths").has_metadata(graphs)
+        result: bool = core_module("ast.section_paths").has_metadata(graphs)
         return result
     return any(i.metadata or _meta_entries(i) for graph in graphs for i in _items(graph))
 

@@ -53,7 +53,7 @@ def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterab
         printer: prints the graphs and functions; None for a new `graph_printer()`.
     """
     if printer is None and core() == "native":
-        parts: list[str] = core_module("printing").Printer().model(model)
+        parts: list[str] = core_module("printer.graphs").Printer().model(model)
     else:
         printer = printer or graph_printer()
         parts = [header_text(model, printer.dialect)]

@@ -23,7 +23,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def may_have_sections(model: Model) -> bool:
     """Whether `section_parts` may yield a section: a fast test."""
-    return core() == "python" or core_module("visit").has_sections(model)
+    return core() == "python" or core_module("ast.visit").has_sections(model)
 
 
 def section_parts(
@@ -80,7 +80,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
         blocks: (indentation, block) pairs; a `str` is a line to print as it is.
     """
     if core() == "native":
-        parts: list[str] = core_module("printing_metadata").metadata_blocks(blocks)
+        parts: list[str] = core_module("printer.metadata").metadata_blocks(blocks)
         return parts
     lines: list[str] = []
     entries_above: dict[str, str] = {}  # the entries of the block directly above

@@ -20,7 +20,7 @@ from onnxtext.wire.reader import MAX_MESSAGE_DEPTH, WireField, read_fields, read
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag
 
 if TYPE_CHECKING:
-    from onnxtext._core.encoding_habits import Schema
+    from onnxtext._core.proto.encoding_habits import Schema
 
 
 class HabitError(ValueError):
@@ -38,7 +38,7 @@ class HabitError(ValueError):
 @cache
 def _core_schema() -> Schema:
     """Return the native core's tables of the protobuf schema, built once per process."""
-    schema: Schema = core_module("encoding_habits").Schema()
+    schema: Schema = core_module("proto.encoding_habits").Schema()
     return schema
 
 

@@ -152,7 +152,7 @@ class _Found:
 
 def _count(nodes: list[Node]) -> _Found:
     if core() == "native":
-        result = _Found(len(nodes), *core_module("visit").count_domains(nodes))
+        result = _Found(len(nodes), *core_module("ast.visit").count_domains(nodes))
     else:
         domains = [node.domain for node in nodes]
         decorated = [node for node in nodes if node.decorators]

@@ -12,7 +12,7 @@ from onnxtext.wire.writer import delimited, varint
 def join_strings(values: Sequence[bytes]) -> bytes:
     """Return strings as the bytes of a blob: for each string, a varint of its length, its bytes."""
     if core() == "native":
-        joined: bytes = core_module("varints").string_fields(0, values)
+        joined: bytes = core_module("tensor.varints").string_fields(0, values)
         return joined
     return b"".join([part for value in values for part in (varint(len(value)), value)])
 
@@ -28,7 +28,7 @@ def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
         The encoded field; None if `data` is not a result of `join_strings`.
     """
     if core() == "native":
-        fields: bytes | None = core_module("varints").fields_of_strings(key[0], data)
+        fields: bytes | None = core_module("tensor.varints").fields_of_strings(key[0], data)
         return fields
     values = split_strings(data)
     return None if values is None else b"".join([delimited(key, value) for value in values])
@@ -37,7 +37,7 @@ def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
 def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:
     """Return the strings in a result of `join_strings`; None if `data` is not such a result."""
     if core() == "native":
-        split: tuple[bytes, ...] | None = core_module("varints").split_strings(data)
+        split: tuple[bytes, ...] | None = core_module("tensor.varints").split_strings(data)
         return split
     data = bytes(data)
     values: list[bytes] = []

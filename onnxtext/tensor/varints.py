@@ -75,7 +75,7 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
         values: the integers, or the bytes of a little-endian int64 array.
     """
     if isinstance(values, bytes) and core() == "native":
-        result: bytes = core_module("varints").int_fields(key[0], values)
+        result: bytes = core_module("tensor.varints").int_fields(key[0], values)
         return result
     size = len(values) // 8 if isinstance(values, bytes) else len(values)
     if size < _FEW:
@@ -101,7 +101,7 @@ def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
         data: little-endian float32 values.
     """
     if core() == "native":
-        fields: bytes = core_module("varints").float_fields(key[0], data)
+        fields: bytes = core_module("tensor.varints").float_fields(key[0], data)
         return fields
     if len(data) < 4 * _FEW:
         return b"".join([key + data[index : index + 4] for index in range(0, len(data), 4)])
@@ -151,7 +151,7 @@ def pack_entries(field: str, entries: bytes) -> bytes:
     if kind is None or not entries:
         return entries
     if core() == "native":
-        packed: bytes = core_module("varints").pack(entries, int(kind[2]))
+        packed: bytes = core_module("tensor.varints").pack(entries, int(kind[2]))
         return packed
     if len(entries) <= _SHORT:
         count = len(entries) // int(kind[2])
@@ -163,7 +163,7 @@ def pack_entries(field: str, entries: bytes) -> bytes:
 def pack_integers(values: tuple[int, ...]) -> bytes:
     """Encode int64 values as the payload of a packed field."""
     if core() == "native":
-        packed: bytes | None = core_module("varints").pack_integers(values)
+        packed: bytes | None = core_module("tensor.varints").pack_integers(values)
         if packed is not None:
             return packed
     return pack_entries("int64_data", struct.pack(f"<{len(values)}q", *values))
@@ -183,7 +183,7 @@ def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
     """
     if core() == "python":
         return None
-    fields: bytes | None = core_module("varints").fields_of_packed(key[0], data)
+    fields: bytes | None = core_module("tensor.varints").fields_of_packed(key[0], data)
     return fields
 
 
@@ -200,7 +200,7 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
             raise ValueError(f"{len(data)} bytes are not a multiple of {width}")
         return bytes(data)
     if core() == "native":
-        unpacked: bytes | None = core_module("varints").unpack(data, int(kind[2]))
+        unpacked: bytes | None = core_module("tensor.varints").unpack(data, int(kind[2]))
         if unpacked is not None:
             return unpacked
     values = unpack_varints(data)

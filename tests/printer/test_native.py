@@ -238,7 +238,7 @@ def test_graphs_beyond_the_depth_limit_print_the_same() -> None:
 
 
 def texts(data: bytes, width: int, *, point: bool) -> list[str]:
-    from onnxtext._core import decimals
+    from onnxtext._core.tensor import decimals
 
     return decimals.texts(data, width, point)
 
@@ -295,7 +295,7 @@ CHARACTERS = ("a", " ", "\n", "\n", '"', '"', "\\", "\t", "\r", "\0", "\x7f", "Ã
 
 @pytest.mark.thorough
 def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxtext._core.printing_metadata import metadata_blocks
+    from onnxtext._core.printer.metadata import metadata_blocks
 
     chance = seeded()
     for some in (CHARACTERS[:11], CHARACTERS, (*CHARACTERS, "\U0001f600", "\udc80")):

@@ -50,7 +50,7 @@ def terminals_and_scanner() -> tuple[list[str], Any]:
 
 def check_tokens(text: str) -> None:
     """Compare the tokens up to the first bad one."""
-    from onnxtext._core.scanner import KINDS
+    from onnxtext._core.syntax.scanner import KINDS
 
     names, scanner = terminals_and_scanner()
     found, _ = scanner.tokens(text)
@@ -188,7 +188,7 @@ def test_both_cores_lower_to_the_same_bytes() -> None:
 
 
 def test_the_keys_are_those_of_the_schema() -> None:
-    from onnxtext._core.field_keys import Key
+    from onnxtext._core.proto.field_keys import Key
 
     messages = {
         "NODE": "NodeProto",
@@ -271,7 +271,7 @@ def test_interrupt_ends_a_long_conversion() -> None:
 
 @pytest.mark.parametrize("damage", range(200))
 def test_damaged_tables_are_rejected_or_harmless(damage: int) -> None:
-    from onnxtext._core.scanner import Scanner
+    from onnxtext._core.syntax.scanner import Scanner
 
     chance = random.Random(damage)
     states, width = chance.randint(1, 5), chance.randint(1, 4)

@@ -27,7 +27,7 @@ def result(action: Callable[[str], str], token: str) -> object:
 
 
 def test_text_blocks_give_the_same_string() -> None:
-    from onnxtext._core import actions
+    from onnxtext._core.syntax import actions
 
     chance = seeded()
     for _ in range(draws(4000)):
@@ -41,7 +41,7 @@ def test_text_blocks_give_the_same_string() -> None:
 
 
 def test_decorators_give_the_same_value() -> None:
-    from onnxtext._core import actions
+    from onnxtext._core.syntax import actions
 
     fields = [actions.positional_field(b"a"), Field("k", b"v")]
     assert fields == [decorators.positional_field(b"a"), Field("k", b"v")]
@@ -50,7 +50,7 @@ def test_decorators_give_the_same_value() -> None:
 
 
 def test_bytes_are_rejected() -> None:
-    from onnxtext._core import actions
+    from onnxtext._core.syntax import actions
 
     with pytest.raises(TypeError):
         actions.triple(b"abc")  # type: ignore[arg-type]

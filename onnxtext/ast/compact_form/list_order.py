@@ -323,7 +323,7 @@ def _statements(part: str, values: Sequence[ValueInfo]) -> list[ListEntry]:
 def node_entries(nodes: list[Node]) -> list[ListEntry]:
     """Return the `value_info` entries of the typed outputs of some nodes."""
     if core() == "native":
-        result: list[ListEntry] = core_module("list_order").node_entries(nodes)
+        result: list[ListEntry] = core_module("ast.list_order").node_entries(nodes)
         return result
     return [
         ListEntry("nodes", name, type, node.at)

@@ -22,7 +22,7 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
         The entries that stay in the list.
     """
     if core() == "native":
-        left_in_list: int | None = core_module("visit").place_types(nodes, infos)
+        left_in_list: int | None = core_module("ast.visit").place_types(nodes, infos)
         if left_in_list is not None:
             return infos[:left_in_list]
     placed, left = types_at_end(nodes, infos)
@@ -55,7 +55,7 @@ def place_all_types(
     """
     if core() != "native":
         return False
-    moved: bool = core_module("visit").place_all_types(nodes, infos, taken, with_metadata)
+    moved: bool = core_module("ast.visit").place_all_types(nodes, infos, taken, with_metadata)
     return moved
 
 
@@ -77,9 +77,8 @@ def place_named_types(
     """
     if core() != "native":
         return None
-    result: tuple[list[str], list[ValueInfo]] | None = core_module("list_order").place_named_types(
-        nodes, infos, taken
-    )
+    place = core_module("ast.list_order").place_named_types
+    result: tuple[list[str], list[ValueInfo]] | None = place(nodes, infos, taken)
     return result
 
 

@@ -329,7 +329,7 @@ def _is_small(type: Type) -> bool:
 def key_maker() -> KeyMaker:
     """Return the function `kind_key` of the core in use: Python or compiled."""
     if core() == "native":
-        return cast("KeyMaker", core_module("visit").kind_key)
+        return cast("KeyMaker", core_module("ast.visit").kind_key)
     return kind_key
 
 

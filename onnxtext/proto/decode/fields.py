@@ -20,7 +20,7 @@ def all_fields(data: bytes | memoryview) -> Iterator[WireField]:
     if core() == "python":
         yield from read_fields(data, 0, len(data))
         return
-    message_fields = core_module("decode").message_fields
+    message_fields = core_module("proto.decode_graphs").message_fields
     offset = 0
     while offset < len(data):  # in batches, because a message may have millions of fields
         fields = message_fields(data, offset, _BATCH)

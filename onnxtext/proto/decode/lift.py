@@ -180,7 +180,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
         return _lift(Lifter(careful=False), data, message, finish)
     try:
         if message == "ModelProto":
-            decoder = core_module("decode_models").ModelDecoder({})
+            decoder = core_module("proto.decode_models").ModelDecoder({})
             model: Model | None = decoder.model(data)
             if model is not None:
                 return _settle(model, decoder.largest(), finish)

@@ -31,7 +31,7 @@ from onnxtext.wire.reader import check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT
 
 if TYPE_CHECKING:
-    from onnxtext._core.decode_models import ModelDecoder
+    from onnxtext._core.proto.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
 """Limits how often the careful path first tries to lift a graph without comparing items.
@@ -62,7 +62,7 @@ class Lifter(NodeLifter):
         self._value_types: dict[bytes, ast.ValueInfo] = {}
         self._opsets: dict[bytes, ast.OpsetImport] = {}
         if self._native:
-            new = core_module("decode_models").ModelDecoder
+            new = core_module("proto.decode_models").ModelDecoder
             self._decoder: ModelDecoder = decoder or new(self._value_types)
         self._fast = Lifter(careful=False, native=native) if careful else None
         self._level = 0  # the number of enclosing graphs that are lifted carefully

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxtext._core.encode import Encoder
+from onnxtext._core.proto.encode_graphs import Encoder
 from onnxtext.ast.model import Function, Graph, Model, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, TensorData
 from onnxtext.ast.types import Type

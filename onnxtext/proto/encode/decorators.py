@@ -142,7 +142,7 @@ class FieldTable:
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:
     """Return the runs of consecutive fields with the same number: (number, start, end offset)."""
     if core() == "native":
-        result: list[tuple[int, int, int]] | None = core_module("field_runs").field_runs(data)
+        result: list[tuple[int, int, int]] | None = core_module("proto.field_runs").field_runs(data)
         if result is not None:
             return result
     runs: list[tuple[int, int, int]] = []

@@ -139,7 +139,7 @@ class SectionBinding:
                 itself, such as blocks of functions and of nested graphs.
         """
         if core() == "native":
-            core_module("sections").bind_blocks(blocks, self._of(owner), attach)
+            core_module("syntax.sections").bind_blocks(blocks, self._of(owner), attach)
             return
         for block in blocks:
             attach(block)

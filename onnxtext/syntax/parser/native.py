@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from onnxtext._core import actions, functions, sections
-from onnxtext._core.grammar import OPS, Grammar
-from onnxtext._core.literals import Layout
-from onnxtext._core.parser import LalrLoop
-from onnxtext._core.scanner import KINDS, Scanner
+from onnxtext._core.syntax import actions, functions, sections
+from onnxtext._core.syntax.grammar import OPS, Grammar
+from onnxtext._core.syntax.literals import Layout
+from onnxtext._core.syntax.parser import LalrLoop
+from onnxtext._core.syntax.scanner import KINDS, Scanner
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
@@ -92,7 +92,9 @@ OPERATIONS = {
     "untyped_value": "VALUE",
     "value_name": "TEXT",
 }
-"""Maps the name of an action to the operation that the core runs instead (see `_core.grammar`).
+"""Maps the name of an action to the operation that the core runs instead.
+
+`_core.syntax.grammar` defines the operations.
 
 The core calls all other actions as functions."""
 

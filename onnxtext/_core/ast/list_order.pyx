@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keep the order of value infos: the common case of `onnxtext.ast.compact_form.value_infos`."""
+from onnxtext._core.ast.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
+
+from onnxtext.ast.compact_form.list_order import BY_DEFAULT, DECORATOR, PARTS, ListEntry
+from onnxtext.ast.records import Word
+
+cdef type ENTRY = ListEntry
+
+
+def place_named_types(list nodes, list infos, taken):
+    """Set the types of nodes' outputs from a `value_info` list in any order.
+
+    `onnxtext.ast.compact_form.output_types.place_named_types` describes the arguments and the result.
+    """
+    cdef dict places = {}
+    cdef set others = {value.name for value in taken}
+    cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before
+    cdef list numbers = [None] * last, types, rest = []
+    for index, value in enumerate(infos):
+        if (
+            type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
+            or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
+            or get(value, OF_VALUE.name) in others
+        ):
+            return None
+        places[get(value, OF_VALUE.name)] = index
+    if len(places) != last:
+        return None
+    for node in nodes:
+        if type(node) is not NODE or get(node, OF_NODE.output_types):
+            return None
+        for name in get(node, OF_NODE.outputs):
+            found = places.get(name)
+            if found is not None:
+                if numbers[found] is not None:
+                    return None
+                numbers[found] = number
+                left -= 1
+            number += 1
+    if left:
+        for index in range(last):
+            if numbers[index] is None:
+                numbers[index] = len(rest) - last  # by default, statements precede outputs
+                rest.append(infos[index])
+    for node in nodes:
+        types = None
+        outputs = get(node, OF_NODE.outputs)
+        for index, name in enumerate(outputs):
+            found = places.get(name)
+            if found is not None:
+                if types is None:
+                    types = [None] * len(outputs)
+                types[index] = get(infos[found], OF_VALUE.type)
+        if types is not None:
+            replace(node, OF_NODE.output_types, tuple(types))
+    before = number
+    while last and <Py_ssize_t>numbers[last - 1] < before:
+        before = numbers[last - 1]
+        last -= 1
+    return [get(value, OF_VALUE.name) for value in infos[:last]], rest
+
+
+def node_entries(nodes):
+    """Return the `value_info` entries of the typed outputs of some nodes."""
+    cdef list result = []
+    cdef Py_ssize_t index
+    for node in nodes:
+        types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
+        if types:
+            outputs = node.outputs
+            if len(outputs) != len(types):
+                raise ValueError("outputs and their types differ in number")
+            for index in range(len(types)):
+                if types[index] is not None:
+                    entry = ("nodes", outputs[index], types[index], node.at, None)
+                    result.append(record(ENTRY, entry))
+    return result
+
+
+def ordered_infos(graph, initializers):
+    """Return the value infos of a graph with `@value_info` or `@initializers` in order.
+
+    Args:
+        graph: the graph.
+        initializers: its initializers in order.
+
+    Returns:
+        For values of the `<…>` list, the `ValueInfo`; for values that are declared elsewhere,
+        (name, type, offset). None if `@value_info(…)` has both names and keywords such as `inputs`,
+        if its arguments are invalid, or if it lists names and names are not unique.
+    """
+    decorators = [item for item in graph.decorators if item.name == DECORATOR]
+    if len(decorators) > 1 or (decorators and not decorators[0].arguments):
+        return None
+    parts = ordered_parts(decorators[0].arguments if decorators else ())
+    if parts is None:
+        return infos_by_name(graph, decorators[0].arguments)
+    cdef list result = []
+    for part in parts:
+        if part == "values":
+            result += [value for value in graph.values if value.data is None]
+        elif part == "nodes":
+            result += [(entry.name, entry.type, entry.at) for entry in node_entries(graph.nodes)]
+        else:
+            values = initializers if part == "initializers" else getattr(graph, part)
+            result += [(value.name, value.type, value.at) for value in values]
+    return result
+
+
+cdef list ordered_parts(arguments):
+    """Return the parts of `value_info` in order; None if an argument is not a keyword for a part."""
+    cdef list parts = []
+    for argument in arguments:
+        word = argument.value
+        if argument.key is not None or type(word) is not Word or word.text in parts:
+            return None
+        if word.text not in PARTS[DECORATOR]:
+            return None
+        parts.append(word.text)
+    return parts + [part for part in BY_DEFAULT[DECORATOR] if part not in parts]
+
+
+cdef list infos_by_name(graph, arguments):
+    """Return the value infos in the order in which the arguments name them, as `ordered_infos`."""
+    cdef dict places = {}
+    cdef list result = []
+    cdef set others
+    cdef Py_ssize_t index
+    others = {value.name for values in (graph.inputs, graph.outputs) for value in values}
+    others.update([value.name for value in graph.values if value.data is not None])
+    for value in graph.values:
+        if value.data is None:
+            name = value.name
+            if name in others or name in places:
+                return None
+            places[name] = value
+    for node in graph.nodes:
+        if type(node) is not NODE:
+            return None
+        types = get(node, OF_NODE.output_types)
+        if not types:
+            continue
+        outputs = get(node, OF_NODE.outputs)
+        if len(outputs) != len(types):
+            return None
+        for index in range(len(types)):
+            if types[index] is not None:
+                name = outputs[index]
+                if name in places:
+                    return None
+                places[name] = (name, types[index], get(node, OF_NODE.at))
+    for argument in arguments:
+        if argument.key is not None or type(argument.value) is not bytes:
+            return None
+        name = (<bytes>argument.value).decode("utf-8", "surrogateescape")
+        if name in others:
+            return None
+        entry = places.pop(name, None)
+        if entry is None:
+            return None
+        result.append(entry)
+    result.extend(places.values())
+    return result

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk over nodes: the compiled `onnxtext.ast.visit`."""
+from cpython.pyport cimport PY_SSIZE_T_MAX
+
+from onnxtext._core.ast.slots cimport (
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, get, graph_part,
+    replace,
+)
+
+from onnxtext.ast.model import Function, Graph
+from onnxtext.ast.types import TensorType
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, RawData, Reference
+from onnxtext.tensor.element_types import ELEMENTS
+
+
+def attribute_lists(nodes):
+    """Return the distinct attribute tuples of nodes, in order."""
+    cdef dict found = {}
+    last = None
+    for node in nodes:
+        attributes = get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes
+        if attributes and attributes is not last:
+            last = attributes
+            found[<size_t><void*>attributes] = attributes
+    return list(found.values())
+
+
+def rich_lists(nodes, Py_ssize_t max_size=PY_SSIZE_T_MAX):
+    """Return the distinct attribute tuples that have values other than numbers and strings.
+
+    Also return those with a list or string of more than `max_size` items or bytes.
+    """
+    return [
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not is_plain(attributes, True, max_size)
+    ]
+
+
+def non_numeric_lists(nodes):
+    """Return the distinct attribute tuples except those of named, typed numbers only."""
+    return [
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not is_plain(attributes, False, PY_SSIZE_T_MAX)
+    ]
+
+
+cdef bint is_plain(attributes, bint strings, Py_ssize_t max_size) except -1:
+    for attribute in attributes:
+        if type(attribute) is not ATTRIBUTE:
+            return False
+        value = get(attribute, OF_ATTRIBUTE.value)
+        if not strings and (
+            type(value) is bytes
+            or not get(attribute, OF_ATTRIBUTE.name)
+            or get(attribute, OF_ATTRIBUTE.type) is None
+        ):
+            return False
+        if type(value) is tuple:
+            if len(<tuple>value) > max_size:
+                return False
+            for item in <tuple>value:
+                if type(item) not in PLAIN_VALUES:
+                    return False
+                if type(item) is bytes and (not strings or len(<bytes>item) > max_size):
+                    return False
+        elif type(value) not in PLAIN_VALUES:
+            return False
+        elif (type(value) is bytes or type(value) is Floats) and len(value) > max_size:
+            return False
+    return True
+
+
+def count_domains(nodes):
+    """Count the nodes whose domain is None, and those whose domain is empty.
+
+    Returns:
+        Both numbers, and the decorated nodes.
+    """
+    cdef Py_ssize_t silent = 0, empty = 0
+    cdef list decorated = []
+    for node in nodes:
+        domain = get(node, OF_NODE.domain) if type(node) is NODE else node.domain
+        if domain is None:
+            silent += 1
+        elif domain == "":
+            empty += 1
+        if get(node, OF_NODE.decorators) if type(node) is NODE else node.decorators:
+            decorated.append(node)
+    return silent, empty, decorated
+
+
+def nested_graphs(nodes):
+    """Return the graphs in the attributes of nodes."""
+    return graphs_in(nodes)
+
+
+def list_graphs(list stack):
+    """Return the graphs and functions in `stack`, last first, each before its nested graphs."""
+    cdef list result = [], inner
+    while stack:
+        graph = stack.pop()
+        result.append(graph)
+        inner = []
+        if isinstance(graph, Function):
+            add_graphs(graph.attributes, inner)
+        inner += graphs_in(graph_part(graph, OF_GRAPH.nodes, "nodes"))
+        inner.reverse()
+        stack += inner
+    return result
+
+
+cdef list graphs_in(nodes):
+    """Return the graphs in the attributes of nodes; visit shared attributes once."""
+    cdef list result = []
+    cdef dict seen = {}
+    last = None
+    for node in nodes:
+        attributes = get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes
+        if not attributes or attributes is last:
+            continue
+        last = attributes
+        if has_graph(attributes) and <size_t><void*>attributes not in seen:
+            seen[<size_t><void*>attributes] = attributes
+            add_graphs(attributes, result)
+    return result
+
+
+cdef bint has_graph(attributes) except -1:
+    for attribute in attributes:
+        if type(attribute) is not ATTRIBUTE:
+            return True
+        value = get(attribute, OF_ATTRIBUTE.value)
+        if type(value) is Graph or (type(value) is tuple and value and type(value[0]) is Graph):
+            return True
+    return False
+
+
+cdef int add_graphs(attributes, list found) except -1:
+    """Add the graphs in attributes to `found`; skip parameters without a default."""
+    for attribute in attributes:
+        if type(attribute) is str:
+            continue
+        value = (
+            get(attribute, OF_ATTRIBUTE.value) if type(attribute) is ATTRIBUTE else attribute.value
+        )
+        if type(value) is Graph:
+            found.append(value)
+        elif type(value) is tuple and value and type(value[0]) is Graph:
+            found.extend(value)
+    return 0
+
+
+def has_sections(model):
+    """Whether a model may have sections after its functions, except `encoding` and `resources`."""
+    if model.training or model.configurations or model.metadata_left_out or model.has_order:
+        return True
+    for graph in list_graphs([model.graph, *model.functions]):
+        if not isinstance(graph, (Graph, Function)):
+            return True
+        if graph_part(graph, OF_GRAPH.metadata, "metadata"):
+            return True
+        if graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"):
+            return True
+        if isinstance(graph, Graph) and graph_part(graph, OF_GRAPH.quantization, "quantization"):
+            return True
+        for values in (
+            graph_part(graph, OF_GRAPH.inputs, "inputs"),
+            graph_part(graph, OF_GRAPH.outputs, "outputs"),
+            graph_part(graph, OF_GRAPH.values, "values"),
+        ):
+            for value in values:
+                if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
+                    return True
+        for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
+            if get(node, OF_NODE.metadata) if type(node) is NODE else node.metadata:
+                return True
+    return False
+
+
+def large_values(values, Py_ssize_t most):
+    """Return the initializers, except those with at most `most` elements of raw data.
+
+    It is the compiled part of `onnxtext.ast.visit.large_values`.
+    """
+    cdef list result = []
+    cdef Py_ssize_t bits = 0
+    last = None
+    for value in values:
+        data = value.data
+        if data is None:
+            continue
+        if data.__class__ is RawData:
+            if value.type is not last:
+                last = value.type
+                element = ELEMENTS.get(last.element) if last.__class__ is TensorType else None
+                bits = -1 if element is None else element.bits
+            if bits >= 0 and 8 * len(data.data) <= most * bits:
+                continue
+        result.append(value)
+    return result
+
+
+def place_all_types(list nodes, list infos, taken, bint with_metadata):
+    """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
+
+    `onnxtext.ast.compact_form.output_types.place_all_types` describes the arguments.
+    """
+    cdef set names = {value.name for value in taken}
+    for value in infos:
+        if (
+            type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
+            or get(value, OF_VALUE.decorators)
+            or (get(value, OF_VALUE.metadata) and not with_metadata)
+            or (names and get(value, OF_VALUE.name) in names)
+        ):
+            return False
+    cdef list places = [None] * len(infos)
+    if find_outputs(nodes, infos, places, True) != 0:
+        return False
+    set_types(infos, places, 0)
+    return True
+
+
+def place_types(list nodes, list infos):
+    """Set the types of nodes' outputs from the entries at the end of a `value_info` list.
+
+    Returns:
+        The number of entries that stay in the list, as in
+        `onnxtext.ast.compact_form.output_types.place_types`; None, with nothing changed, if an
+        object has an unusual class.
+    """
+    cdef list places = [None] * len(infos)
+    cdef Py_ssize_t left = find_outputs(nodes, infos, places, False)
+    cdef Py_ssize_t index
+    if left < 0:
+        return None
+    if left:
+        names = {infos[index].name for index in range(left)}
+        for node in nodes:
+            if not names.isdisjoint(node.outputs):
+                return len(infos)
+    set_types(infos, places, left)
+    return left
+
+
+cdef Py_ssize_t find_outputs(list nodes, list infos, list places, bint with_metadata) except -2:
+    """Find the longest suffix of a `value_info` list that has only node outputs, in node order.
+
+    Args:
+        nodes: the nodes.
+        infos: the list. An entry without a type or with decorators is not in the suffix.
+        places: receives the output of each entry in the suffix: a node with one output, or (node,
+            index of the output).
+        with_metadata: whether an entry with metadata may be in the suffix.
+
+    Returns:
+        The number of entries before the suffix; -1 if an object has an unusual class.
+    """
+    cdef Py_ssize_t left = len(infos), index
+    for node in reversed(nodes):
+        if not left:
+            break
+        if type(node) is not NODE:
+            return -1
+        outputs = get(node, OF_NODE.outputs)
+        for index in range(len(outputs) - 1, -1, -1):
+            if not left:
+                break
+            value = infos[left - 1]
+            if type(value) is not VALUE_INFO:
+                return -1
+            if (
+                get(value, OF_VALUE.name) == outputs[index]
+                and get(value, OF_VALUE.type) is not None
+                and not get(value, OF_VALUE.decorators)
+                and (with_metadata or not get(value, OF_VALUE.metadata))
+            ):
+                left -= 1
+                places[left] = node if len(outputs) == 1 else (node, index)
+    return left
+
+
+cdef int set_types(list infos, list places, Py_ssize_t first) except -1:
+    """Set the types of outputs from the entries with an index of at least `first`.
+
+    `find_outputs` describes `places`.
+    """
+    cdef tuple result = ()
+    cdef Py_ssize_t at
+    last = None
+    for at in range(first, len(infos)):
+        place, kind = places[at], get(infos[at], OF_VALUE.type)
+        if type(place) is tuple:
+            node, index = place
+            types = list(get(node, OF_NODE.output_types)) or [None] * len(node.outputs)
+            types[index] = kind
+            replace(node, OF_NODE.output_types, tuple(types))
+            continue
+        if kind is not last:
+            last, result = kind, (kind,)
+        replace(place, OF_NODE.output_types, result)
+    return 0
+
+
+def attribute_forms(nodes, operators, set known):
+    """Yield the same as `onnxtext.ast.visit.attribute_forms`."""
+    cdef list key
+    for node, operator in zip(nodes, operators, strict=True):
+        key = [<size_t><void*>operator]
+        for attribute in get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes:
+            if type(attribute) is ATTRIBUTE:
+                key.append((get(attribute, OF_ATTRIBUTE.name), get(attribute, OF_ATTRIBUTE.type)))
+            else:
+                key.append((attribute.name, attribute.type))
+        form = tuple(key)
+        if form not in known:
+            yield node, operator, form
+
+
+def kind_key(node, target, dict types, typed, parameters, Py_ssize_t longest):
+    """Return the first part of the cache key of a node.
+
+    `onnxtext.checker.inference.kind_facts.kind_key` describes the arguments.
+    """
+    cdef bint slots = type(node) is NODE
+    cdef list key = [], given = []
+    inputs = get(node, OF_NODE.inputs) if slots else node.inputs
+    outputs = get(node, OF_NODE.outputs) if slots else node.outputs
+    for name in inputs:
+        given.append(types[name])
+    key.append(<size_t><void*>target)
+    key.append(len(outputs))
+    key.append(tuple(given))
+    key.append(typed)
+    for attribute in get(node, OF_NODE.attributes) if slots else node.attributes:
+        if type(attribute) is ATTRIBUTE:
+            name = get(attribute, OF_ATTRIBUTE.name)
+            value = get(attribute, OF_ATTRIBUTE.value)
+        else:
+            name, value = attribute.name, attribute.value
+        if type(value) is Reference:
+            given_value = parameters.get(value.name)
+            if given_value is None or type(given_value.value) is not Float32:
+                key.append(
+                    None if given_value is None else (name, <size_t><void*>given_value)
+                )
+                continue
+            value = given_value.value
+        if type(value) is int or (
+            type(value) is tuple
+            and 0 < len(<tuple>value) <= longest
+            and type((<tuple>value)[0]) is int
+        ):
+            key.append((name, value))
+        else:
+            key.append(name if type(value) is Float32 else <size_t><void*>attribute)
+    return tuple(key)

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print graphs to one buffer: the compiled `onnxtext.printer.graphs_and_nodes`.
+
+Rare forms (decorators, records, sparse tensors, long tensors) are printed in Python, in order.
+"""
+cimport cython
+from libc.string cimport strlen
+
+from onnxtext._core.printer.nodes cimport NodePrinter
+from onnxtext._core.ast.slots cimport OF_GRAPH, graph_part
+from onnxtext._core.printer.text cimport Text
+
+from onnxtext.printer.graphs_and_nodes import head_text, opsets_text, parameters_text
+from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.models import header_text, main_graph
+from onnxtext.printer.decorators import decorator_lines, inline_decorators
+
+cdef enum:
+    MAX_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
+    REST = 0
+    VALUE = 1
+    FUNCTIONS = 2
+    STATEMENT = 3
+    MODEL = 4
+
+cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP)
+
+
+@cython.final
+cdef class Printer(NodePrinter):
+    """Prints the graphs and functions of one model."""
+    cdef readonly int depth  # the nesting depth of graphs in attributes
+
+    def model(self, model):
+        """Return the text of a model before its sections, as parts to be joined."""
+        return self._print(None, model, 0, MODEL, 0)
+
+    def statement(self, owner, graph):
+        """Return the text of the main graph, as parts to be joined."""
+        return self._print(owner, graph, 0, STATEMENT, 0)
+
+    def rest(self, owner, graph, str indent, Py_ssize_t start):
+        """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
+
+        Args:
+            owner: the `GraphPrinter` for rare forms.
+            graph: the graph or function.
+            indent: the indentation of its statement.
+            start: the column after its outputs.
+
+        Returns:
+            The parts; None for graphs that are nested too deeply.
+        """
+        if self.depth == MAX_GRAPHS:
+            return None
+        return self._print(owner, graph, len(indent), REST, start)
+
+    def value(self, owner, value, str indent):
+        """Return the text of a value info or initializer, as parts to be joined."""
+        return self._print(owner, value, len(indent), VALUE, 0)
+
+    def functions(self, owner, functions):
+        """Return the text of functions, each after a blank line, as parts to be joined."""
+        return self._print(owner, functions, 0, FUNCTIONS, 0)
+
+    cdef list _print(self, owner, thing, int indent, int what, Py_ssize_t start):
+        cdef Text outer = self.out
+        caller = self.owner
+        self.out, self.owner = Text(), owner
+        self.out.start = start
+        try:
+            if what == REST:
+                self._rest(thing, indent)
+            elif what == VALUE:
+                self._value(thing, indent)
+            elif what == STATEMENT:
+                self._statement(thing)
+            elif what == MODEL:
+                self._model(thing)
+            else:
+                self._functions(thing)
+            return self.out.take()
+        finally:
+            self.out, self.owner = outer, caller
+
+    cdef object python(self):
+        """Return the `GraphPrinter` for rare forms; create it if no caller has set it."""
+        if self.owner is None:
+            from onnxtext.printer.compiled import CorePrinter
+
+            self.owner = CorePrinter(self)
+        return self.owner
+
+    # ---- Models ---------------------------------------------------------------------------------
+
+    cdef int _model(self, model) except -1:
+        cdef Text out = self.out
+        presence = model.presence
+        if (
+            presence.version is None or presence.explicit or model.decorators
+            or model.encoding_habits or model.metadata
+        ):
+            out.text(header_text(model))
+        else:
+            out.add(b"<", 1)
+            self._entry(b"onnxtext", presence.version)
+            self._entry(b"ir_version", model.ir_version)
+            if model.opset_imports:
+                self._opsets(model.opset_imports)
+            self._entry(b"producer_name", model.producer_name)
+            self._entry(b"producer_version", model.producer_version)
+            self._entry(b"domain", model.domain)
+            self._entry(b"model_version", model.model_version)
+            if model.doc_string is not None:
+                self._key(b"doc_string")
+                out.string(model.doc_string, INDENT)
+                out.character(c",")
+            out.add(b"\n>\n", 3)
+        self._statement(main_graph(model) if model.has_order else model.graph)
+        out.character(c"\n")
+        return self._functions(model.functions)
+
+    cdef int _key(self, const char* key) except -1:
+        """Print the key of an entry of a header."""
+        self.out.line(INDENT)
+        self.out.add(key, strlen(key))
+        return self.out.add(b": ", 2)
+
+    cdef int _entry(self, const char* key, value) except -1:
+        """Print an entry of a header, unless its value is None."""
+        if value is None:
+            return 0
+        self._key(key)
+        if isinstance(value, int):
+            self.out.integer(value)
+        else:
+            self.out._quoted(<str?>value)
+        return self.out.character(c",")
+
+    cdef int _opsets(self, list opsets) except -1:
+        """Print the entry `opset_import` of a header."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        cdef bint is_first = True
+        self._key(b"opset_import")
+        mark = out.begin_trial()
+        out.character(c"[")
+        for item in opsets:
+            self._check_signals()
+            if not is_first:
+                out.add(b", ", 2)
+            is_first = False
+            if item.domain is not None:
+                out._quoted(<str?>item.domain)
+                out.add(b": ", 2)
+            out.integer(item.version)
+        out.character(c"]")
+        if not out.end_trial(mark, out.width(mark) <= LINE_WIDTH - 20):
+            out.text(opsets_text(opsets, STEP))
+        return out.character(c",")
+
+    cdef int _functions(self, functions) except -1:
+        for function in functions:
+            self.out.character(c"\n")
+            if is_plain(function):
+                self._function(function)
+            else:
+                self.out.append_large(self.python().function_statement(function))
+            self.out.character(c"\n")
+            self.out.flush_if_large()
+        return 0
+
+    # ---- Graphs ---------------------------------------------------------------------------------
+
+    cdef int _rest(self, graph, int indent) except -1:
+        cdef Text out = self.out
+        cdef list values = graph_part(graph, OF_GRAPH.values, "values")
+        cdef list nodes = graph_part(graph, OF_GRAPH.nodes, "nodes")
+        if values:
+            out.character(c" ")
+            self._values(graph, indent)
+        if not nodes:
+            return out.add(b" {}", 3)
+        out.add(b" {", 2)
+        for node in nodes:
+            self._check_signals()
+            out.line(indent + INDENT)
+            self._node(node, indent + INDENT)
+            if not self.depth:
+                out.flush_if_large()
+        out.line(indent)
+        return out.character(c"}")
+
+    cdef int _statement(self, graph) except -1:
+        """Print the main graph."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark, column
+        if graph.decorators:
+            out.text(decorator_lines(graph.decorators, ""))
+        column = out.column()  # 0, or that after a lone `@unset(…)`
+        mark = out.begin_trial()
+        out.name(graph.name)
+        if not out.end_trial(mark, not column and self._main_interface(graph, mark)):
+            out.text(self.python().main_head(graph, column))
+        return self._rest(graph, 0)
+
+    cdef bint _main_interface(self, graph, Py_ssize_t mark) except -1:
+        """Print the inputs and outputs of the main graph; return False if a line is too long."""
+        cdef Text out = self.out
+        cdef Py_ssize_t start
+        for opening, values in ((b" (", graph.inputs), (b" => (", graph.outputs)):
+            start = out.position()
+            if len(values) < 2:
+                self._list(values, 0, opening)
+                if not out.is_flat(start, LINE_WIDTH):
+                    return False
+                continue
+            out.add(opening, len(opening))
+            for value in values:
+                out.line(INDENT)
+                self._value(value, INDENT)
+                out.character(c",")
+            out.line(0)
+            out.character(c")")
+        return out.fits(mark, LINE_WIDTH, after_head(graph, 0, False))
+
+    cdef int _graph(self, graph, int indent) except -1:
+        """Print a graph in an attribute."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark, before
+        if self.depth == MAX_GRAPHS:
+            return out.append_large(self.python().graph_value(graph, " " * indent, out.column()))
+        mark = out.begin_trial()
+        before = out.column()
+        decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        if decorators:
+            out.text(inline_decorators(decorators, " " * indent))
+        out.name(graph_part(graph, OF_GRAPH.name, "name"))
+        if not out.end_trial(mark, self._interface(graph, mark, indent)):
+            out.text(self.python().graph_head(graph, " " * indent, before))
+        self.depth += 1
+        try:
+            return self._rest(graph, indent)
+        finally:
+            self.depth -= 1
+
+    cdef int _function(self, function) except -1:
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        opsets = tuple([(item.domain, item.version) for item in function.opset_imports])
+        key = (function.domain, function.overload, opsets)
+        text = self.texts.get(key)
+        if text is None:
+            text = self.texts[key] = head_text(function)
+        out.text(text)
+        mark = out.begin_trial()
+        out.name(function.name)
+        parameters = function.attributes
+        if parameters:
+            out.character(c" ")
+            text = self.texts.get(parameters)
+            if text is None:
+                lists = parameters_text(parameters, self.python().graph_value)
+                text = self.texts[parameters] = lists.broken if lists.flat is None else lists.flat
+            out.text(text)
+        if not out.end_trial(mark, self._interface(function, mark, 0)):
+            out.text(self.python().function_head(function))
+        return self._rest(function, 0)
+
+    cdef bint _interface(self, graph, Py_ssize_t mark, int indent) except -1:
+        """Print the inputs and outputs on one line.
+
+        Return False if they do not fit, or if the text since the mark has several lines; the
+        caller then takes the printed text back.
+        """
+        cdef Text out = self.out
+        self._list(graph_part(graph, OF_GRAPH.inputs, "inputs"), indent, b" (")
+        self._list(graph_part(graph, OF_GRAPH.outputs, "outputs"), indent, b" => (")
+        if not out.is_flat(mark, LINE_WIDTH):
+            return False
+        return out.column() + after_head(graph, indent, False) <= LINE_WIDTH
+
+    cdef int _list(self, list values, int indent, bytes opening) except -1:
+        cdef Text out = self.out
+        out.add(opening, len(opening))
+        for index, value in enumerate(values):
+            if index:
+                out.add(b", ", 2)
+            self._value(value, indent + INDENT)
+        return out.character(c")")
+
+    cdef int _values(self, graph, int indent) except -1:
+        cdef Text out = self.out
+        cdef Py_ssize_t mark
+        cdef list values = graph.values
+        out.character(c"<")
+        if len(values) == 1:
+            mark = out.begin_trial()
+            self._value(values[0], indent + INDENT)
+            out.character(c">")
+            if out.end_trial(
+                mark,
+                out.is_flat(mark, LINE_WIDTH)
+                and out.column() + after_head(graph, indent, True) <= LINE_WIDTH,
+            ):
+                return 0
+        for value in values:
+            self._check_signals()
+            out.line(indent + INDENT)
+            self._value(value, indent + INDENT)
+            out.character(c",")
+            if not self.depth:
+                out.flush_if_large()
+        out.line(indent)
+        return out.character(c">")
+
+
+cdef int after_head(graph, int indent, bint is_last) except -1:
+    """Return the width of what follows the outputs (or the `<…>` list) on the same line.
+
+    This is ` {`, ` <`, or ` {}`; a comma follows the graph of an attribute, which is indented.
+    """
+    if graph_part(graph, OF_GRAPH.nodes, "nodes"):
+        return 2
+    if not is_last and graph_part(graph, OF_GRAPH.values, "values"):
+        return 2
+    return 4 if indent else 3
+
+
+cdef bint is_plain(function) except -1:
+    """Whether a function has no decorators, doc string or default values."""
+    if function.decorators or function.doc_string is not None:
+        return False
+    for parameter in function.attributes:
+        if parameter.__class__ is not str:
+            return False
+    return True

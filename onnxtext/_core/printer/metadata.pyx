@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print metadata sections: the compiled part of `onnxtext.printer.sections`."""
+from onnxtext._core.printer.text cimport Text
+
+cdef enum:
+    FEW = 16  # with more entries than this, a dictionary is faster
+
+
+def metadata_blocks(blocks):
+    """Return the text of metadata blocks in parts, like `onnxtext.printer.sections`."""
+    cdef Text out = Text()
+    cdef int indent
+    cdef bint is_first = True
+    cdef tuple above = ()
+    for before, block in blocks:
+        indent = len(before)
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        if isinstance(block, str):
+            out.spaces(indent)
+            out.text(block)
+            above = ()
+        elif block.kind == "function":
+            _entries(out, block.item.metadata, indent, ())
+            above = ()
+        else:
+            out.spaces(indent)
+            out.text(block.kind)
+            out.path(block.path)
+            out.add(b" {\n", 3)
+            entries = block.item.metadata
+            _entries(out, entries, indent + 2, above)
+            above = entries
+            out.line(indent)
+            out.character(c"}")
+        out.flush_if_large()
+    return out.take()
+
+
+cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
+    """Add metadata entries, each on its own lines; `above` has the entries of the block above."""
+    cdef bint is_first = True
+    cdef str key, value
+    cdef dict known = dict(above) if len(above) > FEW else None
+    for key, value in entries:
+        if not is_first:
+            out.character(c"\n")
+        is_first = False
+        out.spaces(indent)
+        out.word(key)
+        out.add(b": ", 2)
+        if above and "\n" in value and value == _value_above(above, known, key):
+            out.add(b"above", 5)
+        else:
+            out.string(value, indent)
+    return 0
+
+
+cdef str _value_above(tuple above, dict known, str key):
+    """Return the last value of a key in the block above; None if it lacks the key."""
+    cdef Py_ssize_t index
+    if known is not None:
+        return known.get(key)
+    for index in range(len(above) - 1, -1, -1):
+        if <str>above[index][0] == key:
+            return above[index][1]
+    return None

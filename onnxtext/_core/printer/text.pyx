@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collect text in a buffer; print names and strings like `onnxtext.printer.quoting`."""
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memchr, memcpy, memset
+
+from onnxtext._core.tensor.decimals cimport MAX_NUMBER_LENGTH, write_integer
+
+from onnxtext.printer.quoting import (
+    SPECIAL_NUMBERS,
+    SPECIAL_WORDS,
+    quote_string,
+    string_value,
+    value_name,
+)
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    uint32_t PyUnicode_READ(int, void*, Py_ssize_t)
+    bint Py_UNICODE_ISPRINTABLE(uint32_t)
+    bint PyUnicode_IS_COMPACT_ASCII(object)
+    void* PyUnicode_1BYTE_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
+
+cdef enum:
+    LARGE = 1 << 16  # larger texts become parts of their own without a copy
+
+cdef uint64_t ONES = 0x0101010101010101ULL, HIGHEST = 0x8080808080808080ULL
+
+cdef enum Class:
+    ODD = 0  # needs an escape
+    PRINTABLE = 1
+    LETTER = 2
+    DIGIT = 3
+
+cdef uint8_t[256] CLASSES
+for _code in range(256):
+    _one = chr(_code)
+    CLASSES[_code] = (
+        ODD if _code > 126 or _code < 32 or _one in '"\\'
+        else DIGIT if _one.isdigit() else LETTER if _one.isidentifier() else PRINTABLE
+    )
+
+# By first character, a bit set of the lengths of special words.
+cdef uint64_t[256] LENGTHS
+for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)]:
+    LENGTHS[ord(_word[0])] |= 1ULL << len(_word)
+
+
+@cython.final
+cdef class Text(Growing):
+    def __cinit__(self):
+        self.quoted, self.string_value = quote_string, string_value
+        self.parts = []
+
+    cdef int character(self, char character) except -1:
+        self.need(1)
+        self.data[self.size] = character
+        self.size += 1
+        return 0
+
+    cdef int line(self, int indent) except -1:
+        """Start a new line."""
+        self.character(c"\n")
+        return self.spaces(indent)
+
+    cdef int spaces(self, int count) except -1:
+        self.need(count)
+        memset(self.data + self.size, c" ", count)
+        self.size += count
+        return 0
+
+    cdef int text(self, text) except -1:
+        """Add a text unchanged."""
+        cdef Py_ssize_t size
+        if PyUnicode_IS_COMPACT_ASCII(<str?>text):
+            return self.add(<const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text))
+        cdef const char* data = PyUnicode_AsUTF8AndSize(text, &size)
+        return self.add(data, size)
+
+    cdef int append_large(self, text) except -1:
+        """Add a text that may be large."""
+        if PyUnicode_GET_LENGTH(<str?>text) < LARGE or self.trying:
+            return self.text(text)
+        self._flush()
+        self.parts.append(text)
+        self.before += PyUnicode_GET_LENGTH(text)
+        return 0
+
+    cdef int flush_if_large(self) except -1:
+        """Flush the buffer if it is large."""
+        if self.size >= LARGE and not self.trying:
+            self._flush()
+        return 0
+
+    cdef int _flush(self) except -1:
+        self.start = self.column()
+        self.parts.append(PyUnicode_DecodeUTF8(self.data, self.size, NULL))
+        self.before += self.size
+        self.size = 0
+        return 0
+
+    cdef int integer(self, value) except -1:
+        cdef int overflow
+        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return self.text(str(value))
+        self.need(MAX_NUMBER_LENGTH)
+        self.size += write_integer(self.data + self.size, number)
+        return 0
+
+    cdef int word(self, text) except -1:
+        """Add the name of an operator, attribute, label or dimension, like `strings.word`."""
+        if not self._plain(text, True):
+            self._quoted(text)
+        return 0
+
+    cdef int name(self, text) except -1:
+        """Add the name of a value, graph or function, like `strings.value_name`."""
+        if not self._plain(text, False):
+            self._quoted(text)
+        return 0
+
+    cdef bint _plain(self, text, bint anywhere) except -1:
+        """Add a printable ASCII name, quoted if necessary; return False for others.
+
+        `anywhere` tells whether special words are valid without quotes.
+        """
+        cdef const char* data
+        cdef Py_ssize_t size, index
+        cdef int least = LETTER
+        cdef uint8_t found
+        if not PyUnicode_IS_COMPACT_ASCII(<str?>text):
+            return False
+        data = <const char*>PyUnicode_1BYTE_DATA(text)
+        size = PyUnicode_GET_LENGTH(text)
+        if not size or CLASSES[<uint8_t>data[0]] != LETTER:
+            least = PRINTABLE
+        for index in range(size):
+            found = CLASSES[<uint8_t>data[index]]
+            if found < least:
+                if not found:
+                    return False
+                least = PRINTABLE
+        if least == LETTER:
+            if (
+                anywhere or size >= 64 or not LENGTHS[<uint8_t>data[0]] >> size & 1
+                or (text not in SPECIAL_WORDS and text.lower() not in SPECIAL_NUMBERS)
+            ):
+                self.add(data, size)
+                return True
+        return self._quote(data, size)
+
+    cdef bint _quote(self, const char* data, Py_ssize_t size) except -1:
+        self.need(size + 2)
+        self.data[self.size] = c'"'
+        memcpy(self.data + self.size + 1, data, size)
+        self.data[self.size + size + 1] = c'"'
+        self.size += size + 2
+        return True
+
+    cdef int string(self, text, int indent) except -1:
+        """Add a string value, like `strings.string_value`."""
+        if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._printable(
+            <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
+        ):
+            return 0
+        if self._several_lines(text, indent) or self._quoted(text):
+            return 0
+        return self.text(self.string_value(text, " " * indent))
+
+    cdef int character_of(self, uint32_t character) except -1:
+        """Add a character, which must not be a surrogate."""
+        cdef int more, shift
+        self.need(4)
+        if character < 0x80:
+            more = 0
+            self.data[self.size] = <char>character
+        elif character < 0x800:
+            more = 1
+            self.data[self.size] = <char>(0xC0 | character >> 6)
+        elif character < 0x10000:
+            more = 2
+            self.data[self.size] = <char>(0xE0 | character >> 12)
+        else:
+            more = 3
+            self.data[self.size] = <char>(0xF0 | character >> 18)
+        self.size += 1
+        for shift in range(6 * more - 6, -1, -6):
+            self.data[self.size] = <char>(0x80 | (character >> shift & 0x3F))
+            self.size += 1
+        return 0
+
+    cdef Py_ssize_t _run(self, int kind, void* data, Py_ssize_t offset, Py_ssize_t size) except -1:
+        """Add the ASCII characters from `offset` on that need no escape; return their number.
+
+        The number is 0 for a string with characters above U+00FF.
+        """
+        cdef Py_ssize_t count = 0
+        if kind == 1:
+            count = printable_run(<const uint8_t*>data + offset, size - offset)
+            self.add(<const char*>data + offset, count)
+        return count
+
+    cdef bint _quoted(self, text) except -1:
+        """Add a text like `strings.quote_string`."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t offset = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
+        cdef uint32_t character
+        self.character(c'"')
+        while offset < size:
+            offset += self._run(kind, data, offset, size)
+            if offset == size:
+                break
+            character = PyUnicode_READ(kind, data, offset)
+            offset += 1
+            if not Py_UNICODE_ISPRINTABLE(character):
+                self.size = start
+                self.text(self.quoted(text))
+                return True
+            if character == c'"' or character == c"\\":
+                self.character(c"\\")
+            self.character_of(character)
+        self.character(c'"')
+        return True
+
+    cdef bint _several_lines(self, text, int indent) except -1:
+        """Add a multi-line string in triple quotes; return False for others."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t offset = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
+        cdef uint32_t character, last = c"\n"
+        cdef bint is_several = False
+        self.add(b'"""\n', 4)
+        while offset <= size:
+            character = c"\n" if offset == size else PyUnicode_READ(kind, data, offset)
+            if last == c"\n" and character != c"\n":
+                self.spaces(indent + 2)
+            more = self._run(kind, data, offset, size)
+            if more:
+                offset += more
+                last = PyUnicode_READ(kind, data, offset - 1)
+                continue
+            if character == c"\n":
+                is_several = is_several or offset < size
+                if last == c" ":
+                    self.size -= 1
+                    self.add(b"\\u{20}", 6)
+                self.character(c"\n")
+            elif character == c"\\":
+                self.add(b"\\\\", 2)
+            elif character == c'"' and offset + 2 < size and (
+                PyUnicode_READ(kind, data, offset + 1) == c'"'
+                and PyUnicode_READ(kind, data, offset + 2) == c'"'
+            ):
+                self.add(b'""\\"', 4)
+                offset += 2
+            elif Py_UNICODE_ISPRINTABLE(character):
+                self.character_of(character)
+            elif 0xD800 <= character < 0xE000:
+                is_several = False
+                break
+            elif character == c"\t":
+                self.add(b"\\t", 2)
+            elif character == c"\r":
+                self.add(b"\\r", 2)
+            else:
+                self.text(f"\\u{{{character:x}}}")
+            last = character
+            offset += 1
+        if not is_several:
+            self.size = start
+            return False
+        self.spaces(indent + 2)
+        self.add(b'"""', 3)
+        return True
+
+    cdef int path(self, tuple steps) except -1:
+        """Add a space and the path of an item; nothing for the model itself."""
+        cdef char between = c" "
+        for name, number, is_label in steps:
+            self.character(between)
+            between = c"."
+            if is_label:
+                self.character(c"[")
+            if number is None:
+                self.word(name)
+            if is_label:
+                self.character(c"]")
+            if number is not None:
+                self.text(value_name(name))  # `float[1]` would be a type
+                self.character(c"[")
+                self.integer(number)
+                self.character(c"]")
+        return 0
+
+    cdef int bytes_string(self, bytes data, int indent) except -1:
+        """Add a string value that is given as bytes."""
+        if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+            return 0
+        return self.string(data.decode("utf-8", "surrogateescape"), indent)
+
+    cdef bint _printable(self, const char* data, Py_ssize_t size) except -1:
+        """Add a quoted printable ASCII string; return False for others."""
+        if printable_run(<const uint8_t*>data, size) < size:
+            return False
+        return self._quote(data, size)
+
+    cdef Py_ssize_t position(self) noexcept:
+        """Return the number of characters before the current position."""
+        return self.before + self.size
+
+    cdef Py_ssize_t begin_trial(self) noexcept:
+        """Begin a trial: text that `end_trial` can remove; return the mark of its start."""
+        self.trying += 1
+        return self.before + self.size
+
+    cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept:
+        """End a trial: keep or remove the text since its mark; return `kept`."""
+        self.trying -= 1
+        if not kept:
+            self.size = mark - self.before
+        return kept
+
+    cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept:
+        """Return the number of characters since a mark."""
+        return characters(self.data + mark - self.before, self.before + self.size - mark)
+
+    cdef Py_ssize_t column(self) noexcept:
+        """Return the column after the last character of the text."""
+        cdef Py_ssize_t offset = self.size
+        while offset and self.data[offset - 1] != c"\n":
+            offset -= 1
+        return characters(self.data + offset, self.size - offset) + (0 if offset else self.start)
+
+    cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept:
+        """Whether the text since a mark is one line of at most `most` characters."""
+        cdef Py_ssize_t start = mark - self.before
+        return self.width(mark) <= most and not memchr(self.data + start, c"\n", self.size - start)
+
+    cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept:
+        """Whether all lines since a mark fit into `most` columns; `after` more follow the last."""
+        cdef const char* cursor = self.data + mark - self.before
+        cdef const char* end = self.data + self.size
+        cdef const char* stop = <const char*>memchr(cursor, c"\n", end - cursor)
+        while stop is not NULL:
+            if characters(cursor, stop - cursor) > most:
+                return False
+            cursor = stop + 1
+            stop = <const char*>memchr(cursor, c"\n", end - cursor)
+        return characters(cursor, end - cursor) + after <= most
+
+    cdef list take(self):
+        """Return the whole text in parts."""
+        self._flush()
+        return self.parts
+
+
+cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
+    """Return how many leading characters need no escape; test eight characters at a time."""
+    cdef Py_ssize_t offset = 0
+    cdef uint64_t word
+    while offset + 8 <= size:
+        memcpy(&word, data + offset, 8)
+        # Each term sets the highest bit of at least the first byte that matches: a control
+        # character; a quote; a backslash; a byte above `~`.
+        if HIGHEST & (
+            (word - 0x20 * ONES)
+            | ((word ^ c'"' * ONES) - ONES)
+            | ((word ^ c"\\" * ONES) - ONES)
+            | (word + ONES)
+            | word
+        ):
+            break
+        offset += 8
+    while offset < size and CLASSES[data[offset]]:
+        offset += 1
+    return offset

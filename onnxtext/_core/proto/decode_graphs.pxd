@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.proto.decode_values cimport Values
+from onnxtext._core.wire.reader cimport Bytes, Field
+
+cdef enum:
+    UNINTERRUPTED = 1 << 12  # the number of fields between two checks for signals
+    MAX_KNOWN = 1 << 10  # fields with larger numbers are unknown
+
+cdef class Tail:
+    """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
+    cdef object op_type, domain, overload
+    cdef tuple attributes, decorators, metadata
+    cdef object whole  # the node, if inputs, outputs or its name are in the tail; else None
+    cdef bint is_rare  # whether nodes with this tail are rare: see `ModelDecoder.largest`
+
+cdef class Decoder:
+    """Decodes the graphs and functions of one model."""
+    cdef Values values
+    cdef dict tails
+    cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet
+    cdef object python(self)
+    cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth)
+    cdef object _graph_attribute(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
+    )
+    cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object _rare(self, str method, data)
+    cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth)
+    cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key)
+    cdef Tail _rare_tail(self, data, int depth, key)
+
+cdef bint next_field(
+    Bytes data, view, Py_ssize_t offset, Py_ssize_t end, Field* field
+) except -1

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode graphs and functions: the compiled `onnxtext.proto.decode.messages`.
+
+Rare forms are decoded in Python, in order with the others.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+
+from onnxtext._core.proto.decode_entries cimport entry_of, is_entry
+from onnxtext._core.proto.decode_types cimport copied, text_of
+from onnxtext._core.proto.decode_values cimport SMALL, Values
+from onnxtext._core.proto.decorators cimport doc_decorator
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.ast.slots cimport (
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, make_graph, put, record,
+)
+from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
+
+from onnxtext.ast.model import Annotation
+from onnxtext.ast.tensors_and_attributes import AttributeType
+from onnxtext.wire.reader import WireField, read_fields
+
+cdef enum:
+    LARGEST_CACHED_TAIL = 512  # in bytes; a tail is what follows a node's name
+    GRAPH_KIND = 5  # `AttributeType.GRAPH`
+    DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
+
+cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
+
+
+cdef class Decoder:
+    def __cinit__(self, dict types):
+        """Create the caches.
+
+        Args:
+            types: value infos by their encoded type.
+        """
+        self.values = Values(types)
+        self.tails = {}
+
+    cdef object python(self):
+        """Return the `Lifter` for rare forms; create it if no caller has set it."""
+        if self.lifter is None:
+            from onnxtext.proto.decode.messages import Lifter
+
+            self.lifter = Lifter(careful=False, decoder=self)
+        return self.lifter
+
+    def annotation(self, data):
+        """Decode a quantization annotation of a name and complete entries; None for other forms."""
+        cdef const unsigned char[::1] buffer = data
+        cdef Py_ssize_t end = buffer.shape[0], offset
+        cdef Field field
+        cdef list entries = []
+        if not end or not read_field(&buffer[0], 0, end, &field):
+            return None
+        if field.key != ANNOTATION_TENSOR_NAME:
+            return None
+        name = text_of(&buffer[0], field.value, field.end)
+        offset = field.end
+        while offset < end:
+            if (
+                not read_field(&buffer[0], offset, end, &field)
+                or field.key != ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES
+                or not is_entry(&buffer[0], field.value, field.end)
+            ):
+                return None
+            entries.append(entry_of(&buffer[0], field.value, field.end))
+            offset = field.end
+        return Annotation(name, tuple(entries))
+
+    def graph(self, lifter, data, Py_ssize_t start, Py_ssize_t end, int depth):
+        """Decode a `GraphProto`.
+
+        Args:
+            lifter: the `Lifter` that decodes rare forms.
+            data: the bytes that contain the message.
+            start: the offset of its first byte.
+            end: the offset after its last byte.
+            depth: the number of messages that enclose it.
+
+        Raises:
+            WireError: the bytes are not a message.
+        """
+        cdef const unsigned char[::1] buffer = data
+        if not 0 <= start <= end <= buffer.shape[0]:
+            raise ValueError("message out of bounds")
+        caller, self.lifter = self.lifter, lifter
+        try:
+            return self._graph(
+                &buffer[0] if start < end else NULL, memoryview(data), start, end, depth
+            )
+        finally:
+            self.lifter = caller
+
+    cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
+        cdef Field field
+        cdef bint has_length
+        cdef int patience = UNINTERRUPTED
+        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
+        cdef list sparse = [], values
+        name = None
+        while offset < end:
+            patience -= 1
+            if not patience:
+                patience = UNINTERRUPTED
+                PyErr_CheckSignals()
+            has_length = next_field(data, view, offset, end, &field)
+            offset = field.end
+            if not has_length:
+                continue
+            if field.key == GRAPH_NODE:
+                nodes.append(self._node(data, view, field.value, offset, depth + 1))
+            elif field.key == GRAPH_INITIALIZER:
+                decoded = self.values.initializer(data, view, field.value, offset)
+                if decoded is None:
+                    decoded = self._rare("initializer", view[field.value:offset])
+                initializers.append(decoded)
+            elif field.key == GRAPH_SPARSE_INITIALIZER:
+                decoded = self.values.sparse_initializer(data, view, field.value, offset)
+                if decoded is not None:
+                    sparse.append(decoded)
+                else:
+                    self.values.is_plain = False
+                    sparse += self.python().sparse_initializer(view[field.value:offset])
+            elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
+                values = inputs if field.key == GRAPH_INPUT else outputs
+                values = infos if field.key == GRAPH_VALUE_INFO else values
+                values.append(self._value_info(data, view, field.value, offset))
+            elif field.key == GRAPH_NAME:
+                name = text_of(data, field.value, offset)
+            else:
+                others.append((field.key >> 3, view[field.value:offset]))
+        initializers += sparse
+        graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
+        if others or infos or name is None or share_names(initializers, inputs):
+            self.values.is_plain = self.values.is_plain and name is not None and not others
+            self.python().finish_graph(
+                graph, others, initializers, infos, depth, is_named=name is not None
+            )
+        return graph
+
+    cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        decoded = self.values.value_info(data, start, end)
+        return self._rare("value_info", view[start:end]) if decoded is None else decoded
+
+    cdef object _graph_attribute(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
+    ):
+        """Decode an attribute that has exactly a name, a graph and a type; None for others."""
+        cdef Field field
+        cdef Py_ssize_t offset = start, first = -1, last = -1
+        cdef bint is_graph = False
+        name = None
+        while offset < end:
+            if not read_field(data, offset, end, &field):
+                return None
+            offset = field.end
+            if field.key == ATTRIBUTE_NAME and name is None:
+                name = text_of(data, field.value, offset)
+            elif field.key == ATTRIBUTE_G and first < 0:
+                first, last = field.value, offset
+            elif field.key == ATTRIBUTE_TYPE and not is_graph and field.number == GRAPH_KIND:
+                is_graph = True
+            else:
+                return None
+        if name is None or first < 0 or not is_graph or depth >= DEEPEST:
+            return None
+        graph = self._graph(data, view, first, last, depth + 1)
+        result = PyType_GenericAlloc(ATTRIBUTE, 0)
+        put(result, OF_ATTRIBUTE.name, name)
+        put(result, OF_ATTRIBUTE.type, GRAPH)
+        put(result, OF_ATTRIBUTE.value, graph)
+        put(result, OF_ATTRIBUTE.decorators, ())
+        return result
+
+    cdef object _rare(self, str method, data):
+        """Decode an initializer or value info with a method of the lifter."""
+        result = getattr(self.python(), method)(data)
+        if result.decorators or result.metadata or result.data is not None:
+            self.values.is_plain = False
+        return result
+
+    cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
+        cdef Field field
+        cdef Py_ssize_t offset = start
+        cdef tuple inputs, outputs
+        cdef object name = None
+        cdef Tail tail = None
+        inputs = texts_of(data, &offset, end, NODE_INPUT)
+        outputs = texts_of(data, &offset, end, NODE_OUTPUT)
+        while offset < end and read_field(data, offset, end, &field) and field.key == NODE_NAME:
+            name = text_of(data, field.value, field.end)
+            offset = field.end
+        if end - offset > LARGEST_CACHED_TAIL:
+            tail = self._tail(data, view, offset, end, depth, None)
+        else:
+            key = copied(data, offset, end)
+            tail = self.tails.get(key)
+            if tail is None:
+                tail = self._tail(data, view, offset, end, depth, key)
+        result = tail.whole
+        if tail.is_rare:
+            self.values.is_plain = False
+        if result is not None:  # inputs, outputs or the name follow other fields
+            inputs += result.inputs
+            outputs += result.outputs
+            name = name if result.name is None else result.name
+        result = PyType_GenericAlloc(NODE, 0)
+        put(result, OF_NODE.op_type, tail.op_type)
+        put(result, OF_NODE.inputs, inputs)
+        put(result, OF_NODE.outputs, outputs)
+        put(result, OF_NODE.attributes, tail.attributes)
+        put(result, OF_NODE.name, name)
+        put(result, OF_NODE.domain, tail.domain)
+        put(result, OF_NODE.overload, tail.overload)
+        put(result, OF_NODE.output_types, ())
+        put(result, OF_NODE.decorators, tail.decorators)
+        put(result, OF_NODE.metadata, tail.metadata)
+        put(result, OF_NODE.at, -1)
+        return result
+
+    cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key):
+        """Decode the tail of a node; cache it by `key` (None: not at all) unless it has graphs."""
+        cdef Field field
+        cdef Py_ssize_t offset = start
+        cdef Tail tail = Tail()
+        cdef list attributes = [], docs = [], entries = []
+        cdef bint is_shared = key is not None
+        if not is_usual(data, start, end):
+            return self._rare_tail(view[start:end], depth, key)
+        tail.op_type = ""
+        while offset < end:
+            read_field(data, offset, end, &field)
+            offset = field.end
+            if field.key == NODE_OP_TYPE:
+                tail.op_type = text_of(data, field.value, offset)
+            elif field.key == NODE_ATTRIBUTE:
+                decoded = self.values.attribute(data, view, field.value, offset)
+                if decoded is None:
+                    decoded = self._graph_attribute(data, view, field.value, offset, depth + 1)
+                    if decoded is None:
+                        tail.is_rare = True
+                        decoded = self.python().attribute(view[field.value:offset], depth + 1)
+                    if decoded.type is GRAPH or decoded.type is GRAPHS:
+                        is_shared = False
+                attributes.append(decoded)
+            elif field.key == NODE_DOMAIN:
+                tail.domain = text_of(data, field.value, offset)
+            elif field.key == NODE_OVERLOAD:
+                tail.overload = text_of(data, field.value, offset)
+            elif field.key == NODE_DOC_STRING:
+                docs.append(doc_decorator(copied(data, field.value, offset)))
+            else:
+                entries.append(entry_of(data, field.value, offset))
+        tail.attributes = tuple(attributes)
+        tail.decorators = tuple(docs)
+        tail.metadata = tuple(entries)
+        if docs or entries or tail.domain == "":
+            tail.is_rare = True
+        if is_shared:
+            self.tails[key] = tail
+        return tail
+
+    cdef Tail _rare_tail(self, data, int depth, key):
+        cdef Tail tail = Tail()
+        tail.is_rare = True
+        node = self.python().node(data, depth)
+        tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
+        tail.attributes, tail.decorators = node.attributes, node.decorators
+        tail.metadata = node.metadata
+        if node.inputs or node.outputs or node.name is not None:
+            tail.whole = node
+        if key is not None and not any(
+            [item.type is GRAPH or item.type is GRAPHS for item in tail.attributes]
+        ):
+            self.tails[key] = tail
+        return tail
+
+
+cdef tuple texts_of(Bytes data, Py_ssize_t* offset, Py_ssize_t end, int key):
+    """Return the strings of the next fields that have this key; advance `offset` after them."""
+    cdef Field field
+    cdef Py_ssize_t start = offset[0], count = 0, index
+    while offset[0] < end and read_field(data, offset[0], end, &field) and field.key == key:
+        count += 1
+        offset[0] = field.end
+    if not count:
+        return ()
+    result = PyTuple_New(count)
+    for index in range(count):
+        read_field(data, start, end, &field)
+        text = text_of(data, field.value, field.end)
+        Py_INCREF(text)
+        PyTuple_SET_ITEM(result, index, text)
+        start = field.end
+    return result
+
+
+cdef bint share_names(list left, list right) except -1:
+    """Whether a value in one list has the same name as a value in the other list."""
+    cdef set names
+    if not left or not right:
+        return False
+    names = {value.name for value in right}
+    for value in left:
+        if value.name in names:
+            return True
+    return False
+
+
+def message_fields(data, Py_ssize_t start, int most):
+    """Return up to `most` fields of a message from offset `start` on, like `read_fields`.
+
+    Raises:
+        WireError: the bytes are not a message.
+    """
+    cdef const unsigned char[::1] buffer = data
+    cdef Py_ssize_t position = start, end = buffer.shape[0]
+    cdef Field field
+    cdef list result = []
+    if start < 0:
+        raise ValueError("offset out of bounds")
+    while position < end and len(result) < most:
+        if not read_field(&buffer[0], position, end, &field) or field.key < 8:
+            other = next(read_fields(data, position, end))
+            position = other.end
+        else:
+            other = record(WireField, (field.key >> 3, field.key & 7, position, field.value, field.end))
+            position = field.end
+        result.append(other)
+    return result
+
+
+cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether the core can decode all fields in the tail of a node.
+
+    Checked before nested graphs are read, because reading them twice per level would take
+    exponential time.
+    """
+    cdef Field field
+    while start < end:
+        if not read_field(data, start, end, &field):
+            return False
+        if field.key == NODE_METADATA_PROPS:
+            if not is_entry(data, field.value, field.end):
+                return False
+        elif field.key not in (
+            NODE_OP_TYPE, NODE_ATTRIBUTE, NODE_DOMAIN, NODE_OVERLOAD, NODE_DOC_STRING
+        ):
+            return False
+        start = field.end
+    return True
+
+
+cdef bint next_field(
+    Bytes data, view, Py_ssize_t offset, Py_ssize_t end, Field* field
+) except -1:
+    """Read the field at an offset; return whether its wire type is `LENGTH`.
+
+    Args:
+        data: the bytes.
+        view: the same bytes, for fields of unusual form, which Python reads.
+        offset: the offset of the field.
+        end: the end of its message.
+        field: set to the field, with the key 0 if its number is unknown; for other wire types,
+            only its end is set.
+
+    Raises:
+        WireError: the bytes at the offset are not a field.
+    """
+    if read_field(data, offset, end, field) and field.key & 7 == LENGTH:
+        return True
+    found = next(read_fields(view, offset, end))
+    field.end = found.end
+    if found.wire_type != LENGTH:
+        return False
+    field.value = found.value
+    field.key = found.number << 3 | LENGTH if found.number < MAX_KNOWN else 0
+    return True

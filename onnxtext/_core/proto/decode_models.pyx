@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode whole models of the most common form."""
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t
+
+from onnxtext._core.proto.decode_graphs cimport UNINTERRUPTED, Decoder, next_field
+from onnxtext._core.proto.decode_types cimport text_of
+from onnxtext._core.proto.decode_entries cimport any_entry_of
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.ast.slots cimport make_function, plain_value_info
+from onnxtext._core.wire.reader cimport Bytes, Field, read_field
+
+from onnxtext.ast.compact_form.assemble import assemble_function
+from onnxtext.ast.metadata import meta_of
+from onnxtext.ast.model import Model, OpsetImport
+from onnxtext.proto.decode.nodes import NO_DEFAULTS
+
+
+@cython.final
+cdef class ModelDecoder(Decoder):
+    """Decodes the messages of one model."""
+
+    def model(self, data):
+        """Decode a `ModelProto` with common fields only; None for other forms.
+
+        Raises:
+            NotCanonical: encoding the model again cannot give the same bytes.
+            WireError: the bytes are not a message.
+        """
+        cdef const unsigned char[::1] buffer = data
+        cdef Py_ssize_t end = buffer.shape[0]
+        if not end or not is_plain_model(&buffer[0], end):
+            return None
+        self.values.is_strict = True
+        try:
+            return self._model(&buffer[0], memoryview(data), end)
+        finally:
+            self.lifter = None
+
+    cdef object _model(self, Bytes data, view, Py_ssize_t end):
+        cdef Field field
+        cdef Py_ssize_t offset = 0
+        cdef list opsets = [], functions = [], metadata = []
+        graph = ir_version = model_version = None
+        producer_name = producer_version = domain = doc_string = None
+        while offset < end:
+            read_field(data, offset, end, &field)
+            offset = field.end
+            if field.key == MODEL_IR_VERSION:
+                ir_version = <int64_t>field.number
+            elif field.key == MODEL_MODEL_VERSION:
+                model_version = <int64_t>field.number
+            elif field.key == MODEL_PRODUCER_NAME:
+                producer_name = text_of(data, field.value, offset)
+            elif field.key == MODEL_PRODUCER_VERSION:
+                producer_version = text_of(data, field.value, offset)
+            elif field.key == MODEL_DOMAIN:
+                domain = text_of(data, field.value, offset)
+            elif field.key == MODEL_DOC_STRING:
+                doc_string = text_of(data, field.value, offset)
+            elif field.key == MODEL_GRAPH:
+                graph = self._graph(data, view, field.value, offset, 1)
+            elif field.key == MODEL_OPSET_IMPORT:
+                opsets.append(self._opset(data, view, field.value, offset))
+            elif field.key == MODEL_METADATA_PROPS:
+                metadata.append(any_entry_of(data, view, field.value, offset))
+            else:
+                functions.append(self._function(data, view, field.value, offset, 1))
+        return Model(
+            graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
+            domain, model_version, doc_string, metadata,
+        )
+
+    def largest(self):
+        """Return the number of elements of the largest tensor or list so far; -1 after rare items.
+
+        Rare items may have to be changed or moved after decoding: decorators, metadata,
+        annotations, empty domains and names, long strings, and all items that Python decodes.
+        """
+        return self.values.most if self.values.is_plain else -1
+
+    def function(self, lifter, data, int depth):
+        """Decode a `FunctionProto`.
+
+        Args:
+            lifter: the `Lifter` that decodes rare forms.
+            data: the bytes of the message.
+            depth: the number of messages that enclose it.
+
+        Raises:
+            WireError: the bytes are not a message.
+        """
+        cdef const unsigned char[::1] buffer = data
+        cdef Py_ssize_t end = buffer.shape[0]
+        caller, self.lifter = self.lifter, lifter
+        try:
+            return self._function(&buffer[0] if end else NULL, memoryview(data), 0, end, depth)
+        finally:
+            self.lifter = caller
+
+    cdef object _function(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
+        cdef Field field
+        cdef bint has_length
+        cdef int left = UNINTERRUPTED
+        cdef list inputs = [], outputs = [], parameters = [], attributes = [], nodes = []
+        cdef list infos = [], opsets = [], entries = []
+        name = ""
+        domain = overload = doc_string = None
+        while offset < end:
+            left -= 1
+            if not left:
+                left = UNINTERRUPTED
+                PyErr_CheckSignals()
+            has_length = next_field(data, view, offset, end, &field)
+            offset = field.end
+            if not has_length:
+                continue
+            if field.key == FUNCTION_NODE:
+                nodes.append(self._node(data, view, field.value, offset, depth + 1))
+            elif field.key == FUNCTION_VALUE_INFO:
+                infos.append(self._value_info(data, view, field.value, offset))
+            elif field.key == FUNCTION_ATTRIBUTE_PROTO:
+                decoded = self.values.attribute(data, view, field.value, offset)
+                if decoded is None:
+                    self.values.is_plain = False
+                    decoded = self.python().attribute(view[field.value:offset], depth + 1)
+                attributes.append(decoded)
+            elif field.key == FUNCTION_OPSET_IMPORT:
+                opsets.append(self._opset(data, view, field.value, offset))
+            elif field.key == FUNCTION_METADATA_PROPS:
+                entries.append(any_entry_of(data, view, field.value, offset))
+            elif field.key == FUNCTION_INPUT:
+                inputs.append(plain_value_info(text_of(data, field.value, offset), None, None, ()))
+            elif field.key == FUNCTION_OUTPUT:
+                outputs.append(plain_value_info(text_of(data, field.value, offset), None, None, ()))
+            elif field.key == FUNCTION_ATTRIBUTE:
+                parameters.append(text_of(data, field.value, offset))
+            elif field.key == FUNCTION_NAME:
+                name = text_of(data, field.value, offset)
+            elif field.key == FUNCTION_DOMAIN:
+                domain = text_of(data, field.value, offset)
+            elif field.key == FUNCTION_OVERLOAD:
+                overload = text_of(data, field.value, offset)
+            elif field.key == FUNCTION_DOC_STRING:
+                doc_string = text_of(data, field.value, offset)
+        function = make_function(
+            name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
+            doc_string, opsets, (), -1,
+        )
+        if entries:
+            self.values.is_plain = False
+            function.decorators = (meta_of(tuple(entries)),)
+        if infos:
+            assemble_function(function, infos)
+        return function
+
+    cdef object _opset(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        cdef Field field
+        cdef Py_ssize_t offset = start
+        domain = None
+        if read_field(data, offset, end, &field) and field.key == OPERATOR_SET_ID_DOMAIN:
+            domain = text_of(data, field.value, field.end)
+            offset = field.end
+        if read_field(data, offset, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
+            if field.end == end:
+                return OpsetImport(domain, <int64_t>field.number)
+        return self.python().opset(view[start:end])
+
+
+def is_plain(data):
+    """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
+    cdef const unsigned char[::1] buffer = data
+    return buffer.shape[0] > 0 and is_plain_model(&buffer[0], buffer.shape[0])
+
+
+cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
+    """Whether the bytes at a pointer are a model for which `is_plain` is true."""
+    cdef Field field
+    cdef Py_ssize_t offset = 0
+    cdef int graphs = 0
+    cdef bint has_version = False
+    while offset < end:
+        if not read_field(data, offset, end, &field):
+            return False
+        if field.key == MODEL_GRAPH:
+            graphs += 1
+        elif field.key == MODEL_IR_VERSION:
+            has_version = True
+        elif field.key not in (
+            MODEL_PRODUCER_NAME, MODEL_PRODUCER_VERSION, MODEL_DOMAIN, MODEL_MODEL_VERSION,
+            MODEL_DOC_STRING, MODEL_OPSET_IMPORT, MODEL_METADATA_PROPS, MODEL_FUNCTIONS,
+        ):
+            return False
+        offset = field.end
+    return graphs == 1 and has_version

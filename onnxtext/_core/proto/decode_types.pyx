@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode types and strings: the compiled part of `onnxtext.proto.decode.types_and_tensors`.
+
+Functions of types return None for rare forms, which are decoded in Python.
+"""
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t
+
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, put
+from onnxtext._core.wire.reader cimport Bytes, Field, read_field
+
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS
+
+cdef enum:
+    DEEPEST = 16  # types that are nested deeper are decoded in Python
+
+cdef dict NAMES = {number: element.name for number, element in ELEMENT_NUMBERS.items()}
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
+
+
+cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    if start == end:
+        return ""
+    return PyUnicode_DecodeUTF8(<const char*>data + start, end - start, b"surrogateescape")
+
+
+cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    return PyBytes_FromStringAndSize(<const char*>data + start, end - start)
+
+
+cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Return the type in the head of a `TensorProto`: dims, then `data_type`; else None."""
+    cdef Field field = Field(0, 0, 0, 0)
+    cdef list dims = []
+    while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
+        dims.append(<int64_t>field.number)
+        start = field.end
+    if start == end or not read_field(data, start, end, &field) or field.end != end:
+        return None
+    element = NAMES.get(field.number) if field.key == TENSOR_DATA_TYPE else None
+    return None if element is None else new_tensor_type(element, tuple(dims))
+
+
+cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
+    """Decode a `TypeProto` without denotations; None for rare forms. `depth` types enclose it."""
+    cdef Field field
+    if not read_field(data, start, end, &field) or field.end != end or depth > DEEPEST:
+        return None
+    if field.key == TYPE_TENSOR_TYPE or field.key == TYPE_SPARSE_TENSOR_TYPE:
+        return tensor_type(data, field.value, end, field.key == TYPE_SPARSE_TENSOR_TYPE)
+    if field.key == TYPE_SEQUENCE_TYPE or field.key == TYPE_OPTIONAL_TYPE:
+        type_class = SequenceType if field.key == TYPE_SEQUENCE_TYPE else OptionalType
+        start = field.value
+        if not read_field(data, start, end, &field) or field.key != SEQUENCE_ELEM_TYPE:
+            return None
+        element = type_of(data, field.value, end, depth + 1) if field.end == end else None
+        return None if element is None else type_class(element)
+    if field.key != TYPE_MAP_TYPE:
+        return None
+    start = field.value
+    if not read_field(data, start, end, &field) or field.key != MAP_KEY_TYPE:
+        return None
+    key = NAMES.get(field.number)
+    start = field.end
+    if not read_field(data, start, end, &field) or field.key != MAP_VALUE_TYPE:
+        return None
+    element = type_of(data, field.value, end, depth + 1) if field.end == end else None
+    return None if key is None or element is None else MapType(key, element)
+
+
+cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
+    """Decode the element type and the optional shape of a tensor type without denotations."""
+    cdef Field field
+    cdef Py_ssize_t offset = start
+    element = shape = None
+    while offset < end:
+        if not read_field(data, offset, end, &field):
+            return None
+        offset = field.end
+        if field.key == TENSOR_TYPE_ELEM_TYPE and element is None:
+            element = NAMES.get(field.number)
+            if element is None:
+                return None
+        elif field.key == TENSOR_TYPE_SHAPE and shape is None:
+            shape = dims_of(data, field.value, offset)
+            if shape is None:
+                return None
+        else:
+            return None
+    if element is None:
+        return None
+    if is_sparse:
+        return SparseTensorType(element, shape)
+    return new_tensor_type(element, shape)
+
+
+cdef object new_tensor_type(element, shape):
+    result = PyType_GenericAlloc(TENSOR_TYPE, 0)
+    put(result, OF_TENSOR_TYPE.element, element)
+    put(result, OF_TENSOR_TYPE.shape, shape)
+    put(result, OF_TENSOR_TYPE.decorators, ())
+    return result
+
+
+cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
+    cdef Field field
+    cdef Py_ssize_t offset = start, inside
+    cdef list dims = []
+    while offset < end:
+        if not read_field(data, offset, end, &field) or field.key != SHAPE_DIM:
+            return None
+        inside, offset = field.value, field.end
+        if inside == offset:
+            dims.append(None)
+            continue
+        if not read_field(data, inside, offset, &field) or field.end != offset:
+            return None
+        if field.key == DIM_DIM_VALUE:
+            dims.append(<int64_t>field.number)
+        elif field.key == DIM_DIM_PARAM:
+            dims.append(text_of(data, field.value, offset))
+        else:
+            return None
+    return tuple(dims)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.wire.reader cimport Bytes
+
+cdef enum:
+    SMALL = 4096  # larger data is a view of the model instead of a copy
+
+cdef class Values:
+    """Decodes value infos, tensors and attributes; equal types or attributes share an object.
+
+    Attributes:
+        most: the number of elements of the largest tensor, or list in an attribute, so far.
+        is_strict: whether to raise `NotCanonical` at lists that are packed, but not in the schema.
+        is_plain: whether no rare item was decoded so far: see `ModelDecoder.largest`.
+    """
+    cdef dict attributes, types, heads, sparse_types
+    cdef Py_ssize_t most
+    cdef bint is_plain, is_strict
+    cdef object held, name  # the data and the name of the last tensor
+    cdef object sparse_name  # the name of the last sparse initializer
+    cdef object tensor_type
+    cdef tuple decorators
+
+    cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef object _attribute_value(
+        self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
+    )
+    cdef object _made_tensor(self, name)
+    cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object _sparse(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
+    )

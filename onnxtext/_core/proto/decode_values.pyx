@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.types_and_tensors`.
+
+Each function returns None for rare forms, which are decoded in Python.
+"""
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, doc_decorator
+from onnxtext._core.proto.decode_entries cimport entry_of, is_entry, is_narrow, typed_entries
+from onnxtext._core.proto.decode_types cimport copied, plain_head, text_of, type_of
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.tensor.packing cimport is_packed
+from onnxtext._core.ast.slots cimport (
+    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
+    STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get, make_data,
+    make_float32, plain_value_info, put, replace,
+)
+from onnxtext._core.wire.reader cimport Bytes, Field, read_field
+
+from onnxtext.ast.metadata import meta_of
+from onnxtext.ast.tensors_and_attributes import (
+    AttributeType, ExternalData, Floats, Reference, SparseTensor,
+)
+from onnxtext.ast.types import SparseTensorType
+from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
+from onnxtext.tensor.element_types import ELEMENTS
+
+cdef enum:  # the keys of lists that are packed against the schema
+    PACKED_FLOATS = 0x3A
+    PACKED_INTS = 0x42
+    PACKED_DIMS = 0x0A
+
+cdef dict TYPED_KEYS = {
+    "float_data": TENSOR_FLOAT_DATA,
+    "int32_data": TENSOR_INT32_DATA,
+    "int64_data": TENSOR_INT64_DATA,
+    "double_data": TENSOR_DOUBLE_DATA,
+    "uint64_data": TENSOR_UINT64_DATA,
+}
+
+cdef dict KINDS = {int(kind): kind for kind in AttributeType}
+cdef dict VALUE_KEYS = {
+    int(AttributeType.FLOAT): ATTRIBUTE_F,
+    int(AttributeType.INT): ATTRIBUTE_I,
+    int(AttributeType.STRING): ATTRIBUTE_S,
+    int(AttributeType.TENSOR): ATTRIBUTE_T,
+    int(AttributeType.FLOATS): ATTRIBUTE_FLOATS,
+    int(AttributeType.INTS): ATTRIBUTE_INTS,
+    int(AttributeType.STRINGS): ATTRIBUTE_STRINGS,
+    int(AttributeType.TYPE_PROTO): ATTRIBUTE_TP,
+    int(AttributeType.SPARSE_TENSOR): ATTRIBUTE_SPARSE_TENSOR,
+}
+cdef int[16] KEY_OF_KIND
+for _kind in range(16):
+    KEY_OF_KIND[_kind] = VALUE_KEYS.get(_kind, -1)
+
+
+@cython.final
+cdef class Head:
+    """The properties of all tensors whose encodings begin with the same dims and element type."""
+    cdef object type
+    cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
+    cdef Py_ssize_t count  # of their elements
+    cdef int typed_key, bits
+    cdef bint is_bool, is_string, is_complex
+
+    def __cinit__(self, bytes data):
+        """Decode the dims and the element type."""
+        self.type = plain_head(data, 0, len(data))
+        if self.type is None:
+            self.type = lift_tensor(data)[0]
+        self.size = -1
+        element = ELEMENTS.get(self.type.element)
+        if element is None or not all(0 <= dim < 1 << 40 for dim in self.type.shape):
+            return
+        self.is_string = element.kind == "string"
+        if element.bits not in (2, 4) and element.bits < 8:
+            return
+        count = 1
+        for dim in self.type.shape:
+            count *= dim
+        if count < 1 << 40:
+            self.count = count
+            self.bits = element.bits
+            self.size = (count * element.bits + 7) // 8
+            self.is_bool = element.kind == "bool"
+            self.is_complex = element.kind == "complex"
+            self.typed_key = TYPED_KEYS[element.field]
+
+
+@cython.final
+cdef class Values:
+    def __cinit__(self, dict types):
+        """Create the caches; `types` has value infos by their encoded type."""
+        self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
+        self.is_plain = True
+
+    # ---- Value infos ----------------------------------------------------------------------------
+
+    cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
+        """Decode a value info with a name, a type, and optional doc strings and metadata."""
+        cdef Field field
+        cdef Py_ssize_t offset
+        cdef list docs = [], entries = []
+        if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
+            return None
+        name = text_of(data, field.value, field.end)
+        offset = field.end
+        if not read_field(data, offset, end, &field) or field.key != VALUE_INFO_TYPE:
+            return None
+        key = copied(data, field.value, field.end)
+        offset = field.end
+        while offset < end:
+            if not read_field(data, offset, end, &field):
+                return None
+            offset = field.end
+            if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, offset):
+                entries.append(entry_of(data, field.value, offset))
+            elif field.key == VALUE_INFO_DOC_STRING:
+                docs.append(doc_decorator(copied(data, field.value, offset)))
+            else:
+                return None
+        cached = self.types.get(key)
+        if cached is None:
+            type = type_of(<Bytes><const char*>key, 0, len(key), 0)
+            if type is None:
+                return None
+            cached = self.types[key] = plain_value_info("", type, None, ())
+        kind, decorators = get(cached, OF_VALUE.type), get(cached, OF_VALUE.decorators)
+        if kind is None:
+            return None
+        if docs:
+            decorators += tuple(docs)
+        if decorators:
+            self.is_plain = False
+        result = plain_value_info(name, kind, None, decorators)
+        if entries:
+            self.is_plain = False
+            replace(result, OF_VALUE.metadata, tuple(entries))
+        return result
+
+    # ---- Tensors --------------------------------------------------------------------------------
+
+    cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Decode an initializer that has a name, and data of the right size."""
+        if not self._tensor(data, view, start, end) or self.name is None:
+            return None
+        return plain_value_info(self.name, self.tensor_type, self.held, self.decorators)
+
+    cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
+        """Decode a tensor to attributes of `self`; return False for rare forms."""
+        cdef Field field
+        cdef list metadata = [], strings = [], external = []
+        cdef Py_ssize_t offset = start, index, size
+        cdef uint64_t location = 0
+        cdef bint is_located = False
+        cdef list docs = []
+        cdef Head head = None
+        cdef bytes entries
+        self.name = self.held = None
+        while offset < end:
+            if not read_field(data, offset, end, &field):
+                return False
+            if self.is_strict and field.key == PACKED_DIMS:
+                raise NotCanonical
+            if field.key != TENSOR_DIMS and field.key != TENSOR_DATA_TYPE:
+                break
+            offset = field.end
+        prefix = copied(data, start, offset)
+        head = self.heads.get(prefix)
+        if head is None:
+            head = self.heads[prefix] = Head(prefix)
+        while offset < end:
+            if not read_field(data, offset, end, &field):
+                return False
+            offset = field.end
+            if field.key == TENSOR_NAME:
+                self.name = text_of(data, field.value, offset)
+                continue
+            if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, offset):
+                metadata.append(entry_of(data, field.value, offset))
+                continue
+            if field.key == TENSOR_STRING_DATA and head.is_string:
+                strings.append(copied(data, field.value, offset))
+                continue
+            if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, offset):
+                external.append(entry_of(data, field.value, offset))
+                continue
+            if field.key == TENSOR_DOC_STRING:
+                docs.append(doc_decorator(copied(data, field.value, offset)))
+                continue
+            if field.key == TENSOR_DATA_LOCATION:
+                location = field.number
+                is_located = True
+                continue
+            if self.held is not None or head.size < 0 or (field.value == offset and head.size):
+                return False
+            if field.key == TENSOR_RAW_DATA:
+                if offset - field.value != head.size:
+                    return False
+                if head.bits < 8 and not is_packed(
+                    data + field.value, head.size, head.count, head.bits, 1
+                ):
+                    return False
+                if head.is_bool:
+                    for index in range(field.value, offset):
+                        if data[index] > 1:
+                            return False
+                self.most = max(self.most, head.count)
+                is_large = head.size > SMALL
+                held = view[field.value:offset] if is_large else copied(data, field.value, offset)
+                self.held = make_data(RAW_DATA, OF_RAW, held)
+            elif field.key == head.typed_key and head.size:
+                entries = typed_entries(data, field.value, offset, field.key)
+                if entries is None or (head.is_complex and len(entries) * 8 % head.bits):
+                    return False
+                if head.bits < 8 and not is_packed(
+                    <Bytes><const char*>entries, len(entries), head.count, head.bits, 4
+                ):
+                    return False
+                size = len(entries) // (4 if is_narrow(field.key) else 8)
+                self.most = max(self.most, size, head.count if head.bits < 8 else 0)
+                self.held = make_data(TYPED_DATA, OF_TYPED, entries)
+            else:
+                return False
+        if external or strings or location:
+            if self.held is not None or (strings and (external or location)):
+                return False
+            if strings:
+                self.most = max(self.most, len(strings))
+                self.held = make_data(STRING_DATA, OF_STRINGS, tuple(strings))
+            elif external and location == 1:
+                self.held = ExternalData(tuple(external))
+                is_located = False
+        elif self.held is None and not head.size and head.bits:  # no data for no elements
+            self.held = make_data(TYPED_DATA, OF_TYPED, b"")
+        self.tensor_type = head.type
+        self.decorators = tuple(docs)
+        if metadata:
+            self.decorators += (meta_of(tuple(metadata)),)
+        if is_located:
+            self.decorators += (DEFAULT_LOCATION,)
+        if self.decorators:
+            self.is_plain = False
+        return self.held is not None
+
+    # ---- Attributes -----------------------------------------------------------------------------
+
+    cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Decode an attribute of numbers, strings, a tensor, a type or a parameter reference."""
+        cdef Field field = Field(0, 0, 0, 0)
+        cdef Py_ssize_t offset = start, first = start, last = start
+        cdef int kind = 0, key = 0
+        small = name = value = None
+        if end - start <= SMALL:
+            small = copied(data, start, end)
+            cached = self.attributes.get(small)
+            if cached is not None:
+                return cached
+        while offset < end:
+            if not read_field(data, offset, end, &field):
+                return None
+            if field.key == ATTRIBUTE_NAME:
+                name = text_of(data, field.value, field.end)
+            elif field.key == ATTRIBUTE_TYPE:
+                if field.number > 15:
+                    return None
+                kind = <int>field.number
+            elif field.key == ATTRIBUTE_REF_ATTR_NAME:
+                value = Reference(text_of(data, field.value, field.end))
+            elif self.is_strict and (field.key == PACKED_FLOATS or field.key == PACKED_INTS):
+                raise NotCanonical
+            elif not key:
+                key, first, last = field.key, offset, field.end
+            elif field.key == key and offset == last:
+                last = field.end
+            else:
+                return None
+            offset = field.end
+        if name is None:
+            name = ""
+        if value is None:
+            if not key or KEY_OF_KIND[kind] != key:
+                return None
+            value = self._attribute_value(kind, key, data, view, first, last)
+            if value is None:
+                return None
+        elif key or kind > 14:
+            return None
+        result = PyType_GenericAlloc(ATTRIBUTE, 0)
+        put(result, OF_ATTRIBUTE.name, name)
+        put(result, OF_ATTRIBUTE.type, KINDS[kind] if kind else None)
+        put(result, OF_ATTRIBUTE.value, value)
+        put(result, OF_ATTRIBUTE.decorators, ())
+        if small is not None:
+            self.attributes[small] = result
+        return result
+
+    cdef object _attribute_value(
+        self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
+    ):
+        """Decode the value of an attribute from consecutive fields with the same key."""
+        cdef Field field = Field(0, 0, 0, 0)
+        cdef Py_ssize_t offset = start, count = 0
+        cdef bytes floats
+        cdef list items = []
+        if key == ATTRIBUTE_FLOATS:
+            floats = PyBytes_FromStringAndSize(NULL, (end - start) // 5 * 4)
+        while offset < end:
+            if not read_field(data, offset, end, &field):
+                return None
+            offset = field.end
+            if key == ATTRIBUTE_INTS:
+                items.append(<int64_t>field.number)
+            elif key == ATTRIBUTE_STRINGS:
+                self.is_plain = self.is_plain and offset - field.value <= SMALL
+                items.append(copied(data, field.value, offset))
+            elif key == ATTRIBUTE_FLOATS:
+                if 4 * count + 4 > len(floats):
+                    return None
+                memcpy(PyBytes_AS_STRING(floats) + 4 * count, data + field.value, 4)
+                count += 1
+        self.most = max(self.most, len(items), count)
+        if key == ATTRIBUTE_INTS or key == ATTRIBUTE_STRINGS:
+            return tuple(items)
+        if key == ATTRIBUTE_FLOATS:
+            return Floats(floats) if 4 * count == len(floats) else None
+        if key == ATTRIBUTE_I:
+            return <int64_t>field.number
+        if key == ATTRIBUTE_S:
+            self.is_plain = self.is_plain and offset - field.value <= SMALL
+            return copied(data, field.value, offset)
+        if key == ATTRIBUTE_F:
+            return make_float32(
+                data[offset - 4] | data[offset - 3] << 8
+                | data[offset - 2] << 16 | <uint32_t>data[offset - 1] << 24
+            )
+        if key == ATTRIBUTE_TP:
+            return type_of(data, field.value, offset, 0)
+        if key == ATTRIBUTE_SPARSE_TENSOR:
+            return self._sparse(data, view, field.value, offset, False)
+        if not self._tensor(data, view, field.value, offset) or DEFAULT_LOCATION in self.decorators:
+            return None
+        self.is_plain = self.is_plain and self.name != ""
+        return self._made_tensor(self.name)
+
+    cdef object _made_tensor(self, name):
+        """Return a `Tensor` with this name and the other fields that `_tensor` decoded last."""
+        result = PyType_GenericAlloc(TENSOR, 0)
+        put(result, OF_TENSOR.type, self.tensor_type)
+        put(result, OF_TENSOR.data, self.held)
+        put(result, OF_TENSOR.name, name)
+        put(result, OF_TENSOR.decorators, self.decorators)
+        return result
+
+    # ---- Sparse tensors -------------------------------------------------------------------------
+
+    cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Decode a sparse initializer; its name is the name of its values tensor."""
+        sparse = self._sparse(data, view, start, end, True)
+        if sparse is None:
+            return None
+        key = (sparse.values.type.element, sparse.dims)
+        type = self.sparse_types.get(key)
+        if type is None:
+            type = self.sparse_types[key] = SparseTensorType(*key)
+        return plain_value_info(self.sparse_name, type, sparse, ())
+
+    cdef object _sparse(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
+    ):
+        """Decode a sparse tensor with its fields in order and no decorators; None for others.
+
+        For an initializer, the name of its values tensor is moved to `sparse_name`.
+        """
+        cdef Field field
+        cdef list dims = []
+        values = None
+        for key in (SPARSE_TENSOR_VALUES, SPARSE_TENSOR_INDICES):
+            if start >= end or not read_field(data, start, end, &field) or field.key != key:
+                return None
+            start = field.end
+            if not self._tensor(data, view, field.value, start) or self.decorators:
+                return None
+            if values is None and is_initializer:
+                if self.name is None:
+                    return None
+                self.sparse_name, self.name = self.name, None
+            self.is_plain = self.is_plain and self.name != ""
+            decoded = self._made_tensor(self.name)
+            values = decoded if values is None else values
+        while start < end:
+            if not read_field(data, start, end, &field) or field.key != SPARSE_TENSOR_DIMS:
+                return None
+            dims.append(<int64_t>field.number)
+            start = field.end
+        return SparseTensor(tuple(dims), values, decoded)

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode graphs, functions and nodes: the compiled `onnxtext.proto.encode.messages`.
+
+Python encodes rare forms; their bytes keep their position in the output.
+"""
+cimport cython
+from libc.stdint cimport int64_t, uint64_t
+
+from onnxtext._core.wire.buffer cimport Buffer
+from onnxtext._core.proto.decorators cimport Decorations, decorations_of, text_argument
+from onnxtext._core.proto.encode_types cimport identity, is_denoted
+from onnxtext._core.proto.encode_values cimport ValueEncoder
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.ast.slots cimport (
+    FUNCTION, NODE, OF_FUNCTION, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
+    value_part,
+)
+
+from onnxtext._core.ast.list_order import ordered_infos
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.compact_form.list_order import ORDERS
+from onnxtext.proto.encode.messages import own_decorators
+
+cdef enum:
+    DEEPEST = 100  # the maximum nesting of graphs; protobuf allows a third of it
+
+cdef type SPARSE_TENSOR = SparseTensor
+
+
+@cython.final
+cdef class Encoder(ValueEncoder):
+    """Encodes the graphs and functions of one model."""
+    cdef bint is_model  # whether to apply the decorators of the main graph
+
+    def model(self, model):
+        """Encode a `ModelProto`; return its bytes in pieces, or None for rare forms."""
+        cdef Py_ssize_t size = 0
+        graph = model.graph
+        if model.decorators or model.training or model.configurations:
+            return None
+        if self.lowering.defaults.others:
+            return None
+        if graph.decorators and self._decorations(graph) is None:
+            return None
+        self.is_model = True
+        # In the order of `messages.Lowering.model`, so that the same error comes first.
+        for item in model.opset_imports:
+            self._opset(MODEL_OPSET_IMPORT, item)
+        self.entries(MODEL_METADATA_PROPS, model.metadata)
+        self._functions(model.functions)
+        tail = self.out.take(0)
+        self.depth = 0
+        cdef list pieces = self.graph(graph)
+        self.some_integer(MODEL_IR_VERSION, model.ir_version)
+        self.some_text(MODEL_PRODUCER_NAME, model.producer_name)
+        self.some_text(MODEL_PRODUCER_VERSION, model.producer_version)
+        self.some_text(MODEL_DOMAIN, model.domain)
+        self.some_integer(MODEL_MODEL_VERSION, model.model_version)
+        self.some_text(MODEL_DOC_STRING, model.doc_string)
+        for piece in pieces:
+            size += len(piece)
+        self.out.head(MODEL_GRAPH, size)
+        return [self.out.take(0), *pieces, tail]
+
+    def graph(self, graph):
+        """Encode a `GraphProto`; return its bytes in pieces."""
+        self.graph_fields(graph)
+        self._note_depth()
+        return [*self.pieces, self.out.take(0)]
+
+    def functions(self, functions):
+        """Encode functions as fields of their `ModelProto`."""
+        self._functions(functions)
+        self._note_depth()
+        return self.out.take(0)
+
+    def function(self, function):
+        """Encode a `FunctionProto`."""
+        self.depth = 1
+        self._function(function)
+        self._note_depth()
+        return self.out.take(0)
+
+    cdef int _note_depth(self) except -1:
+        """Record the maximum nesting depth of graphs in the lowering."""
+        if self.deepest > self.lowering.deepest:
+            self.lowering.deepest = self.deepest
+        return 0
+
+    # ---- Graphs and functions ---------------------------------------------------------------
+
+    cdef int graph_fields(self, graph) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size, inside, before
+        cdef list data
+        cdef Decorations added = None
+        cdef bint is_ordered
+        inputs = graph_part(graph, OF_GRAPH.inputs, "inputs")
+        values = graph_part(graph, OF_GRAPH.values, "values")
+        decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        is_ordered = has_orders(decorators)
+        if decorators and (self.depth or self.is_model):
+            added = self._decorations(graph)
+        if self.depth == DEEPEST:
+            raise RecursionError("graphs are nested too deeply")
+        self.depth += 1
+        self.level += 1
+        self.lowering.depth = self.level
+        self.deepest = max(self.deepest, self.level)
+        for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
+            self._node(GRAPH_NODE, node)
+            self.flush_if_large()
+        out.text(GRAPH_NAME, graph_part(graph, OF_GRAPH.name, "name"))
+        if is_ordered:
+            data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
+        else:
+            data = [
+                (True, [value for value in inputs if data_of(value) is not None]),
+                (False, [value for value in values if data_of(value) is not None]),
+            ]
+        for is_input, items in data:
+            self.initializers(items, is_input)
+        if added is not None and added.doc is not None:
+            out.field(GRAPH_DOC_STRING, added.doc)
+        for value in inputs:
+            self._value(GRAPH_INPUT, value)
+        for value in graph_part(graph, OF_GRAPH.outputs, "outputs"):
+            self._value(GRAPH_OUTPUT, value)
+        self.flush_if_large()
+        if is_ordered and self._ordered(graph, [items[0] for _, items in data]):
+            pass
+        elif self.values_in_python or is_ordered:
+            for value in self.lowering.listed_infos(graph):
+                self._value(GRAPH_VALUE_INFO, value)
+        else:
+            for value in values:
+                if data_of(value) is None:
+                    self._value(GRAPH_VALUE_INFO, value)
+                    self.flush_if_large()
+            self._typed_outputs(GRAPH_VALUE_INFO, graph)
+        for item in graph_part(graph, OF_GRAPH.quantization, "quantization"):
+            inside = out.open(GRAPH_QUANTIZATION_ANNOTATION)
+            out.text(ANNOTATION_TENSOR_NAME, item.tensor_name)
+            self.entries(ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES, item.entries)
+            out.close(inside)
+        for is_input, items in data:
+            for value in items:
+                if type(data_of(value)) is SPARSE_TENSOR:
+                    self.tick()
+                    before = out.size
+                    inside = out.open(GRAPH_SPARSE_INITIALIZER)
+                    if not value.decorators and self.sparse(value.data, value.name):
+                        out.close(inside)
+                        continue
+                    out.size = before
+                    encoded = self.lowering.initializer(value, is_input=is_input)
+                    out.field(GRAPH_SPARSE_INITIALIZER, b"".join(encoded))
+        self.entries(GRAPH_METADATA_PROPS, graph_part(graph, OF_GRAPH.metadata, "metadata"))
+        if added is not None and added.entries is not None:
+            self.arguments(GRAPH_METADATA_PROPS, added.entries)
+        self.depth -= 1
+        self.level -= 1
+        self.lowering.depth = self.level
+        if self.depth and added is None and (decorators or self.lowering.defaults.others):
+            out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
+        return 0
+
+    cdef Decorations _decorations(self, graph):
+        """Return the fields that decorators add to a graph; None if Python must apply them."""
+        cdef Decorations added
+        if self.lowering.defaults.others:
+            return None
+        added = decorations_of(own_decorators(graph))
+        if added is None or added.denotation is not None or added.is_located:
+            return None
+        return added
+
+    cdef bint _ordered(self, graph, list initializers) except -1:
+        """Add value infos in `@value_info(…)` order; return False if `ordered_infos` gives None."""
+        cdef dict metadata
+        if self.values_in_python:
+            return False
+        result = ordered_infos(graph, initializers)
+        if result is None:
+            return False
+        metadata = dict(graph.value_metadata)
+        for entry in result:
+            self.tick()
+            if type(entry) is tuple:
+                name, kind, offset = entry
+                entries = metadata.pop(name, ()) if metadata else ()
+                self._typed(GRAPH_VALUE_INFO, name, kind, entries, offset, None)
+            else:
+                self._value(GRAPH_VALUE_INFO, entry)
+            self.flush_if_large()
+        if metadata:
+            self.lowering.check_used(metadata, graph)
+        return True
+
+    cdef int _functions(self, functions) except -1:
+        cdef Py_ssize_t start
+        self.depth = 1
+        for function in functions:
+            start = self.out.open(MODEL_FUNCTIONS)
+            self._function(function)
+            self.out.close(start)
+        return 0
+
+    cdef int _function(self, function) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size
+        if type(function) is not FUNCTION:
+            raise TypeError("expected a Function")
+        inputs, outputs = get(function, OF_FUNCTION.inputs), get(function, OF_FUNCTION.outputs)
+        parameters, offset = get(function, OF_FUNCTION.attributes), get(function, OF_FUNCTION.at)
+        decorators = get(function, OF_FUNCTION.decorators)
+        out.text(FUNCTION_NAME, get(function, OF_FUNCTION.name))
+        for value in inputs:
+            out.text(FUNCTION_INPUT, value_part(value, OF_VALUE.name, "name"))
+        for value in outputs:
+            out.text(FUNCTION_OUTPUT, value_part(value, OF_VALUE.name, "name"))
+        for item in parameters:
+            if isinstance(item, str):
+                out.text(FUNCTION_ATTRIBUTE, item)
+        for node in get(function, OF_FUNCTION.nodes):
+            self._node(FUNCTION_NODE, node)
+        self.some_text(FUNCTION_DOC_STRING, get(function, OF_FUNCTION.doc_string))
+        for item in get(function, OF_FUNCTION.opset_imports):
+            self._opset(FUNCTION_OPSET_IMPORT, item)
+        self.some_text(FUNCTION_DOMAIN, get(function, OF_FUNCTION.domain))
+        for item in parameters:
+            if not isinstance(item, str):
+                self.attribute(FUNCTION_ATTRIBUTE_PROTO, item, offset)
+        for values in (inputs, outputs):
+            for value in values:
+                if value_part(value, OF_VALUE.type, "type") is not None:
+                    self._value(FUNCTION_VALUE_INFO, value)
+        for value in get(function, OF_FUNCTION.values):
+            self._value(FUNCTION_VALUE_INFO, value)
+        if self.values_in_python:
+            metadata = dict(get(function, OF_FUNCTION.value_metadata))
+            for encoded in self.lowering.typed_outputs(function, metadata):
+                out.field(FUNCTION_VALUE_INFO, encoded)
+        else:
+            self._typed_outputs(FUNCTION_VALUE_INFO, function)
+        self.some_text(FUNCTION_OVERLOAD, get(function, OF_FUNCTION.overload))
+        self.entries(FUNCTION_METADATA_PROPS, get(function, OF_FUNCTION.metadata))
+        if decorators or self.lowering.defaults.others:
+            encoded = out.take(start)
+            out.add_bytes(self.lowering.finish("FunctionProto", encoded, decorators, offset))
+        return 0
+
+    cdef int some_integer(self, int key, value) except -1:
+        """Add an integer field unless the value is None."""
+        cdef int64_t number
+        if value is not None:
+            number = value
+            self.out.number(key, <uint64_t>number)
+        return 0
+
+    cdef int _opset(self, int key, item) except -1:
+        cdef Py_ssize_t start
+        cdef int64_t version
+        if self.opsets_in_python:
+            return self.out.field(key, self.lowering.opset(item))
+        version = item.version
+        start = self.out.open(key)
+        self.some_text(OPERATOR_SET_ID_DOMAIN, item.domain)
+        self.out.number(OPERATOR_SET_ID_VERSION, <uint64_t>version)
+        return self.out.close(start)
+
+    # ---- Nodes and values -------------------------------------------------------------------
+
+    cdef int _node(self, int key, node) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start
+        self.tick()
+        if self.nodes_in_python or type(node) is not NODE:
+            return out.field(key, self.lowering.node(node))
+        decorators = get(node, OF_NODE.decorators)
+        doc = None
+        if decorators and len(decorators) == 1 and decorators[0].name == "doc":
+            doc = text_argument(decorators[0])
+        if decorators and doc is None:
+            return out.field(key, self.lowering.node(node))
+        start = out.open(key)
+        for text in get(node, OF_NODE.inputs):
+            out.text(NODE_INPUT, text)
+        for text in get(node, OF_NODE.outputs):
+            out.text(NODE_OUTPUT, text)
+        name = get(node, OF_NODE.name)
+        self.some_text(NODE_NAME, self.node_name if name is None else name)
+        out.text(NODE_OP_TYPE, get(node, OF_NODE.op_type))
+        attributes = get(node, OF_NODE.attributes)
+        if attributes:
+            self.node_attributes(attributes, node)
+        if doc is None:
+            out.add_bytes(self.doc)
+        else:
+            out.field(NODE_DOC_STRING, doc)
+        domain = get(node, OF_NODE.domain)
+        if domain is None:
+            out.add_bytes(self.domain)
+        else:
+            out.text(NODE_DOMAIN, domain)
+        overload = get(node, OF_NODE.overload)
+        if overload is None:
+            out.add_bytes(self.overload)
+        else:
+            out.text(NODE_OVERLOAD, overload)
+        metadata = get(node, OF_NODE.metadata)
+        if metadata:
+            self.entries(NODE_METADATA_PROPS, metadata)
+        return out.close(start)
+
+    cdef int _typed_outputs(self, int key, owner) except -1:
+        """Add a value info for each node output that has a type."""
+        cdef Py_ssize_t index
+        cdef dict metadata = dict(graph_part(owner, OF_GRAPH.value_metadata, "value_metadata"))
+        for node in graph_part(owner, OF_GRAPH.nodes, "nodes"):
+            types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
+            if types:
+                self.tick()
+                outputs = node.outputs
+                if len(outputs) != len(types):
+                    raise ValueError("outputs and their types differ in number")
+                for index in range(len(types)):
+                    if types[index] is not None:
+                        name = outputs[index]
+                        entries = metadata.pop(name, ()) if metadata else ()
+                        self._typed(key, name, types[index], entries, node.at, None)
+                if key == GRAPH_VALUE_INFO:
+                    self.flush_if_large()
+        if metadata:
+            self.lowering.check_used(metadata, owner)
+        return 0
+
+    cdef int _value(self, int key, value) except -1:
+        cdef Decorations added = None
+        self.tick()
+        if self.values_in_python or type(value) is not VALUE_INFO:
+            return self.out.field(key, self.lowering.value_info(value))
+        decorators = get(value, OF_VALUE.decorators)
+        if decorators:
+            added = decorations_of(decorators)
+            if added is None or added.is_located or (
+                added.denotation is not None and not is_denoted(get(value, OF_VALUE.type))
+            ):
+                return self.out.field(key, self.lowering.value_info(value))
+        return self._typed(
+            key,
+            get(value, OF_VALUE.name),
+            get(value, OF_VALUE.type),
+            get(value, OF_VALUE.metadata),
+            get(value, OF_VALUE.at),
+            added,
+        )
+
+    cdef int _typed(self, int key, name, type, metadata, offset, Decorations added) except -1:
+        """Add a value info; `added` has the fields of its decorators, None without any."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.open(key), type_start
+        out.text(VALUE_INFO_NAME, name)
+        if added is not None and added.denotation is not None:
+            type_start = out.open(VALUE_INFO_TYPE)
+            if not self.type(type, 0):
+                out.add_bytes(self.lowering.plain_type(type, offset))
+            out.field(TYPE_DENOTATION, added.denotation)
+            out.close(type_start)
+        elif type is not None:
+            encoded = self.types.get(identity(type))
+            if encoded is None:
+                encoded = self.type_field(type)
+                if encoded is None:
+                    encoded = self.lowering.typed(type, offset)
+                self.types[identity(type)] = encoded
+                self.alive.append(type)
+            out.add_bytes(<bytes?>encoded)
+        if added is not None and added.doc is not None:
+            out.field(VALUE_INFO_DOC_STRING, added.doc)
+        if metadata:
+            self.entries(VALUE_INFO_METADATA_PROPS, metadata)
+        if added is not None and added.entries is not None:
+            self.arguments(VALUE_INFO_METADATA_PROPS, added.entries)
+        return out.close(start)
+
+
+cdef bint has_orders(decorators) except -1:
+    """Whether a decorator defines the order of a list."""
+    for decorator in decorators:
+        if decorator.name in ORDERS:
+            return True
+    return False

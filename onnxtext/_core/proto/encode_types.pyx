@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode types: the compiled part of `onnxtext.proto.encode.types_and_tensors`."""
+from libc.stdint cimport int64_t, uint64_t
+
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
+
+from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.tensor.element_types import ELEMENTS
+
+cdef extern from "Python.h":
+    int64_t PyLong_AsLongLongAndOverflow(object, int*) except? -1
+
+cdef enum:
+    DEEPEST = 16  # types that are nested deeper are encoded in Python
+
+cdef type SPARSE = SparseTensorType, SEQUENCE = SequenceType
+cdef type OPTIONAL = OptionalType, MAP = MapType
+cdef dict NUMBERS = {name: element.number for name, element in ELEMENTS.items()}
+
+
+cdef bint is_denoted(type_) except -1:
+    """Whether a type without decorators encodes a denotation after all its other fields."""
+    cdef type kind = type(type_)
+    if kind is TENSOR_TYPE:
+        return not get(type_, OF_TENSOR_TYPE.decorators)
+    return (kind is SEQUENCE or kind is MAP) and not type_.decorators
+
+
+cdef class TypeEncoder:
+    cdef bytes type_field(self, type_):
+        """Encode a type as the `type` field of a value info; None for rare types."""
+        cdef Py_ssize_t start = self.out.size, type_start = self.out.open(VALUE_INFO_TYPE)
+        if not self.type(type_, 0):
+            self.out.size = start
+            return None
+        self.out.close(type_start)
+        return self.out.take(start)
+
+    cdef bint type(self, type_, int depth) except -1:
+        """Add a type, which `depth` types enclose; for rare types, add nothing and return False."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size, inside
+        cdef type kind = type(type_)
+        cdef bint is_encoded
+        if self.types_in_python or depth > DEEPEST:
+            return False
+        if kind is TENSOR_TYPE:
+            inside = out.open(TYPE_TENSOR_TYPE)
+            is_encoded = self._tensor_type(
+                get(type_, OF_TENSOR_TYPE.element), get(type_, OF_TENSOR_TYPE.shape)
+            )
+        elif kind is SPARSE:
+            inside = out.open(TYPE_SPARSE_TENSOR_TYPE)
+            is_encoded = self._tensor_type(type_.element, type_.shape)
+        elif kind is SEQUENCE or kind is OPTIONAL:
+            inside = out.open(TYPE_SEQUENCE_TYPE if kind is SEQUENCE else TYPE_OPTIONAL_TYPE)
+            is_encoded = self._inner(SEQUENCE_ELEM_TYPE, type_.element, depth + 1)
+        elif kind is MAP:
+            inside = out.open(TYPE_MAP_TYPE)
+            number = NUMBERS.get(type_.key)
+            is_encoded = number is not None
+            if is_encoded:
+                out.number(MAP_KEY_TYPE, number)
+                is_encoded = self._inner(MAP_VALUE_TYPE, type_.value, depth + 1)
+        else:
+            return False
+        if not is_encoded or (
+            get(type_, OF_TENSOR_TYPE.decorators) if kind is TENSOR_TYPE else type_.decorators
+        ):
+            out.size = start
+            return False
+        out.close(inside)
+        return True
+
+    cdef bint _inner(self, int key, type_, int depth) except -1:
+        cdef Py_ssize_t start = self.out.open(key)
+        if not self.type(type_, depth):
+            return False
+        self.out.close(start)
+        if self.lowering.deepest_type < depth:
+            self.lowering.deepest_type = depth
+        return True
+
+    cdef bint _tensor_type(self, element, shape) except -1:
+        """Add the fields of a tensor type; return False for rare forms."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t dims
+        number = NUMBERS.get(element)
+        if number is None:
+            return False
+        out.number(TENSOR_TYPE_ELEM_TYPE, number)
+        if shape is not None:
+            dims = out.open(TENSOR_TYPE_SHAPE)
+            for dim in shape:
+                if not self._dim(dim):
+                    return False
+            out.close(dims)
+        return True
+
+    cdef bint _dim(self, dim) except -1:
+        """Add a dimension; return False, with incomplete output, if Python must encode it."""
+        cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
+        if dim.__class__ is int:
+            if not self.integer(DIM_DIM_VALUE, dim):
+                return False
+        elif dim.__class__ is str:
+            self.out.text(DIM_DIM_PARAM, dim)
+        elif dim is not None:
+            return False
+        self.out.close(start)
+        return True
+
+    cdef bint integer(self, int key, value) except -1:
+        """Add a 64-bit integer; return False for other values."""
+        cdef int overflow = 0
+        cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow:
+            return False
+        self.out.number(key, <uint64_t>number)
+        return True

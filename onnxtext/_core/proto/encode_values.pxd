@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+from onnxtext._core.proto.decorators cimport Decorations
+from onnxtext._core.proto.encode_types cimport TypeEncoder
+
+cdef class ValueEncoder(TypeEncoder):
+    """Encodes attributes and tensors; caches their fields.
+
+    Attributes:
+        pieces: the finished pieces; large data is a piece of its own.
+        attributes: the encoded attributes of a node, by the id of their tuple.
+        types: the encoded field of a type, by the id of the type.
+        forms: the `TensorForm` of a type, by the id of the type.
+        alive: the objects that are cached by id.
+        depth: the nesting depth of graphs and functions.
+        level: the nesting depth of graphs.
+        deepest: the maximum `level`.
+    """
+    cdef object node_name, tensor_name
+    cdef bytes doc, domain, overload
+    # Whether presence defaults add fields to these messages, which Python then encodes.
+    cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python
+    cdef bint sparse_in_python
+    cdef bint opsets_in_python
+    cdef list pieces, alive
+    cdef dict attributes, types, forms
+    cdef int depth, level, deepest, patience
+    cdef int graph_fields(self, graph) except -1
+    cdef int entries(self, int key, entries) except -1
+    cdef int arguments(self, int key, tuple arguments) except -1
+    cdef int some_text(self, int key, text) except -1
+    cdef int tick(self) except -1
+    cdef int node_attributes(self, attributes, node) except -1
+    cdef int attribute(self, int key, attribute, offset) except -1
+    cdef bint value(self, attribute) except -1
+    cdef int floats(self, bytes data) except -1
+    cdef int initializers(self, list values, bint is_input) except -1
+    cdef object resolved(self, value, data)
+    cdef int large(self, list pieces) except -1
+    cdef int flush_if_large(self) except -1
+    cdef bint tensor(self, type_, name, data, bytes doc) except -1
+    cdef bint sparse(self, sparse, name) except -1
+    cdef TensorForm form(self, type_)
+    cdef int varints(self, TensorForm form, bytes data) except -1
+
+cdef class TensorForm:
+    """The encoding parameters of tensors of a type.
+
+    Attributes:
+        head: the encoded dims and element type.
+        key: the key of the typed field; 0 if Python encodes it.
+        width: the bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for
+            entries of fixed width.
+    """
+    cdef bytes head
+    cdef int key, width

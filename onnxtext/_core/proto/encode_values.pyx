@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.values_and_attributes`."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from onnxtext._core.wire.buffer cimport Buffer
+from onnxtext._core.proto.decorators cimport Decorations, decorations_of
+from onnxtext._core.proto.encode_types cimport identity
+from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.ast.slots cimport (
+    OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
+    STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,
+)
+
+from onnxtext.ast.model import Graph
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute, Blob, DataFile, ExternalData, Float32, Floats, Reference, SparseTensor, Tensor,
+    TypedBlob,
+)
+from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
+from onnxtext.tensor.element_types import ELEMENTS
+
+cdef enum:
+    LARGE = 1 << 16  # the size of pieces: the C library reuses their memory
+    SMALL = 4096  # larger attributes are not cached, larger data is not copied
+    UNINTERRUPTED = 1 << 14
+    # Types of attributes.
+    FLOAT = 1
+    INT = 2
+    STRING = 3
+    TENSOR = 4
+    GRAPH = 5
+    FLOATS = 6
+    INTS = 7
+    STRINGS = 8
+    SPARSE_TENSOR = 11
+    TYPE_PROTO = 13
+
+cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
+cdef Decorations PLAIN = Decorations()
+cdef type A_BLOB = Blob, A_TYPED_BLOB = TypedBlob, A_DATA_FILE = DataFile
+cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
+
+
+# By element type: its number, and the `key` and `width` of a `TensorForm`.
+cdef dict FORMS = {"undefined": (0, 0, 0)}
+for _element in ELEMENTS.values():
+    _key, _entries = TENSOR_FIELDS[_element.field]
+    FORMS[_element.name] = (
+        _element.number,
+        0 if _element.kind == "string" else _key[0],
+        int(_entries[2]) if _entries else 0,
+    )
+
+
+cdef class TensorForm:
+    def __cinit__(self, bytes head, int key, int width):
+        self.head = head
+        self.key = key
+        self.width = width
+
+
+cdef class ValueEncoder(TypeEncoder):
+    def __cinit__(self, lowering):
+        defaults = lowering.defaults
+        self.lowering = lowering
+        self.level = lowering.depth
+        self.node_name, self.tensor_name = defaults.node_name, defaults.tensor_name
+        self.doc, self.domain, self.overload = (
+            defaults.node_doc, defaults.node_domain, defaults.node_overload
+        )
+        others = defaults.others
+        self.nodes_in_python = "NodeProto" in others
+        self.values_in_python = "ValueInfoProto" in others
+        self.attributes_in_python = "AttributeProto" in others
+        self.tensors_in_python = "TensorProto" in others
+        self.sparse_in_python = "SparseTensorProto" in others
+        self.opsets_in_python = "OperatorSetIdProto" in others
+        self.types_in_python = "TypeProto" in others
+        self.out = Buffer()
+        self.pieces, self.alive = [], []
+        self.attributes, self.types, self.forms = {}, {}, {}
+        self.patience = UNINTERRUPTED
+
+    cdef int graph_fields(self, graph) except -1:
+        raise NotImplementedError
+
+    cdef int entries(self, int key, entries) except -1:
+        cdef Py_ssize_t start
+        for name, value in entries:
+            start = self.out.open(key)
+            self.out.text(STRING_STRING_ENTRY_KEY, name)
+            self.out.text(STRING_STRING_ENTRY_VALUE, value)
+            self.out.close(start)
+        return 0
+
+    cdef int arguments(self, int key, tuple arguments) except -1:
+        """Add the arguments of `@meta` as entries."""
+        cdef Py_ssize_t start
+        for argument in arguments:
+            start = self.out.open(key)
+            self.out.text(STRING_STRING_ENTRY_KEY, argument.key)
+            self.out.field(STRING_STRING_ENTRY_VALUE, argument.value)
+            self.out.close(start)
+        return 0
+
+    cdef int some_text(self, int key, text) except -1:
+        """Add a string field unless the string is None."""
+        return 0 if text is None else self.out.text(key, text)
+
+    cdef int tick(self) except -1:
+        """Check for Ctrl-C from time to time."""
+        self.patience -= 1
+        if not self.patience:
+            self.patience = UNINTERRUPTED
+            PyErr_CheckSignals()
+        return 0
+
+    # ---- Attributes -------------------------------------------------------------------------
+
+    cdef int node_attributes(self, attributes, node) except -1:
+        """Add the attributes of a node; cache their encoding, because nodes often share them."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start = out.size
+        cached = self.attributes.get(identity(attributes))
+        if cached is not None:
+            return out.add_bytes(<bytes>cached)
+        for attribute in attributes:
+            self.attribute(NODE_ATTRIBUTE, attribute, get(node, OF_NODE.at))
+        if out.size - start <= SMALL:
+            cached = out.take(start)
+            self.attributes[identity(attributes)] = cached
+            self.alive.append(attributes)
+            out.add_bytes(<bytes>cached)
+        return 0
+
+    cdef int attribute(self, int key, attribute, offset) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t before = out.size, start
+        if not (
+            self.attributes_in_python
+            or type(attribute) is not ATTRIBUTE
+            or get(attribute, OF_ATTRIBUTE.decorators)
+        ):
+            start = out.open(key)
+            out.text(ATTRIBUTE_NAME, get(attribute, OF_ATTRIBUTE.name))
+            if self.value(attribute):
+                return out.close(start)
+            out.size = before
+        return out.field(key, self.lowering.placed_attribute(attribute, offset))
+
+    cdef bint value(self, attribute) except -1:
+        """Add the value and the type of an attribute.
+
+        Return False, with incomplete output, if Python must encode it.
+        """
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start
+        cdef uint32_t bits
+        cdef int kind
+        number = get(attribute, OF_ATTRIBUTE.type)
+        if number is None:
+            return False
+        kind, value = number, get(attribute, OF_ATTRIBUTE.value)
+        held = type(value)
+        if held is A_REFERENCE:
+            out.number(ATTRIBUTE_TYPE, kind)
+            out.text(ATTRIBUTE_REF_ATTR_NAME, value.name)
+            return True
+        if kind == FLOAT and held is A_FLOAT:
+            bits = value.bits
+            out.need(5)
+            out.data[out.size] = ATTRIBUTE_F
+            memcpy(out.data + out.size + 1, &bits, 4)
+            out.size += 5
+        elif kind == INT and held is int:
+            if not self.integer(ATTRIBUTE_I, value):
+                return False
+        elif kind == STRING and held is bytes:
+            out.field(ATTRIBUTE_S, value)
+        elif kind == TENSOR and held is A_TENSOR:
+            start = out.open(ATTRIBUTE_T)
+            name = get(value, OF_TENSOR.name)
+            if name is None:
+                name = self.tensor_name
+            if get(value, OF_TENSOR.decorators) or not self.tensor(
+                get(value, OF_TENSOR.type), name, get(value, OF_TENSOR.data), None
+            ):
+                return False
+            out.close(start)
+        elif kind == TYPE_PROTO and held is not tuple:
+            start = out.open(ATTRIBUTE_TP)
+            if not self.type(value, 0):
+                return False
+            out.close(start)
+        elif kind == GRAPH and held is A_GRAPH:
+            start = out.open(ATTRIBUTE_G)
+            self.graph_fields(value)
+            out.close(start)
+        elif kind == SPARSE_TENSOR and held is A_SPARSE:
+            out.number(ATTRIBUTE_TYPE, kind)  # fields are in the order of their numbers
+            start = out.open(ATTRIBUTE_SPARSE_TENSOR)
+            if not self.sparse(value, None):
+                return False
+            out.close(start)
+            return True
+        elif kind == FLOATS and held is A_FLOATS:
+            self.floats(value.data)
+        elif (kind == INTS or kind == STRINGS) and held is tuple:
+            for item in <tuple>value:
+                if kind == INTS and type(item) is int:
+                    if not self.integer(ATTRIBUTE_INTS, item):
+                        return False
+                elif kind == STRINGS and type(item) is bytes:
+                    out.field(ATTRIBUTE_STRINGS, item)
+                else:
+                    return False
+        else:
+            return False
+        out.number(ATTRIBUTE_TYPE, kind)
+        return True
+
+    cdef int floats(self, bytes data) except -1:
+        cdef Buffer out = self.out
+        cdef Py_ssize_t offset
+        for offset in range(0, PyBytes_GET_SIZE(data) - 3, 4):
+            out.need(5)
+            out.data[out.size] = ATTRIBUTE_FLOATS
+            memcpy(out.data + out.size + 1, PyBytes_AS_STRING(data) + offset, 4)
+            out.size += 5
+        return 0
+
+    # ---- Tensors ----------------------------------------------------------------------------
+
+    cdef int initializers(self, list values, bint is_input) except -1:
+        """Add the dense initializers as fields of their graph."""
+        cdef Buffer out = self.out
+        cdef Py_ssize_t before, start
+        cdef Decorations added
+        for value in values:
+            self.tick()
+            self.flush_if_large()
+            before = out.size
+            data = data_of(value)
+            if type(data) is A_SPARSE:
+                continue
+            added = None
+            if type(value) is VALUE_INFO:
+                added, decorators = PLAIN, get(value, OF_VALUE.decorators)
+                if decorators:
+                    added = None if is_input else decorations_of(decorators)
+                if added is not None and not self.tensors_in_python:
+                    data = self.resolved(value, data)
+            if (
+                added is not None and added.denotation is None
+                and not (added.is_located and type(data) is ExternalData)
+            ):
+                start = out.open(GRAPH_INITIALIZER)
+                kind = get(value, OF_VALUE.type)
+                if self.tensor(kind, get(value, OF_VALUE.name), data, added.doc):
+                    if added.is_located:
+                        out.number(TENSOR_DATA_LOCATION, 0)
+                    if not is_input:
+                        self.entries(TENSOR_METADATA_PROPS, get(value, OF_VALUE.metadata))
+                    if added.entries is not None:
+                        self.arguments(TENSOR_METADATA_PROPS, added.entries)
+                    out.close(start)
+                    continue
+                out.size = before
+            self.large(self.lowering.initializer_with(value, data, is_input))
+        return 0
+
+    cdef object resolved(self, value, data):
+        """Return the data of an initializer; that of a blob or data file is read."""
+        kind = type(data)
+        if kind is A_BLOB or kind is A_TYPED_BLOB or kind is A_DATA_FILE:
+            return self.lowering.tensor_data(
+                get(value, OF_VALUE.type), data, get(value, OF_VALUE.at), get(value, OF_VALUE.name)
+            )
+        return data
+
+    cdef int large(self, list pieces) except -1:
+        """Add an initializer that Python encoded; large data in the main graph is not copied."""
+        self.out.head(GRAPH_INITIALIZER, sum(map(len, pieces)))
+        for piece in pieces:
+            if len(piece) > SMALL and self.depth == 1:
+                self.pieces += (self.out.take(0), piece)
+            else:
+                self.out.add_bytes(bytes(piece))
+        return 0
+
+    cdef int flush_if_large(self) except -1:
+        """Make a piece of the buffer if it is large; only between fields of the main graph."""
+        if self.out.size >= LARGE and self.depth == 1:
+            self.pieces.append(self.out.take(0))
+        return 0
+
+    cdef bint tensor(self, type_, name, data, bytes doc) except -1:
+        """Add a tensor with short plain data, strings or external data; return False for others."""
+        cdef Buffer out = self.out
+        cdef TensorForm form
+        cdef type kind = type(data)
+        cdef bint raw = kind is RAW_DATA
+        cdef int key = TENSOR_RAW_DATA
+        if self.tensors_in_python:
+            return False
+        if raw or kind is TYPED_DATA:
+            held = get(data, OF_RAW if raw else OF_TYPED)
+            if len(held) > SMALL:
+                return False
+        elif kind is not STRING_DATA and kind is not ExternalData:
+            return False
+        form = self.forms.get(identity(type_))
+        if form is None:
+            form = self.forms[identity(type_)] = self.form(type_)
+            self.alive.append(type_)
+        if kind is STRING_DATA or kind is ExternalData:
+            out.add_bytes(form.head)
+            if kind is STRING_DATA:
+                for item in get(data, OF_STRINGS):
+                    out.field(TENSOR_STRING_DATA, item)
+            self.some_text(TENSOR_NAME, name)
+            if doc is not None:
+                out.field(TENSOR_DOC_STRING, doc)
+            if kind is ExternalData:
+                self.entries(TENSOR_EXTERNAL_DATA, data.entries)
+                out.number(TENSOR_DATA_LOCATION, 1)
+            return True
+        if not raw:
+            key = form.key
+            if not key:
+                return False
+        out.add_bytes(form.head)
+        if key > TENSOR_NAME:
+            self.some_text(TENSOR_NAME, name)
+        if raw or (len(held) and not form.width):
+            out.field(key, bytes(held))
+        elif len(held):
+            self.varints(form, held)
+        if key < TENSOR_NAME:
+            self.some_text(TENSOR_NAME, name)
+        if doc is not None:
+            out.field(TENSOR_DOC_STRING, doc)
+        return True
+
+    cdef bint sparse(self, sparse, name) except -1:
+        """Add the fields of a plain sparse tensor; return False for others.
+
+        A sparse initializer has the name of its values.
+        """
+        cdef Py_ssize_t start
+        if self.sparse_in_python or sparse.decorators:
+            return False
+        for key, part in (
+            (SPARSE_TENSOR_VALUES, sparse.values), (SPARSE_TENSOR_INDICES, sparse.indices)
+        ):
+            if type(part) is not A_TENSOR or part.decorators:
+                return False
+            if name is None:
+                name = self.tensor_name
+            start = self.out.open(key)
+            if not self.tensor(
+                part.type, name if part.name is None else part.name, part.data, None
+            ):
+                return False
+            self.out.close(start)
+            name = None
+        for dim in sparse.dims:
+            if not self.integer(SPARSE_TENSOR_DIMS, dim):
+                return False
+        return True
+
+    cdef TensorForm form(self, type_):
+        """Return the encoding parameters of tensors of a type."""
+        cdef Py_ssize_t start = self.out.size
+        number, key, width = FORMS[type_.element]
+        for dim in type_.shape or ():
+            if not self.integer(TENSOR_DIMS, dim):
+                self.out.size = start
+                return TensorForm(tensor_head(type_), 0, 0)
+        self.out.number(TENSOR_DATA_TYPE, number)
+        return TensorForm(self.out.take(start), key, width)
+
+    cdef int varints(self, TensorForm form, bytes data) except -1:
+        """Add a packed field of varints."""
+        cdef Py_ssize_t offset, start = self.out.open(form.key)
+        cdef int32_t small
+        cdef int64_t large
+        for offset in range(0, PyBytes_GET_SIZE(data) - form.width + 1, form.width):
+            if form.width == 4:
+                memcpy(&small, PyBytes_AS_STRING(data) + offset, 4)
+                large = small
+            else:
+                memcpy(&large, PyBytes_AS_STRING(data) + offset, 8)
+            self.out.number(0, <uint64_t>large)
+        return self.out.close(start)

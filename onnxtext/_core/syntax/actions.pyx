@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parser actions for strings and decorators: the compiled part of `onnxtext.syntax.actions`."""
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memchr, memcmp, memcpy
+
+from onnxtext._core.ast.slots cimport (
+    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
+)
+
+from onnxtext.syntax.actions.attributes import bare_graph_name as python_graph_name
+from onnxtext.syntax.actions.strings import triple as python_triple
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    object PyUnicode_DecodeLatin1(const char*, Py_ssize_t, const char*)
+
+
+def bare_graph_name(name):
+    """Return the unquoted name of a graph in an attribute; Python checks names like `nan_`."""
+    if name[0] in "iInN":
+        return python_graph_name(name)
+    return str(name)
+
+
+def decorator(opening, fields):
+    """Return the decorator for `@name(arguments)`; `opening` is the token `@name(`."""
+    result = PyType_GenericAlloc(DECORATOR, 0)
+    put(result, OF_DECORATOR.name, opening[1:-1])
+    put(result, OF_DECORATOR.arguments, tuple(fields))
+    return result
+
+
+def positional_field(value):
+    """Return the field for an argument of a decorator that has no key, as in `@doc("text")`."""
+    result = PyType_GenericAlloc(FIELD, 0)
+    put(result, OF_FIELD.key, None)
+    put(result, OF_FIELD.value, value)
+    return result
+
+
+def triple(token):
+    '''Return the lines of a triple-quoted string without indentation; Python reads rare forms.'''
+    cdef const char* data
+    cdef const char* line
+    cdef const char* stop
+    cdef const char* last
+    cdef Py_ssize_t end, indent, size
+    cdef char* result
+    cdef char* cursor
+    if not isinstance(token, str):
+        raise TypeError("expected a str")
+    end = PyUnicode_GET_LENGTH(token) - 3
+    if PyUnicode_KIND(token) != 1 or end < 4:
+        return python_triple(token)
+    data = <const char*>PyUnicode_DATA(token)
+    line = <const char*>memchr(data, c"\n", end)
+    if line is NULL or not is_blank(data + 3, line):
+        return python_triple(token)
+    if memchr(data, c"\r", end) is not NULL:
+        return python_triple(token)
+    last = data + end
+    while last[-1] != c"\n":
+        last -= 1
+    if not is_blank(last, data + end):
+        return python_triple(token)
+    indent = data + end - last
+    last -= 1  # the last line break
+    if line == last:
+        return ""
+    result = <char*>PyMem_Malloc(last - line)
+    if result is NULL:
+        raise MemoryError
+    cursor = result
+    try:
+        while line < last:
+            line += 1
+            stop = <const char*>memchr(line, c"\n", last + 1 - line)
+            size = stop - line
+            if size >= indent and memcmp(line, last + 1, indent) == 0:
+                memcpy(cursor, line + indent, size - indent)
+                cursor += size - indent
+            elif not is_blank(line, stop):
+                return python_triple(token)
+            cursor[0] = c"\n"
+            cursor += 1
+            line = stop
+        size = unescape(result, cursor - 1 - result)
+        return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(result, size, NULL)
+    finally:
+        PyMem_Free(result)
+
+
+cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
+    """Replace escapes of one letter in place; return the new size, or -1 if there are others."""
+    cdef Py_ssize_t offset = 0, end = 0
+    cdef char found
+    while offset < size:
+        found = text[offset]
+        offset += 1
+        if found == c"\\":
+            if offset == size:
+                return -1
+            found = text[offset]
+            offset += 1
+            if found == c"n":
+                found = c"\n"
+            elif found == c"t":
+                found = c"\t"
+            elif found == c"r":
+                found = c"\r"
+            elif found != c"\\" and found != c'"':
+                return -1
+        text[end] = found
+        end += 1
+    return end
+
+
+cdef inline bint is_blank(const char* cursor, const char* end) noexcept:
+    """Whether all characters from `cursor` to `end` are spaces or tabs."""
+    while cursor < end:
+        if cursor[0] != c" " and cursor[0] != c"\t":
+            return False
+        cursor += 1
+    return True

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parser actions for functions and headers: the compiled part of `onnxtext.syntax.actions`."""
+from onnxtext._core.ast.slots cimport (
+    OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function, put, slot_of,
+)
+
+from onnxtext.ast.model import OpsetImport
+from onnxtext.syntax.actions.headers import (
+    FUNCTION_KEYS, LANGUAGE_VERSION, MODEL_KEYS, PRESENCE_KEYS, Header,
+)
+from onnxtext.syntax.actions.headers import header as python_header
+from onnxtext.syntax.actions.models import function as python_function
+
+cdef Py_ssize_t OF_AT = slot_of(Header, "at"), OF_VALUES = slot_of(Header, "values")
+cdef type HEADER = Header, OPSET_IMPORT = OpsetImport
+cdef set STRING_KEYS = {"domain", "overload", "doc_string"}
+cdef set NUMBER_KEYS = {"ir_version", "model_version", "onnxtext"}
+cdef set TEXT_KEYS = STRING_KEYS | {"producer_name", "producer_version"}
+cdef int NEWEST = LANGUAGE_VERSION
+
+if not STRING_KEYS | PRESENCE_KEYS | {"opset_import"} == FUNCTION_KEYS:
+    raise ImportError("a function's header has other keys")
+if not NUMBER_KEYS | TEXT_KEYS <= MODEL_KEYS | FUNCTION_KEYS:
+    raise ImportError("a header has other keys")
+
+
+def header(list entries):
+    """Return the header for (offset of the key, key, value) entries.
+
+    Headers with rare or repeated keys are read in Python.
+    """
+    cdef dict places = {}, values = {}
+    for at, key, value in entries:
+        if key in places:
+            return python_header(entries)
+        if key in TEXT_KEYS:
+            if type(value) is not str:
+                return python_header(entries)
+        elif key in NUMBER_KEYS:
+            if type(value) is not int or key == "onnxtext" and not 1 <= value <= NEWEST:
+                return python_header(entries)
+        elif key == "opset_import" and type(value) is list:
+            for item in value:
+                if type(item) is not OPSET_IMPORT:
+                    return python_header(entries)
+        else:
+            return python_header(entries)
+        places[key] = at
+        values[key] = value
+    result = PyType_GenericAlloc(HEADER, 0)
+    put(result, OF_AT, places)
+    put(result, OF_VALUES, values)
+    return result
+
+
+def function(
+    offset, decorators, head, name, parameters, list inputs, list outputs, list values, list nodes
+):
+    """Return the function for its parts; Python reads rare headers and reports errors.
+
+    `onnxtext.syntax.actions.models.function` describes the parts.
+    """
+    cdef dict entries = {}
+    if head is not None:
+        entries = get(head, OF_VALUES)
+        for key in <dict?>get(head, OF_AT):
+            if key != "opset_import" and key not in STRING_KEYS:
+                entries = None
+                break
+    if (
+        entries is None or not has_no_data(inputs, True) or not has_no_data(outputs, True)
+        or values and not has_no_data(values, False)
+    ):
+        return python_function(
+            offset, decorators, head, name, parameters, inputs, outputs, values, nodes
+        )
+    opsets = entries.get("opset_import")
+    return make_function(
+        name, inputs, outputs, tuple(parameters) if parameters else (), values or [], nodes,
+        entries.get("domain"), entries.get("overload"), entries.get("doc_string"),
+        [] if opsets is None else opsets, tuple(decorators) if decorators else (), offset,
+    )
+
+
+cdef bint has_no_data(list values, bint is_interface) except -1:
+    """Whether no value info has data, and no input or output has decorators without a type."""
+    for value in values:
+        if type(value) is not VALUE_INFO or get(value, OF_VALUE.data) is not None:
+            return False
+        if is_interface and get(value, OF_VALUE.decorators) and get(value, OF_VALUE.type) is None:
+            return False
+    return True

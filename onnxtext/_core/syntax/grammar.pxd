@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport int16_t
+
+from onnxtext._core.syntax.scanner cimport Scanner
+
+cdef enum:
+    MAX_CHILDREN = 12
+    NO_ACTION = -(1 << 15)
+
+cdef enum:
+    # The forms of a stack entry: an object, or a span of the text that is converted on demand.
+    # Other forms are numbers of LATER or DEFER rules, whose functions convert the value on demand.
+    OBJECT = -1
+    TOKEN = -2
+    STRING = -3
+    INNER = -4  # like STRING, without the first and the last character
+    ONE_STRING = -5  # a list with one STRING
+    ONE_INNER = -6  # a list with one INNER
+    INNER_BYTES = -7  # like INNER, in UTF-8
+    DOTTED = -8  # a list of the names between dots
+
+cdef enum Op:
+    CALL  # the result of the rule's function
+    UNIT  # the value of the only symbol, unchanged
+    PASS  # the only child
+    TEXT  # the text of a token
+    INSIDE  # the text of a token without its first and last character
+    LABEL  # the child, or "" if it is absent
+    BYTES  # a string in UTF-8
+    LATER  # like CALL, but on demand
+    KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
+    DEFER  # the function is called on demand with the only child, an object
+    ITSELF  # the child as a token, also if it is the result of a LATER
+    STAYS  # the child if it is the result of a LATER, otherwise like CALL
+    REMEMBER  # like CALL, cached by text
+    ATTRIBUTE  # an `Attribute`, cached by text
+    LIST_EMPTY
+    LIST_FIRST
+    LIST_MORE
+    LIST_DOTTED  # like LIST_MORE, for names with dots between them
+    PAIR  # a tuple of the last and the first child
+    VALUE  # a `ValueInfo`
+    GRAPH  # a `Graph` in an attribute
+    NODE  # a `Node`
+    NODE_LAST  # a `Node` with its attributes last
+    TENSOR  # a `Tensor`
+    DECORATED  # the last child, if there are no decorators; otherwise like CALL
+    NODES  # like LIST_MORE, for plain nodes; otherwise like CALL
+    ENTRY  # a tuple of the offset and the two children
+    INTEGER  # the integer of a token, if it is short; otherwise like CALL
+    OPSET  # an `OpsetImport` of an optional domain and a version
+    RECORD  # an instance of a tuple subclass from all children
+
+cdef struct Rule:
+    int size
+    int origin
+    int op
+    int form  # the form of the result of a KEEP or a DEFER
+    int count
+    bint located
+    int[MAX_CHILDREN] take
+
+cdef class Grammar:
+    cdef Scanner scanner
+    cdef int16_t* actions
+    cdef int16_t* gotos
+    cdef int16_t* jumps
+    cdef int16_t* spans  # by the state after a shift, the KEEP rule to apply at once, or -1
+    cdef Rule* rules
+    cdef Py_ssize_t states, rule_count
+    cdef int kinds, origins, end
+    cdef list functions, reductions
+    cdef object token, fault, layout, read_token, error_node
+    cdef Py_ssize_t token_at, token_kind  # slots of a token
+    cdef dict known  # values that several texts share, by rule and text
+    cdef dict layouts  # layouts that several texts share, by the id of the type
+    cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
+    cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1
+    cdef int _add_spans(self) except -1
+    cdef int _only_rule(self, int state) except -2
+    cdef int _unit_of(self, int state) except -2
+    cdef bint _fits(self, int state, int following) noexcept
+    cdef object _add_rules(self, list rules)

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled LALR(1) loop.
+
+A `LalrLoop` continues for a `Machine` (`onnxtext.syntax.parser.lalr`) up to the first syntax error:
+it takes over the machine's stacks and hands them back at the unexpected token; Python diagnoses it.
+"""
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+
+from onnxtext._core.syntax.build cimport (
+    integer_of, is_plain_node, is_shareable, make_attribute, make_graph_value, make_node,
+    make_opset, make_record, make_tensor, make_value_info,
+)
+from onnxtext._core.syntax.grammar cimport (
+    ATTRIBUTE, BYTES, DECORATED, DEFER, DOTTED, ENTRY, GRAPH, INNER, INNER_BYTES, INTEGER, ITSELF,
+    KEEP, LABEL, LIST_DOTTED, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES,
+    OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, RECORD, REMEMBER, STAYS, STRING, TENSOR,
+    TOKEN, UNIT, VALUE, Grammar, Rule,
+)
+from onnxtext._core.syntax.memo cimport Memo
+from onnxtext._core.syntax.scanner cimport END, LONG
+from onnxtext._core.syntax.stack cimport SLACK, Entry, Stack, bytes_of
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+
+cdef enum:
+    MAX_REMEMBERED_LENGTH = 200
+    MAX_SHARED = 64  # the maximum number of values that a text adds to the shared ones
+    MAX_KNOWN = 4096
+    SHORT = 1 << 14  # only texts with fewer characters share layouts
+    UNINTERRUPTED = 1 << 14
+    SHIFTED = -1  # less: SHIFTED - 1 - the state of the token, whose KEEP rule was applied
+
+
+@cython.final
+cdef class LalrLoop(Stack):
+    """The state of a parse in the native core."""
+    cdef object machine
+    cdef Py_ssize_t most
+    cdef Py_ssize_t start, end  # of the current token
+    cdef Py_ssize_t placed  # the offset that was stored in a value last
+    cdef int origin  # of the last reduced rule; SHIFTED or less after a shift
+    cdef bint has_error_nodes
+    cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
+    cdef bint is_faulty  # the last action raised a semantic error
+    cdef Memo memo
+    cdef int width  # bytes of a character
+    cdef dict layouts
+    cdef int shared  # the number of values that this text may still share with others
+
+    def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
+        self.machine = machine
+        self.most = most
+        self.memo = Memo(text)
+        self.width = PyUnicode_KIND(text)
+        self.shared = MAX_SHARED
+        if len(grammar.known) > MAX_KNOWN:
+            grammar.known, grammar.layouts = {}, {}
+        self.layouts = grammar.layouts if PyUnicode_GET_LENGTH(text) < SHORT else {}
+
+    def advance(self, Py_ssize_t offset):
+        """Feed tokens to the machine until the first syntax error.
+
+        Args:
+            offset: the offset to begin at.
+
+        Returns:
+            The offset of the first token that was not fed, or the end of the text.
+        """
+        self._take_over()
+        try:
+            return self._run(offset)
+        finally:
+            self._give_back()
+
+    cdef _take_over(self):
+        cdef list states = self.machine.states, values = self.machine.values
+        cdef list where = self.machine.where
+        cdef Py_ssize_t index
+        if not len(values) == len(where) == len(states) - 1:
+            raise ValueError("stacks differ in height")
+        self.depth = len(values)
+        self.grow(self.depth + 1)
+        for index in range(len(states)):
+            self.entries[index].state = states[index]
+            if not 0 <= self.entries[index].state < self.grammar.states:
+                raise ValueError("invalid state")
+        for index in range(self.depth):
+            self.entries[index + 1].form = OBJECT
+            self.values[index + 1] = values[index]
+            self.entries[index + 1].start = where[index]
+            self.entries[index + 1].end = -1
+        self.origin = SHIFTED
+        self.has_error_nodes = self.machine.has_error_nodes
+        self.is_resumed = self.depth > 0
+
+    cdef _give_back(self):
+        cdef Py_ssize_t index
+        if self.origin >= 0:  # undo jumps over unit rules: the machine repeats them
+            self.entries[self.depth].state = self.grammar.gotos[
+                self.entries[self.depth - 1].state * self.grammar.origins + self.origin
+            ]
+        elif self.origin < SHIFTED:  # undo a KEEP rule: the machine repeats it
+            self.entries[self.depth].state = SHIFTED - 1 - self.origin
+            self.entries[self.depth].form = TOKEN
+        self.machine.states[:] = [self.entries[index].state for index in range(self.depth + 1)]
+        self.machine.where[:] = [self.entries[index].start for index in range(1, self.depth + 1)]
+        self.machine.values[:] = [self.value(index) for index in range(1, self.depth + 1)]
+
+    # ---- The loop ---------------------------------------------------------------------------
+
+    cdef Py_ssize_t _run(self, Py_ssize_t offset) except -1:
+        cdef int kind, action, patience = UNINTERRUPTED
+        cdef int kinds = self.grammar.kinds
+        cdef const void* data = PyUnicode_DATA(self.text)
+        cdef Py_ssize_t length = PyUnicode_GET_LENGTH(self.text)
+        while True:
+            self.start = offset
+            kind = self.grammar.scanner.scan(self.width, data, length, &self.start, &self.end)
+            token = None
+            if kind == LONG:
+                token, kind = self.grammar.read_token(self.text, self.start)
+                if token is not None:
+                    self.start = token.at
+                    self.end = self.start + PyUnicode_GET_LENGTH(token)
+            if kind == END:
+                self.start = length
+                kind = self.grammar.end
+            if kind < 0:
+                return self.start
+            while True:
+                action = self.grammar.actions[self.entries[self.depth].state * kinds + kind]
+                if action >= 0:
+                    break
+                if action == NO_ACTION:
+                    return self.start
+                self._reduce(~action)
+            if kind == self.grammar.end:
+                return length
+            if self.depth + 2 > self.most:
+                return self.start
+            self.depth += 1
+            if self.depth + SLACK >= self.room:
+                self.grow(self.depth + 1)
+            self._shift(&self.entries[self.depth], action, token)
+            offset = self.end
+            patience -= 1
+            if not patience:
+                PyErr_CheckSignals()
+                patience = UNINTERRUPTED
+
+    cdef inline int _shift(self, Entry* entry, int state, token) except -1:
+        """Set the entry of the current token, and apply the KEEP rule of its state, if any."""
+        cdef int number = self.grammar.spans[state]
+        cdef Rule* rule
+        self.origin = SHIFTED
+        entry.state = state
+        entry.start = self.start
+        entry.end = self.end
+        entry.form = TOKEN
+        if token is not None:
+            entry.form = OBJECT
+            self.values[self.depth] = token
+        elif number >= 0:
+            rule = &self.grammar.rules[number]
+            self.origin = SHIFTED - 1 - state
+            entry.form = rule.form
+            entry.state = self.grammar.jumps[
+                self.entries[self.depth - 1].state * self.grammar.origins + rule.origin
+            ]
+        return 0
+
+    cdef int _reduce(self, int number) except -1:
+        """Reduce a rule: replace its symbols by its value."""
+        cdef Rule* rule = &self.grammar.rules[number]
+        cdef Py_ssize_t base = self.depth - rule.size + 1, start = self.start, end = self.start
+        cdef Entry* entry
+        cdef int state
+        if not 1 <= base < self.room:
+            raise ValueError("a rule needs more symbols than the stack has")
+        entry = &self.entries[base]
+        if rule.size:
+            start = entry.start
+            end = self.entries[self.depth].end
+            if self.has_error_nodes or self.is_resumed:
+                end = self._end_of(base)
+        if self.has_error_nodes and rule.op != UNIT and self._has_error_child(rule, base):
+            self.values[base] = self._by_machine(number, base, start)
+            entry.form = OBJECT
+            end = -1
+        elif not self._renamed(rule, entry):
+            self.values[base] = self._make(number, base, start, end)
+            entry.form = rule.form if rule.op == DEFER else OBJECT
+        self.depth = base
+        self.origin = rule.origin
+        state = self.grammar.jumps[self.entries[base - 1].state * self.grammar.origins + rule.origin]
+        if state < 0:
+            raise ValueError("a rule has no goto state")
+        entry.state = state
+        entry.start = start
+        entry.end = end
+        return 0
+
+    cdef Py_ssize_t _end_of(self, Py_ssize_t base) noexcept:
+        """Return the end offset of the entries from `base` on; -1 if the span of one is unknown."""
+        cdef Py_ssize_t index
+        for index in range(base, self.depth):
+            if self.entries[index].end < 0:
+                return -1
+        return self.entries[self.depth].end
+
+    cdef bint _has_error_child(self, Rule* rule, Py_ssize_t base) except -1:
+        """Whether a child of a rule is an error node."""
+        cdef Py_ssize_t index
+        cdef int number
+        for number in range(rule.count):
+            index = base + rule.take[number]
+            if (
+                rule.take[number] >= 0
+                and self.entries[index].form == OBJECT
+                and self.values[index] is self.grammar.error_node
+            ):
+                return True
+        return False
+
+    cdef inline bint _renamed(self, Rule* rule, Entry* entry) noexcept:
+        """Whether a rule can reuse the entry of its first symbol without creating an object."""
+        cdef Entry* last
+        if rule.op == UNIT:
+            return True
+        if rule.op == KEEP and entry.form == TOKEN:
+            entry.form = rule.form
+            return True
+        if rule.op == LIST_FIRST and rule.size == 1:
+            if entry.form == STRING:
+                entry.form = ONE_STRING
+                return True
+            if entry.form == INNER:
+                entry.form = ONE_INNER
+                return True
+        if rule.op == LIST_DOTTED:
+            last = &self.entries[self.depth]
+            if (
+                (entry.form == ONE_STRING or entry.form == DOTTED) and last.form == STRING
+                and entry.end + 1 == last.start
+            ):
+                entry.form = DOTTED
+                return True
+            return False
+        if rule.op == BYTES and entry.form == INNER:
+            entry.form = INNER_BYTES
+            return True
+        if rule.op == ITSELF and (entry.form == TOKEN or entry.form >= 0):
+            entry.form = TOKEN
+            return True
+        return rule.op == STAYS and entry.form >= 0
+
+    cdef object _make(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
+        """Return the value of a rule."""
+        cdef Rule* rule = &self.grammar.rules[number]
+        cdef int op = rule.op
+        cdef object result = None
+        if op == LIST_MORE or op == LIST_DOTTED:
+            result = self.child(rule, base, 0)
+            (<list?>result).append(self.child(rule, base, 1))
+        elif op == LIST_FIRST:
+            return [self.child(rule, base, 0)]
+        elif op == LIST_EMPTY:
+            return []
+        elif op == PASS or op == DEFER:
+            return self.child(rule, base, 0)
+        elif op == BYTES:
+            return bytes_of(self.child(rule, base, 0))
+        elif op == LABEL:
+            return self.child(rule, base, 0) if rule.take[0] >= 0 else ""
+        elif op == PAIR:
+            return (self.child(rule, base, 1), self.child(rule, base, 0))
+        elif op == REMEMBER or op == ATTRIBUTE:
+            return self._remember(number, base, start, end)
+        elif op == NODES:
+            node = self.child(rule, base, 1)
+            if is_plain_node(node):
+                result = self.child(rule, base, 0)
+                (<list?>result).append(node)
+        elif op == ENTRY:
+            return (start, self.child(rule, base, 0), self.child(rule, base, 1))
+        elif op == INTEGER:
+            result = integer_of(self, base + rule.take[0])
+        elif op == RECORD:
+            return make_record(self, rule, base, self.grammar.functions[number])
+        elif op == OPSET:
+            result = make_opset(self, rule, base)
+        elif op == TENSOR:
+            result = make_tensor(self, rule, base, self.layouts)
+        elif op == DECORATED:
+            if rule.take[0] < 0:
+                return self.child(rule, base, 1)
+        elif op == NODE or op == NODE_LAST or op == VALUE or op == GRAPH:
+            if op == NODE:
+                result = make_node(self, rule, base, start, 5, 6)
+            elif op == NODE_LAST:
+                result = make_node(self, rule, base, start, 6, 5)
+            elif op == VALUE:
+                result = make_value_info(self, rule, base, start, self.layouts)
+            else:
+                result = make_graph_value(self, rule, base, start)
+            self.placed = start
+        return self._call(number, base, start) if result is None else result
+
+    # ---- The values -------------------------------------------------------------------------
+
+    cdef object _call(self, int number, Py_ssize_t base, Py_ssize_t offset):
+        """Return the result of the rule's function; the machine records a semantic error."""
+        cdef Rule* rule = &self.grammar.rules[number]
+        cdef list taken = self.children(rule, base)
+        function = self.grammar.functions[number]
+        try:
+            if rule.located:
+                self.placed = offset
+                return function(offset, *taken)
+            return function(*taken)
+        except self.grammar.fault as fault:
+            self.depth = base - 1
+            self.origin = SHIFTED
+            self.is_faulty = True
+            result = self.machine.keep(fault, self.grammar.reductions[number], offset, taken)
+            self.has_error_nodes = self.machine.has_error_nodes
+            return result
+
+    cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t offset):
+        """Return the value that the machine builds from children that may be error nodes."""
+        cdef list taken = self.children(&self.grammar.rules[number], base)
+        return self.machine.value(self.grammar.reductions[number], offset, taken)
+
+    cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
+        """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""
+        cdef Rule* rule = &self.grammar.rules[number]
+        result = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
+        return self._call(number, base, start) if result is None else result
+
+    cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
+        """Return the value of a rule; cache it by its text unless it contains an offset."""
+        cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
+        if not 0 < size <= MAX_REMEMBERED_LENGTH:
+            return self._attribute(number, base, start)
+        result = self.memo.find(number, first, size, &place)
+        if result is not None:
+            return result
+        key = None
+        if self.shared:
+            self.shared -= 1
+            key = (number, PyUnicode_Substring(self.text, start, end))
+            result = self.grammar.known.get(key)
+        if result is None:
+            self.is_faulty = False
+            result = self._attribute(number, base, start)
+            if self.placed >= start or self.is_faulty:  # it has an offset or an error
+                return result
+            if key is not None and is_shareable(result):
+                self.grammar.known[key] = result
+        self.memo.keep(place, number, first, size, result)
+        return result

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build and bind metadata blocks: the common part of `onnxtext.syntax.actions.sections`.
+
+Each function returns the same as its Python version, and calls it for rare forms and errors.
+"""
+from onnxtext._core.ast.slots cimport (
+    NODE, OF_NODE, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, put, record, replace,
+)
+
+from onnxtext._core.ast.slots import slots_of
+from onnxtext.ast.section_paths import PathStep
+from onnxtext.syntax.actions.sections import (
+    BLOCKS, MetadataBlock, MetadataItem, RepeatedItem,
+    metadata_block as python_block,
+    metadata_section as python_section,
+)
+
+cdef struct BlockSlots:
+    Py_ssize_t kind
+    Py_ssize_t path
+    Py_ssize_t overload
+    Py_ssize_t items
+
+cdef type STEP = PathStep, ENTRY = MetadataItem, REPEATED = RepeatedItem, BLOCK = MetadataBlock
+cdef BlockSlots OF_BLOCK = slots_of(MetadataBlock)
+cdef frozenset KINDS = frozenset(BLOCKS) - {"function"}
+
+
+def plain_step(name):
+    """Return the step of a metadata path that is a name without a label."""
+    return record(STEP, (name, None, False))
+
+
+def label_step(label):
+    """Return the step of a metadata path for `[node_1]`, the label of a node."""
+    return record(STEP, (label, None, True))
+
+
+def metadata_block(kind, path, overload, list items):
+    """Return the block for `node path { … }`; Python reads overloads, inner blocks and errors."""
+    if overload is not None or kind not in KINDS or (path is None and kind != "graph"):
+        return python_block(kind, path, overload, items)
+    for item in items:
+        if type(item) is BLOCK:
+            return python_block(kind, path, overload, items)
+    result = PyType_GenericAlloc(BLOCK, 0)
+    put(result, OF_BLOCK.kind, kind)
+    put(result, OF_BLOCK.path, () if path is None else tuple(path))
+    put(result, OF_BLOCK.overload, None)
+    put(result, OF_BLOCK.items, items)
+    return result
+
+
+def metadata_section(word, list items):
+    """Return the keyword and the blocks of `metadata { … }`; Python reports misplaced entries."""
+    for block in items:
+        if type(block) is not BLOCK:
+            return python_section(word, items)
+    cdef list above = []
+    for block in items:
+        if not filled(get(block, OF_BLOCK.items), above):
+            return python_section(word, items)
+        above = get(block, OF_BLOCK.items)
+    return word, list(items)
+
+
+cdef bint filled(list items, list above) except -1:
+    """Replace items `key: above` by the entries of the block above; False if one is missing."""
+    cdef Py_ssize_t number
+    cdef dict known = None
+    for number, item in enumerate(items):
+        if type(item) is REPEATED:
+            if known is None:
+                known = {
+                    (<tuple>entry)[0]: (<tuple>entry)[1] for entry in above if type(entry) is ENTRY
+                }
+            key = (<tuple>item)[0]
+            value = known.get(key)
+            if value is None:
+                return False
+            items[number] = record(ENTRY, (key, value))
+    return True
+
+
+def bind_blocks(list blocks, names, bind):
+    """Attach metadata blocks to the nodes and values of a graph or function.
+
+    Args:
+        blocks: metadata blocks, and entries of the function itself.
+        names: the names in the graph or function.
+        bind: the Python function that binds one block; called for all others, in order.
+    """
+    for block in blocks:
+        if type(block) is not BLOCK or not bound(block, names):
+            bind(block)
+
+
+cdef bint bound(block, names) except -1:
+    """Attach a metadata block to its node or value; return False if Python must do it."""
+    cdef tuple path = get(block, OF_BLOCK.path)
+    kind = get(block, OF_BLOCK.kind)
+    if len(path) != 1 or type(path[0]) is not STEP:
+        return False
+    name, _, is_label = <tuple>path[0]
+    if kind == "node":
+        found = (<dict>(names.labels if is_label else names.nodes)).get(name)
+        if type(found) is not NODE:
+            return False
+        replace(found, OF_NODE.metadata, entries_of(block))
+        return True
+    if is_label:
+        return False
+    if kind == "value":
+        found = (<dict>names.values).get(name)
+    elif kind == "output":
+        found = (<dict>names.outputs).get(name)
+    elif kind == "value_info":
+        found = (<dict>names.declared).get(name)
+    else:
+        return False
+    if type(found) is VALUE_INFO:
+        replace(found, OF_VALUE.metadata, entries_of(block))
+        return True
+    if found is not None or kind == "output" or name not in <set>names.generated:
+        return False
+    names.owner.value_metadata[name] = entries_of(block)
+    return True
+
+
+cdef tuple entries_of(block):
+    """Return the (key, value) entries of a `MetadataBlock`, without those of inner blocks."""
+    return tuple([(<tuple>item)[:] for item in get(block, OF_BLOCK.items) if type(item) is ENTRY])

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The LALR stack: states, and the symbols that led to them."""
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
+
+from onnxtext._core.syntax.grammar cimport (
+    DEFER, DOTTED, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
+)
+from onnxtext._core.ast.slots cimport put
+
+cdef extern from "Python.h":
+    ctypedef struct PyTypeObject:
+        object (*tp_new)(type, tuple, void*)
+    object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+    object PyBytes_FromStringAndSize(const char*, Py_ssize_t)
+    bint PyUnicode_IS_ASCII(object)
+    int PyUnicode_KIND(object)
+    unsigned int PyUnicode_READ(int, void*, Py_ssize_t)
+    void* PyUnicode_DATA(object)
+
+
+cdef class Stack:
+    def __cinit__(self, Grammar grammar, machine, str text, most):
+        """Create the stack.
+
+        Args:
+            grammar: the tables.
+            machine: the machine that owns the stacks between calls.
+            text: the text.
+        """
+        self.grammar = grammar
+        self.text = text
+        self.values = []
+        self.grow(0)
+
+    def __dealloc__(self):
+        PyMem_Free(self.entries)
+
+    cdef int grow(self, Py_ssize_t depth) except -1:
+        """Make room for `depth` entries, and for those that empty rules add after them."""
+        cdef Py_ssize_t room = self.room or SHALLOW
+        cdef Entry* entries
+        while room < depth + SLACK:
+            room *= 2
+        if room > self.room:
+            entries = <Entry*>PyMem_Realloc(self.entries, room * sizeof(Entry))
+            if entries is NULL:
+                raise MemoryError
+            self.entries = entries
+            self.values += [None] * (room - self.room)
+            self.room = room
+        return 0
+
+    cdef object token(self, Py_ssize_t start, Py_ssize_t end):
+        """Return a span of the text as a token."""
+        text = PyUnicode_Substring(self.text, start, end)
+        result = (<PyTypeObject*>str).tp_new(<type>self.grammar.token, (text,), NULL)
+        put(result, self.grammar.token_at, start)
+        put(result, self.grammar.token_kind, "")
+        return result
+
+    cdef object value(self, Py_ssize_t index):
+        """Return the value of an entry."""
+        cdef Entry* entry = &self.entries[index]
+        cdef int form = entry.form
+        if form == OBJECT:
+            return self.values[index]
+        if form >= 0 and self.grammar.rules[form].op == DEFER:
+            return self.grammar.functions[form](self.values[index])
+        if form == INNER:
+            return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)
+        if form == INNER_BYTES:
+            return self._inner_bytes(entry)
+        if form == ONE_INNER:
+            return [PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)]
+        if form == DOTTED:
+            return PyUnicode_Substring(self.text, entry.start, entry.end).split(".")
+        if form == STRING:
+            return PyUnicode_Substring(self.text, entry.start, entry.end)
+        if form == ONE_STRING:
+            return [PyUnicode_Substring(self.text, entry.start, entry.end)]
+        token = self.token(entry.start, entry.end)
+        return token if form == TOKEN else self.grammar.functions[form](token)
+
+    cdef bytes _inner_bytes(self, Entry* entry):
+        """Return a string token without its quotes, in UTF-8."""
+        cdef Py_ssize_t start = entry.start + 1, end = entry.end - 1
+        if PyUnicode_IS_ASCII(self.text):
+            return PyBytes_FromStringAndSize(
+                <const char*>PyUnicode_DATA(self.text) + start, end - start
+            )
+        return bytes_of(PyUnicode_Substring(self.text, start, end))
+
+    cdef tuple dotted(self, Py_ssize_t index):
+        """Return the domain, and the operator in a tuple, of an entry of the form DOTTED."""
+        cdef Entry* entry = &self.entries[index]
+        cdef int kind = PyUnicode_KIND(self.text)
+        cdef void* data = PyUnicode_DATA(self.text)
+        cdef Py_ssize_t dot = entry.end - 1
+        while PyUnicode_READ(kind, data, dot) != c".":
+            dot -= 1
+        domain = PyUnicode_Substring(self.text, entry.start, dot)
+        return domain, (PyUnicode_Substring(self.text, dot + 1, entry.end),)
+
+    cdef object child(self, Rule* rule, Py_ssize_t base, int number):
+        """Return child `number` of a rule; None if the child is absent.
+
+        `base` is the index of the entry of the rule's first symbol.
+        """
+        return None if rule.take[number] < 0 else self.value(base + rule.take[number])
+
+    cdef list children(self, Rule* rule, Py_ssize_t base):
+        """Return all children of a rule."""
+        cdef int number
+        return [self.child(rule, base, number) for number in range(rule.count)]
+
+
+cdef bytes bytes_of(str text):
+    """Encode a string value as UTF-8; a surrogate stands for a byte that is not UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
