@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,7 +35,13 @@ if hasattr(signal, "SIGHUP"):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw fewer examples if the slow tests, which draw many, are not selected."""
+    """Reject paths of missing files, and draw fewer examples unless the slow tests are selected.
+
+    With several processes, pytest only says that no tests ran if a file is missing.
+    """
+    missing = [path for path in config.args if not Path(path.partition("::")[0]).exists()]
+    if missing:
+        raise pytest.UsageError(f"there is no file {missing[0]}")
     if "not slow" in config.getoption("markexpr"):
         settings.load_profile("quick")
 

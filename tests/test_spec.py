@@ -312,7 +312,7 @@ def test_blocks_have_their_claimed_meaning(block: Block) -> None:
         path = " ".join(claim.info[1:])
         assert isinstance(part, Message), f"`{path}` leads to {part!r}, which is no message"
         claimed = " ".join(line.strip() for line in claim.text.splitlines())
-        assert claimed.strip() == meaning(part)
+        assert claimed.strip() == meaning(part), "left: the page; right: what the text means"
 
 
 def meaning(message: Any) -> str:

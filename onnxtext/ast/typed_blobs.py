@@ -53,7 +53,7 @@ def required_entries(type: TensorType) -> int:
     count = prod(dims)
     if element.kind == "complex":
         return 2 * count
-    return raw_size(element, count) if element.bits in (2, 4) else count
+    return raw_size(element, count) if element.elements_per_entry > 1 else count
 
 
 def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:

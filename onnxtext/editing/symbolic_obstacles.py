@@ -68,7 +68,7 @@ def fix_one(
         The change. None if no change is needed, or if no element can be changed.
     """
     for finding in dimension_conflicts.check(inferred.subject):
-        if not finding.message.startswith(f"the dimension {quote(symbol)} "):
+        if finding.dimension != symbol:
             continue
         repair = finding.repair
         place = finding.places[-1]

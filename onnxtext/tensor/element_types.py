@@ -29,6 +29,11 @@ class ElementType(NamedTuple):
     kind: str
     field: str
 
+    @property
+    def elements_per_entry(self) -> int:
+        """The number of elements in one entry of `field`: more than 1 if they divide a byte."""
+        return 8 // self.bits if 0 < self.bits < 8 and 8 % self.bits == 0 else 1
+
 
 _TYPES = (
     ElementType("float", 1, 32, "float", "float_data"),

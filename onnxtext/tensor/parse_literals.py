@@ -155,7 +155,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         if small is not None:
             return small
     values = _typed_entries(element, flat_elements(text, "{", "}"))
-    if element.bits in (2, 4):
+    if element.elements_per_entry > 1:
         codes = values & ((1 << element.bits) - 1)
         values = pack(codes.astype(np.uint8), element.bits)
     return values.astype(_FIELD_TYPES[element.field], copy=False).tobytes()

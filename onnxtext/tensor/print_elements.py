@@ -105,7 +105,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 8) == 0
-    if element.bits in (2, 4):
+    if element.elements_per_entry > 1:
         return count >= 0 and format_typed(element, data, count) is not None
     return True
 
@@ -129,7 +129,7 @@ def format_typed(
     entries = _array(data, _FIELD_TYPES[element.field])
     if element.kind == "complex":
         return None if entries.size % 2 else _only_row(_complex_rows(entries))
-    if element.bits in (2, 4):
+    if element.elements_per_entry > 1:
         return _packed_text(element, entries, count)
     if element.kind == "bool":
         if _within(entries, 2):

@@ -17,7 +17,9 @@ PAGES = Path(diagnostics.__file__).parent / "pages"
 
 
 def page(code: str) -> str:
-    return (PAGES / f"{code}.md").read_text("utf-8")
+    file = PAGES / f"{code}.md"
+    assert file.exists(), f"the rule {code} needs the page {file}"
+    return file.read_text("utf-8")
 
 
 def example(code: str, heading: str) -> str:

@@ -47,6 +47,7 @@ def compare(file: Path, found: Sequence[Diagnostic]) -> None:
     assert shown
     if os.environ.get("ONNXTEXT_BLESS"):
         file.write_text(shown, encoding="utf-8")
+    assert file.exists(), f"run python3 dev.py bless tests/diagnostics -k {file.stem}"
     assert shown == file.read_text(encoding="utf-8")
 
 

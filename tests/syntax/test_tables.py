@@ -12,14 +12,19 @@ from typing import Any
 import lark
 import pytest
 
-from onnxtext.lsp.index.keyword_documentation import SECTION_EXPLANATIONS
+from onnxtext.ast.compact_form.list_order import ORDERS
+from onnxtext.lsp.features import completion
+from onnxtext.lsp.index.keyword_documentation import SECTION_EXPLANATIONS, WORDS
+from onnxtext.proto.encode.decorators import FIELDS
 from onnxtext.source import SECTIONS
 from onnxtext.syntax.actions import registry
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables, load_tables
 from onnxtext.syntax.grammar.tables import STARTS, build_tables, grammar_path
+from onnxtext.syntax.heuristics import decorator_errors
 from onnxtext.syntax.parser.lalr import load_automaton
 from onnxtext.tensor.element_types import ELEMENTS
+from tests.syntax import sentences
 
 GRAMMAR = grammar_path().read_text(encoding="utf-8")
 
@@ -41,6 +46,14 @@ def test_all_lists_of_sections_are_those_of_the_grammar() -> None:
     assert sections == list(SECTION_EXPLANATIONS)
     emacs = Path(__file__).parents[2] / "editors" / "emacs" / "onnxtext-mode.el"
     assert "\\\\|".join(sections) in emacs.read_text(encoding="utf-8")
+
+
+def test_all_lists_of_decorators_are_the_same() -> None:
+    expected = {*FIELDS, *ORDERS, "set", "unset"}
+    assert set(decorator_errors._NAMES) == expected
+    assert set(completion._DECORATORS) == expected
+    assert set(sentences._DECORATORS) - {"foo"} == expected
+    assert WORDS.keys() >= expected
 
 
 def test_conflicts_are_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -81,7 +81,7 @@ def test_raw_size_is_what_onnx_stores(element: ElementType, count: int) -> None:
     assert raw_size(element, count) == len(onnx.numpy_helper.from_array(array).raw_data)
 
 
-@each_known(element for element in ELEMENTS.values() if element.bits in (2, 4, 6))
+@each_known(element for element in ELEMENTS.values() if 0 < element.bits < 8)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 6, 7, 64, 101])
 def test_packing_agrees_with_numpy_helper(element: ElementType, count: int) -> None:
     codes = np.random.default_rng(count).integers(0, 1 << element.bits, count, dtype=np.uint8)

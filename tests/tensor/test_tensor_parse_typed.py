@@ -22,8 +22,8 @@ from tests.seeds import draws
 from tests.tensor.raw import WIDTHS
 
 # Elements narrower than six bits are packed, a documented difference.
-OFFICIAL = [e for e in ELEMENTS.values() if e.kind != "string" and e.bits not in (2, 4)]
-PACKED = [e for e in ELEMENTS.values() if e.bits in (2, 4)]
+OFFICIAL = [e for e in ELEMENTS.values() if e.kind != "string" and e.elements_per_entry == 1]
+PACKED = [e for e in ELEMENTS.values() if e.elements_per_entry > 1]
 
 
 def official(element: ElementType, literal: str) -> bytes | None:
@@ -132,7 +132,7 @@ def test_integers_mean_the_same_as_in_the_official_parser(
 @pytest.mark.parametrize("times", [1, 100])
 def test_entries_are_read(name: str, text: str, entries: list[Any], times: int) -> None:
     element = ELEMENTS[name]
-    if element.bits in (2, 4) and len(text.split(",")) % (8 // element.bits):
+    if len(text.split(",")) % element.elements_per_entry:
         times = 1  # elements would not begin a byte
     expected = np.array(entries * times, WIDTHS[element.field]).tobytes()
     assert parse_typed(element, f"{{{', '.join([text] * times)}}}") == expected

@@ -63,6 +63,8 @@ class Finding(NamedTuple):
         notes: further facts for the user.
         severity: the severity of this finding; None for the severity of its rule.
         repair: the edit that `--fix` or an editor can apply; None if there is none.
+        dimension: the name of the symbolic dimension that the finding is about; None if it is about
+            something else.
     """
 
     code: str
@@ -72,6 +74,7 @@ class Finding(NamedTuple):
     notes: tuple[str, ...] = ()
     severity: Severity | None = None
     repair: Repair | None = None
+    dimension: str | None = None
 
 
 def with_schema_origin(

@@ -133,6 +133,7 @@ def _forced_size(
         # With two possible sizes, the symbol is restricted but not wrong.
         severity="info" if others else _severity(forced.place, name, trace),
         repair=repair,
+        dimension=name,
     )
 
 
@@ -182,6 +183,7 @@ def _forced_equality(
         help=f"write {quote(equal_size)} instead of {quote(right)}, or correct the node",
         notes=tuple(notes),
         severity=None if None in severities else "info",
+        dimension=right,
     )
 
 
@@ -255,6 +257,7 @@ def _conflict(conflict: SizeConflict) -> Finding:
             *[place._replace(label="these sizes are equal") for place in conflict.joined],
         ),
         help="rename one of the dimensions, or correct the size",
+        dimension=name,
     )
 
 

@@ -69,7 +69,7 @@ def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[F
     import numpy as np
 
     values = np.frombuffer(data, "<i4" if element.field == "int32_data" else "<u8")
-    if element.bits in (2, 4) and len(values) < raw_size(element, prod(tensor.dims)):
+    if element.elements_per_entry > 1 and len(values) < raw_size(element, prod(tensor.dims)):
         return  # the rule `tensor-data-size` reports missing entries
     low, high = _limits(element)
     wrong = values[(values < low) | (values > high)]
@@ -79,7 +79,7 @@ def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[F
 
 def _limits(element: ElementType) -> tuple[int, int]:
     """Return the minimum and maximum entry of the typed field for an element type."""
-    if element.bits in (2, 4):  # a byte of two or four elements, maybe sign-extended
+    if element.elements_per_entry > 1:  # a byte of several elements, maybe sign-extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":
         return 0, 1
@@ -91,11 +91,9 @@ def _limits(element: ElementType) -> tuple[int, int]:
 def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
     element = ELEMENTS[tensor.type.element]
     problem = f"{value} is not a `{element.name}`"
-    if element.bits in (2, 4):
-        problem = (
-            f"{value} does not fit into a byte, which holds {8 // element.bits} elements of "
-            f"`{element.name}`"
-        )
+    if element.elements_per_entry > 1:
+        elements = f"{element.elements_per_entry} elements of `{element.name}`"
+        problem = f"{value} does not fit into a byte, which holds {elements}"
     return Finding(
         "tensor-value-range",
         f"{problem}: entries of {tensor.describe()} must be between {low} and {high}",

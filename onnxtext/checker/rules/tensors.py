@@ -128,7 +128,7 @@ def _check_typed_fields(
         yield _empty(tensor, f"{count_noun(entries, 'entry', 'entries')} of data")
         return
     expected = count * (2 if element.kind == "complex" else 1)
-    if element.bits in (2, 4):
+    if element.elements_per_entry > 1:
         expected = raw_size(element, count)
     yield from _check_count(tensor, expected, entries, f"entries of `{element.field}`")
 
