@@ -31,8 +31,8 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.control_flow_types import common_type
 from onnxtext.checker.inference.recorded_inference import RecordedInference
-from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
-from onnxtext.checker.inference.symbolic.polynomials import symbols
+from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
+from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
 from onnxtext.plurals import count_noun
 from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 

@@ -21,7 +21,7 @@ from onnxtext.syntax.actions import registry
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.table_cache import cache_path, cached_tables, load_tables
 from onnxtext.syntax.grammar.tables import STARTS, build_tables, grammar_path
-from onnxtext.syntax.heuristics import decorator_errors
+from onnxtext.syntax.heuristics.constructs import decorator_errors
 from onnxtext.syntax.parser.lalr import load_automaton
 from onnxtext.tensor.element_types import ELEMENTS
 from tests.syntax import sentences

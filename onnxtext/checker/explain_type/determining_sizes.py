@@ -16,7 +16,7 @@ from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
-from onnxtext.checker.inference.symbolic.polynomials import Extent, symbol_plus, symbols
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
 from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE

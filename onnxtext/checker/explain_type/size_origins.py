@@ -33,7 +33,7 @@ from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_o
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.function_attributes import bound_node
 from onnxtext.checker.inference.onnx_errors import errors_of
-from onnxtext.checker.inference.symbolic.polynomials import Extent
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 
 _MAX_STEPS = 20_000

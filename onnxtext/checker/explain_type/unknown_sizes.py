@@ -14,7 +14,7 @@ from onnxtext.checker.explain_type.determining_sizes import (
     broadcast_sizes,
 )
 from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
-from onnxtext.checker.inference.symbolic.polynomials import text
+from onnxtext.checker.inference.symbolic.sizes.polynomials import text
 
 _DATA_DEPENDENT = {
     "NonZero": "the number of elements that are not 0",

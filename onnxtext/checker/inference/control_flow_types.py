@@ -20,7 +20,7 @@ from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Dim, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.symbolic.quotients import maximum_of
+from onnxtext.checker.inference.symbolic.sizes.quotients import maximum_of
 from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,

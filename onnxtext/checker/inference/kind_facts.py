@@ -39,7 +39,7 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     operator_step,
     unify_shapes,
 )
-from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
+from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.quick_dataclass import dataclass

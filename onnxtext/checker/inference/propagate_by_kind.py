@@ -36,8 +36,8 @@ from onnxtext.checker.inference.kind_facts import (
 )
 from onnxtext.checker.inference.node_inference import Answer, NodeInference
 from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
-from onnxtext.checker.inference.symbolic.input_relations import has_several
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import has_several
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.shape_merging import merge_branch_shapes
 from onnxtext.checker.inference.symbolic.small_tensors import (

@@ -15,8 +15,8 @@ from onnxtext.ast.types import (
     Type,
 )
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
-from onnxtext.checker.inference.symbolic.parse_sizes import parse_size
-from onnxtext.checker.inference.symbolic.polynomials import symbols as symbols_of
+from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
+from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols as symbols_of
 
 Types = tuple[Type | None, ...]
 """The types of the inputs or outputs of a node or body; None where unknown."""

@@ -24,8 +24,8 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, q
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
-from onnxtext.checker.inference.symbolic.polynomials import symbol_plus, text
-from onnxtext.checker.inference.symbolic.size_equations import (
+from onnxtext.checker.inference.symbolic.sizes.polynomials import symbol_plus, text
+from onnxtext.checker.inference.symbolic.sizes.size_equations import (
     Extents,
     PassedShape,
     ShapeContradiction,
@@ -34,8 +34,8 @@ from onnxtext.checker.inference.symbolic.size_equations import (
     SizeRestriction,
     base_symbol,
 )
+from onnxtext.checker.inference.symbolic.sizes.trace_sizes import SymbolTrace
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
-from onnxtext.checker.inference.symbolic.trace_sizes import SymbolTrace
 from onnxtext.diagnostics import Severity
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext
-from onnxtext.syntax.heuristics.node_errors import NAMES
 
 _AROUND = 20_000
 """Maximum number of characters before and after a name in which to search for it."""

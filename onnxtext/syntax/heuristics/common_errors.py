@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from onnxtext.syntax.heuristics.attribute_errors import (
+from onnxtext.syntax.heuristics.constructs.attribute_errors import (
     named_inputs,
     unclosed_attribute_list,
     unclosed_attributes,
     unopened_attributes,
 )
-from onnxtext.syntax.heuristics.attribute_value_errors import (
+from onnxtext.syntax.heuristics.constructs.attribute_value_errors import (
     blank_after_minus,
     missing_value,
     references,
@@ -18,27 +18,20 @@ from onnxtext.syntax.heuristics.attribute_value_errors import (
     types_without_colon,
     types_without_equals,
 )
-from onnxtext.syntax.heuristics.data_errors import (
+from onnxtext.syntax.heuristics.constructs.data_errors import (
     blobs,
     booleans,
     doubled_closer,
     letters_in_numbers,
     quoted_elements,
 )
-from onnxtext.syntax.heuristics.decorator_errors import (
+from onnxtext.syntax.heuristics.constructs.decorator_errors import (
     decorated_output,
     equals_in_decorator,
     unquoted_doc,
     wrong_decorator,
 )
-from onnxtext.syntax.heuristics.foreign_nodes import (
-    foreign_attributes,
-    foreign_nodes,
-    incomplete_attribute,
-    mlir_node,
-    unnamed_graph,
-)
-from onnxtext.syntax.heuristics.graph_errors import (
+from onnxtext.syntax.heuristics.constructs.graph_errors import (
     domain_of_function,
     empty_text,
     extra_brace,
@@ -52,7 +45,7 @@ from onnxtext.syntax.heuristics.graph_errors import (
     wrong_brackets,
     wrong_opening_brace,
 )
-from onnxtext.syntax.heuristics.header_errors import (
+from onnxtext.syntax.heuristics.constructs.header_errors import (
     bare_header,
     entries,
     explicit_fields,
@@ -66,22 +59,15 @@ from onnxtext.syntax.heuristics.header_errors import (
     unclosed_list,
     unquoted_header_value,
 )
-from onnxtext.syntax.heuristics.label_errors import labels, unquoted_label
-from onnxtext.syntax.heuristics.look_alikes import letters, lookalikes
-from onnxtext.syntax.heuristics.markdown_and_comments import (
-    backticks,
-    bullets,
-    emphasis,
-    trailing_comment,
-)
-from onnxtext.syntax.heuristics.metadata_errors import (
+from onnxtext.syntax.heuristics.constructs.label_errors import labels, unquoted_label
+from onnxtext.syntax.heuristics.constructs.metadata_errors import (
     bare_metadata_value,
     block_head,
     function_after_sections,
     section_colon,
     section_without_braces,
 )
-from onnxtext.syntax.heuristics.misplaced_constructs import (
+from onnxtext.syntax.heuristics.constructs.misplaced_constructs import (
     graph_among_nodes,
     graph_value_without_head,
     graph_without_head,
@@ -92,13 +78,13 @@ from onnxtext.syntax.heuristics.misplaced_constructs import (
     type_after_node,
     type_without_node,
 )
-from onnxtext.syntax.heuristics.misplaced_inputs import (
+from onnxtext.syntax.heuristics.constructs.misplaced_inputs import (
     misplaced_comma,
     node_in_brackets,
     subscript,
     trailing_decorator,
 )
-from onnxtext.syntax.heuristics.node_errors import (
+from onnxtext.syntax.heuristics.constructs.node_errors import (
     brackets_of_attributes,
     brackets_of_inputs,
     brackets_of_outputs,
@@ -111,7 +97,7 @@ from onnxtext.syntax.heuristics.node_errors import (
     tensor_among_nodes,
     wrong_list_brackets,
 )
-from onnxtext.syntax.heuristics.operator_errors import (
+from onnxtext.syntax.heuristics.constructs.operator_errors import (
     after_node,
     block_among_nodes,
     comma_after_node,
@@ -119,7 +105,65 @@ from onnxtext.syntax.heuristics.operator_errors import (
     made_by_helper,
     operator_separators,
 )
-from onnxtext.syntax.heuristics.other_languages import (
+from onnxtext.syntax.heuristics.constructs.section_errors import (
+    header_among_nodes,
+    metadata_colon,
+    missing_metadata_value,
+    unclosed_before_section,
+    unknown_section,
+    unnamed_configuration,
+)
+from onnxtext.syntax.heuristics.constructs.string_and_list_errors import (
+    bare_string,
+    colon_or_equals,
+    list_separators,
+    misplaced_attributes,
+    string_tensor,
+    unclosed_row,
+    unclosed_string,
+)
+from onnxtext.syntax.heuristics.constructs.token_errors import (
+    conflict,
+    foreign_marks,
+    misspelled,
+    numbers,
+    other_quotes,
+    repeated_token,
+    unknown_types,
+)
+from onnxtext.syntax.heuristics.constructs.type_errors import (
+    brackets_of_types,
+    dimensions,
+    list_types,
+)
+from onnxtext.syntax.heuristics.constructs.unquoted_names import unquoted
+from onnxtext.syntax.heuristics.constructs.value_errors import (
+    bare_tensor_value,
+    called_data,
+    foreign_numbers,
+    quoted_parameter,
+    spaced_decorator,
+    string_elements,
+    type_variable,
+    unfinished_values,
+    untyped_initializer,
+    untyped_sparse,
+)
+from onnxtext.syntax.heuristics.foreign_syntax.foreign_nodes import (
+    foreign_attributes,
+    foreign_nodes,
+    incomplete_attribute,
+    mlir_node,
+    unnamed_graph,
+)
+from onnxtext.syntax.heuristics.foreign_syntax.look_alikes import letters, lookalikes
+from onnxtext.syntax.heuristics.foreign_syntax.markdown_and_comments import (
+    backticks,
+    bullets,
+    emphasis,
+    trailing_comment,
+)
+from onnxtext.syntax.heuristics.foreign_syntax.other_languages import (
     control_flow,
     fences,
     foreign_words,
@@ -133,52 +177,12 @@ from onnxtext.syntax.heuristics.other_languages import (
     slashes,
     tensor_types,
 )
-from onnxtext.syntax.heuristics.python_expressions import (
+from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
     called_values,
     conditional_expressions,
     expressions,
     python_types,
     values_as_nodes,
-)
-from onnxtext.syntax.heuristics.section_errors import (
-    header_among_nodes,
-    metadata_colon,
-    missing_metadata_value,
-    unclosed_before_section,
-    unknown_section,
-    unnamed_configuration,
-)
-from onnxtext.syntax.heuristics.string_and_list_errors import (
-    bare_string,
-    colon_or_equals,
-    list_separators,
-    misplaced_attributes,
-    string_tensor,
-    unclosed_row,
-    unclosed_string,
-)
-from onnxtext.syntax.heuristics.token_errors import (
-    conflict,
-    foreign_marks,
-    misspelled,
-    numbers,
-    other_quotes,
-    repeated_token,
-    unknown_types,
-)
-from onnxtext.syntax.heuristics.type_errors import brackets_of_types, dimensions, list_types
-from onnxtext.syntax.heuristics.unquoted_names import unquoted
-from onnxtext.syntax.heuristics.value_errors import (
-    bare_tensor_value,
-    called_data,
-    foreign_numbers,
-    quoted_parameter,
-    spaced_decorator,
-    string_elements,
-    type_variable,
-    unfinished_values,
-    untyped_initializer,
-    untyped_sparse,
 )
 
 COMMON_ERRORS = (

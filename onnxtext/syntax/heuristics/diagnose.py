@@ -12,9 +12,20 @@ from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.attribute_errors import unclosed_attributes
-from onnxtext.syntax.heuristics.attribute_value_errors import called_number
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
+from onnxtext.syntax.heuristics.constructs.attribute_errors import unclosed_attributes
+from onnxtext.syntax.heuristics.constructs.attribute_value_errors import called_number
+from onnxtext.syntax.heuristics.constructs.graph_errors import (
+    missing_opener,
+    wrong_bracket,
+    wrong_brackets,
+)
+from onnxtext.syntax.heuristics.constructs.misplaced_constructs import graph_among_nodes
+from onnxtext.syntax.heuristics.constructs.misplaced_inputs import swapped_lists
+from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
+from onnxtext.syntax.heuristics.constructs.section_errors import unclosed_before_header
+from onnxtext.syntax.heuristics.constructs.string_and_list_errors import list_without_brackets
+from onnxtext.syntax.heuristics.constructs.token_errors import misspelled
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -22,17 +33,10 @@ from onnxtext.syntax.heuristics.error_context import (
     incomplete_statement,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.graph_errors import missing_opener, wrong_bracket, wrong_brackets
-from onnxtext.syntax.heuristics.misplaced_constructs import graph_among_nodes
-from onnxtext.syntax.heuristics.misplaced_inputs import swapped_lists
-from onnxtext.syntax.heuristics.node_errors import unopened_bracket
+from onnxtext.syntax.heuristics.foreign_syntax.other_languages import tensor_types
+from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import called_values
 from onnxtext.syntax.heuristics.one_token_changes import best_change, diagnose_change, ranked_words
-from onnxtext.syntax.heuristics.other_languages import tensor_types
-from onnxtext.syntax.heuristics.python_expressions import called_values
-from onnxtext.syntax.heuristics.section_errors import unclosed_before_header
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
-from onnxtext.syntax.heuristics.string_and_list_errors import list_without_brackets
-from onnxtext.syntax.heuristics.token_errors import misspelled
 
 _COMMON = 0.5
 """The cost of a common error."""

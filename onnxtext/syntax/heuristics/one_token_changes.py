@@ -10,6 +10,7 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -22,7 +23,6 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 from onnxtext.syntax.heuristics.expected import SAMPLES, describe, found_words, sentence
-from onnxtext.syntax.heuristics.node_errors import NAMES
 from onnxtext.syntax.heuristics.speculative_parse import MAX_TOKENS
 
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB", "RBRACE": "LBRACE", "MORETHAN": "LESSTHAN"}

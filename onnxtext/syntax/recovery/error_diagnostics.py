@@ -11,13 +11,13 @@ from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
+from onnxtext.syntax.heuristics.constructs.metadata_errors import KEY, bare_value
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     incomplete_statement,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.metadata_errors import KEY, bare_value
 from onnxtext.syntax.heuristics.one_token_changes import ranked_words
 
 _MAX_PATH_LENGTH = 8000

@@ -18,6 +18,7 @@ from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, Semantic
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import END_KIND
+from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.corrections import Budget
 from onnxtext.syntax.heuristics.diagnose import (
     diagnose,
@@ -33,7 +34,6 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
 )
-from onnxtext.syntax.heuristics.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
 from onnxtext.syntax.parser.parser import Parser

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.polynomials import Extent, SymbolicSize
-from onnxtext.checker.inference.symbolic.size_equations import Extents, SizeEquations
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
+from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents, SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.plurals import count_noun
 from onnxtext.quick_dataclass import dataclass

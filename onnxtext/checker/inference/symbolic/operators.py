@@ -9,23 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic import (
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_shapes import (
     convolution_and_pooling,
     data_dependent_shapes,
     normalization,
     quantized,
     reshape_and_slice,
 )
-from onnxtext.checker.inference.symbolic.attention import standard_attention
-from onnxtext.checker.inference.symbolic.data_dependent_shapes import broadcast_pair
-from onnxtext.checker.inference.symbolic.input_ranks import REDUCTIONS, require_ranks
-from onnxtext.checker.inference.symbolic.input_relations import require_relations
-from onnxtext.checker.inference.symbolic.ml_operators import DOMAIN as LEARNING_DOMAIN
-from onnxtext.checker.inference.symbolic.ml_operators import LEARNING
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.polynomials import Extent, SymbolicSize
-from onnxtext.checker.inference.symbolic.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.size_equations import Extents
+from onnxtext.checker.inference.symbolic.operator_shapes.attention import standard_attention
+from onnxtext.checker.inference.symbolic.operator_shapes.data_dependent_shapes import broadcast_pair
+from onnxtext.checker.inference.symbolic.operator_shapes.input_ranks import (
+    REDUCTIONS,
+    require_ranks,
+)
+from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import require_relations
+from onnxtext.checker.inference.symbolic.operator_shapes.ml_operators import (
+    DOMAIN as LEARNING_DOMAIN,
+)
+from onnxtext.checker.inference.symbolic.operator_shapes.ml_operators import LEARNING
+from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
+from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 

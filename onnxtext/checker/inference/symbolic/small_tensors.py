@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from onnxtext.ast.tensors_and_attributes import RawData, TypedData
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.inference.symbolic.polynomials import Extent
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 
 MAX_ELEMENTS = 64
 """Maximum number of elements of a tensor whose elements are tracked."""

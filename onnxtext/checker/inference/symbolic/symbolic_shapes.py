@@ -25,7 +25,6 @@ from onnxtext.checker.inference.scope_walk import visit_graphs
 from onnxtext.checker.inference.shape_environment import replaceable_inputs
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
-from onnxtext.checker.inference.symbolic.polynomials import symbols
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
     declared_shape,
@@ -36,7 +35,8 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     shapes_contradict,
     unify_shapes,
 )
-from onnxtext.checker.inference.symbolic.size_equations import (
+from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
+from onnxtext.checker.inference.symbolic.sizes.size_equations import (
     PassedShape,
     SizeConflict,
     SizeEquations,

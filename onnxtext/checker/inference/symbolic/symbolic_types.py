@@ -13,12 +13,12 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import with_special
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.symbolic import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_shapes import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
-from onnxtext.checker.inference.symbolic.polynomials import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
-from onnxtext.checker.inference.symbolic.size_equations import SizeEquations
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize, text
+from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.checker.inference.type_variables import bind_type_variables

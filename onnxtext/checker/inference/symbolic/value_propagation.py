@@ -12,11 +12,20 @@ from functools import reduce
 from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
-from onnxtext.checker.inference.symbolic.polynomials import Extent, minus, plus, product_of, times
-from onnxtext.checker.inference.symbolic.quotients import maximum_of, minimum_of
-from onnxtext.checker.inference.symbolic.reshape_and_slice import selected_dims, slice_range
+from onnxtext.checker.inference.symbolic.operator_shapes.arithmetic import ARITHMETIC, where
+from onnxtext.checker.inference.symbolic.operator_shapes.reshape_and_slice import (
+    selected_dims,
+    slice_range,
+)
+from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+    Extent,
+    minus,
+    plus,
+    product_of,
+    times,
+)
+from onnxtext.checker.inference.symbolic.sizes.quotients import maximum_of, minimum_of
 from onnxtext.checker.inference.symbolic.small_tensors import (
     EXACT,
     MAX_ELEMENTS,

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute arithmetic and logical operators on small tensors of symbolic integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
+from onnxtext.checker.inference.symbolic.sizes.quotients import (
+    exact_quotient,
+    is_positive_or_zero,
+    lower_bound,
+    maximum_of,
+    minimum_of,
+    quotient,
+    upper_bound,
+)
+from onnxtext.checker.inference.symbolic.small_tensors import (
+    MAX_ELEMENTS,
+    SmallTensor,
+    broadcast_all_shapes,
+    broadcast_tensor,
+)
+
+Operation = Callable[[Extent, Extent], Extent]
+
+
+def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
+    """Return the input values, broadcast to one shape; None if one is unknown or too large."""
+    tensors = [value for value in call.values if value is not None]
+    shape = broadcast_all_shapes([value.shape for value in tensors])
+    if len(tensors) != len(call.values) or not tensors or shape is None:
+        return None
+    if call.since < 7 or prod(shape) > MAX_ELEMENTS:
+        return None
+    wide = [broadcast_tensor(value, shape) for value in tensors]
+    return [value for value in wide if value is not None]
+
+
+def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
+    """Return the inference function of an operator that combines its inputs element by element."""
+
+    def compute(call: OperatorCall) -> SmallTensor | None:
+        values = _broadcast_inputs(call)
+        if values is None:
+            return None
+        items = values[0].items
+        for value in values[1:]:
+            pairs = zip(items, value.items, strict=True)
+            items = tuple([step(left, right) for left, right in pairs])
+        return SmallTensor(values[0].shape, items, values[0].real)
+
+    return compute
+
+
+def _divide(call: OperatorCall) -> SmallTensor | None:
+    values = _broadcast_inputs(call)
+    if values is None or len(values) != 2:
+        return None
+    step = _real_quotient if values[0].real else _whole_quotient
+    items = tuple([step(a, b) for a, b in zip(values[0].items, values[1].items, strict=True)])
+    return SmallTensor(values[0].shape, items, values[0].real)
+
+
+def _may_be_zero(divisor: Extent) -> bool:
+    """Whether a divisor may be 0, so that `x / x` is not always 1."""
+    if divisor is None or isinstance(divisor, int):
+        return not divisor
+    low = lower_bound(divisor)
+    return low is None or low < 1
+
+
+def _real_quotient(left: Extent, right: Extent) -> Extent:
+    return None if _may_be_zero(right) else exact_quotient(left, right)
+
+
+def _whole_quotient(left: Extent, right: Extent) -> Extent:
+    """Return a quotient rounded toward zero; None if unknown."""
+    if _may_be_zero(right):
+        return None
+    if isinstance(left, int) and isinstance(right, int):
+        magnitude = abs(left) // abs(right)
+        return magnitude if (left < 0) == (right < 0) else -magnitude
+    result = exact_quotient(left, right)
+    if result is None and is_positive_or_zero(left) and is_positive_or_zero(right):
+        result = quotient(left, right)
+    return result
+
+
+def _remainder(call: OperatorCall) -> SmallTensor | None:
+    values = _broadcast_inputs(call)
+    if values is None or len(values) != 2 or values[0].real or call.integer("fmod", 0):
+        return None
+    pairs = zip(values[0].items, values[1].items, strict=True)
+    items = [
+        minus(a, times(quotient(a, b), b))
+        if is_positive_or_zero(b) and not _may_be_zero(b)
+        else None
+        for a, b in pairs
+    ]
+    return SmallTensor(values[0].shape, tuple(items))
+
+
+def _comparison(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
+    """Return the inference function of an operator with two inputs and a boolean output."""
+    compute = _elementwise(judge)
+
+    def compare(call: OperatorCall) -> SmallTensor | None:
+        value = compute(call) if len(call.values) == 2 else None
+        return None if value is None else value._replace(real=False)
+
+    return compare
+
+
+def _is_less(left: Extent, right: Extent) -> Extent:
+    """Return 1 if `left` is less than `right`, 0 if not, None if unknown."""
+    difference = minus(left, right)
+    if difference is None:
+        return None
+    high, low = upper_bound(difference), lower_bound(difference)
+    if high is not None and high < 0:
+        return 1
+    return 0 if low is not None and low >= 0 else None
+
+
+def _is_equal(left: Extent, right: Extent) -> Extent:
+    if left is not None and left == right:
+        return 1
+    return 0 if _is_less(left, right) == 1 or _is_less(right, left) == 1 else None
+
+
+def _opposite(truth: Extent) -> Extent:
+    return 1 - truth if isinstance(truth, int) else None
+
+
+def _both(left: Extent, right: Extent) -> Extent:
+    if 0 in (left, right):
+        return 0
+    return 1 if left == right == 1 else None
+
+
+def _either(left: Extent, right: Extent) -> Extent:
+    if 1 in (left, right):
+        return 1
+    return 0 if left == right == 0 else None
+
+
+def where(call: OperatorCall) -> SmallTensor | None:
+    """Compute `Where`.
+
+    If an element of the condition is unknown, the element of the result is known only if both
+    choices are equal.
+    """
+    tensors = [value for value in call.values if value is not None]
+    shape = broadcast_all_shapes([value.shape for value in tensors])
+    if len(tensors) != 3 or shape is None or prod(shape) > MAX_ELEMENTS:
+        return None
+    condition, left, right = [broadcast_tensor(value, shape) for value in tensors]
+    if condition is None or left is None or right is None:
+        return None
+    items = [
+        a if a == b or truth == 1 else b if truth == 0 else None
+        for truth, a, b in zip(condition.items, left.items, right.items, strict=True)
+    ]
+    return SmallTensor(shape, tuple(items), left.real)
+
+
+def _unary(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
+    """Return the inference function of an operator that changes each element of its input."""
+
+    def compute(call: OperatorCall) -> SmallTensor | None:
+        value = call.value(0)
+        if value is None:
+            return None
+        return value._replace(items=tuple([step(item) for item in value.items]))
+
+    return compute
+
+
+def _absolute(item: Extent) -> Extent:
+    if isinstance(item, int):
+        return abs(item)
+    return item if is_positive_or_zero(item) else None
+
+
+def _clip(call: OperatorCall) -> SmallTensor | None:
+    value = call.value(0)
+    if value is None or call.since < 11 or len(value.items) != 1:
+        return None
+    item = value.items[0]
+    for index, step in ((1, maximum_of), (2, minimum_of)):
+        if call.has_input(index):
+            item = step(item, call.scalar(index))
+    return value._replace(items=(item,))
+
+
+ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
+    "Abs": _unary(_absolute),
+    "Add": _elementwise(plus),
+    "And": _comparison(_both),
+    "Clip": _clip,
+    "Div": _divide,
+    "Equal": _comparison(_is_equal),
+    "Greater": _comparison(lambda a, b: _is_less(b, a)),
+    "GreaterOrEqual": _comparison(lambda a, b: _opposite(_is_less(a, b))),
+    "Less": _comparison(_is_less),
+    "LessOrEqual": _comparison(lambda a, b: _opposite(_is_less(b, a))),
+    "Max": _elementwise(maximum_of),
+    "Min": _elementwise(minimum_of),
+    "Mod": _remainder,
+    "Mul": _elementwise(times),
+    "Neg": _unary(lambda item: times(item, -1)),
+    "Not": _unary(_opposite),
+    "Or": _comparison(_either),
+    "Sub": _elementwise(minus),
+}
+"""Maps each operator to the function that computes the elements of its output."""

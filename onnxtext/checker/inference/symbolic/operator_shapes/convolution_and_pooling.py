@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic output shapes of convolutions and pooling, and check their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    SymbolicShape,
+    dimensions,
+)
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
+from onnxtext.checker.inference.symbolic.sizes.quotients import quotient, quotient_rounded_up
+from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+
+
+def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
+    """Return the spatial output dimensions of a convolution or pooling."""
+    count = len(spatial)
+    strides = call.listed("strides", (1,) * count)
+    dilations = call.listed("dilations", (1,) * count)
+    pads = call.listed("pads", (0,) * (2 * count))
+    mode = call.attribute("auto_pad") or b"NOTSET"
+    if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
+        return (None,) * count
+    if mode in (b"SAME_UPPER", b"SAME_LOWER"):
+        return tuple([quotient_rounded_up(e, by) for e, by in zip(spatial, strides, strict=True)])
+    if len(kernel) != count or len(pads) != 2 * count:
+        return (None,) * count
+    dims: list[Extent] = []
+    for axis, (extent, window) in enumerate(zip(spatial, kernel, strict=True)):
+        first, last = (pads[axis], pads[axis + count]) if mode == b"NOTSET" else (0, 0)
+        span = times(plus(window, -1), dilations[axis])
+        steps = minus(plus(extent, first + last - 1), span)
+        by = strides[axis]
+        # In onnxruntime, pooling may have an empty output, but a convolution may not.
+        min_steps = 0 if call.node.op_type == "Conv" else 1 - 2 * by
+        if isinstance(steps, int) and steps < min_steps:
+            call.reject(f"the window is larger than the padded dimension {axis + 2} of {{0}}")
+        if call.integer("ceil_mode", 0):
+            dims.append(_ceil_window_count(steps, by, plus(extent, first)))
+        else:
+            # onnx and onnxruntime round towards 0.
+            rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
+            dims.append(plus(rounded(steps, by), 1))
+    return tuple(dims)
+
+
+def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
+    """Return the number of windows for `ceil_mode`; no window starts in the pads at the end.
+
+    `steps` is the last offset at which a window fits, `by` is the stride, and `end` is the offset
+    of the pads at the end.
+    """
+    count = plus(quotient_rounded_up(steps, by), 1)
+    if not isinstance(count, int) or not isinstance(end, int):
+        return None
+    return count - 1 if (count - 1) * by >= end else count
+
+
+def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall], SymbolicShape]:
+    """Return the inference function of a convolution operator.
+
+    Args:
+        weights: the index of the input with the weights.
+        bias: the index of the bias; None if the operator has no bias.
+    """
+
+    def infer(call: OperatorCall) -> SymbolicShape:
+        automatic = call.attribute("auto_pad") not in (None, b"", b"NOTSET")
+        if automatic and call.attribute("pads") is not None:
+            call.reject("`auto_pad` and `pads` are both given, but only one of them is allowed")
+        shape, kernel = call.shape(0), call.shape(weights)
+        if shape is None or kernel is None or not call.has_rank(0, len(kernel)):
+            return None
+        if len(kernel) < 3:
+            return None
+        groups = call.integer("group", 1)
+        channels = "dimension 1 of {0}", f"dimension 1 of {{{weights}}} times `group`"
+        if isinstance(kernel[1], int):
+            call.equal(shape[1], kernel[1] * groups, *channels)
+        elif groups == 1:
+            call.equal(shape[1], kernel[1])
+        if bias is not None:
+            _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
+        count = kernel[0]
+        if isinstance(count, int) and groups > 0 and count % groups:
+            wrong = f"dimension 0 of {{{weights}}} is {count}, which is not a multiple of `group`"
+            call.reject(f"{wrong} ({groups})")
+        require_kernel(call, kernel[2:], weights)
+        return (shape[0], count, *windowed(call, shape[2:], kernel[2:]))
+
+    return infer
+
+
+def _require_bias(call: OperatorCall, index: int, size: Extent, name: str) -> None:
+    bias = call.shape(index)
+    if bias is not None and call.has_rank(index, 1):
+        call.equal(bias[0], size, f"the size of {{{index}}}", name)
+
+
+def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
+    """Require `kernel_shape` to be `kernel`, the spatial dimensions of the input `weights`."""
+    declared = call.listed("kernel_shape", ())
+    if declared and len(declared) == len(kernel):
+        for axis, (expected, size) in enumerate(zip(declared, kernel, strict=True)):
+            names = f"entry {axis} of `kernel_shape`", f"dimension {axis + 2} of {{{weights}}}"
+            call.equal(size, expected, names[1], names[0])
+
+
+conv = _of_weights(1, 2)
+conv_integer = _of_weights(1)
+quantized_conv = _of_weights(3, 8)
+
+
+def pool(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `MaxPool`, `AveragePool` or `LpPool`."""
+    shape = call.shape(0)
+    if shape is None or len(shape) < 3:
+        return None
+    return (*shape[:2], *windowed(call, shape[2:], call.listed("kernel_shape", ())))
+
+
+def global_pool(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of global pooling: each spatial dimension becomes 1."""
+    shape = call.shape(0)
+    require_image(call)
+    return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
+
+
+def require_image(call: OperatorCall) -> None:
+    """Require the first input to have at least 3 dimensions: batch, channels and spatial ones."""
+    rank = call.rank(0)
+    if rank is not None and rank < 3:
+        have = f"{{0}} has {dimensions(rank)}"
+        call.reject(f"{have}, but onnxruntime needs at least 3", certain=False)
+
+
+def conv_transpose(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `ConvTranspose`."""
+    shape, weights = call.shape(0), call.shape(1)
+    if shape is None or weights is None or not call.has_rank(0, len(weights)):
+        return None
+    if len(weights) < 3:
+        return None
+    count = len(shape) - 2
+    strides = call.listed("strides", (1,) * count)
+    dilations = call.listed("dilations", (1,) * count)
+    pads = call.listed("pads", (0,) * (2 * count))
+    output_padding = call.listed("output_padding", (0,) * count)
+    call.equal(shape[1], weights[0], "dimension 1 of {0}", "dimension 0 of {1}")
+    channels = times(weights[1], call.integer("group", 1))
+    _require_bias(call, 2, channels, "dimension 1 of {1} times `group`")
+    require_kernel(call, weights[2:], 1)
+    if len(strides) != count or len(dilations) != count or len(output_padding) != count:
+        return None
+    spans = [plus(times(plus(weights[a + 2], -1), dilations[a]), 1) for a in range(count)]
+    for axis, (step, by, added) in enumerate(zip(strides, dilations, output_padding, strict=True)):
+        if added >= step > 0:
+            wrong = f"entry {axis} of `output_padding` is {added}, not less than the stride {step}"
+            call.reject(wrong, certain=added >= by)
+    expected = call.listed("output_shape", ())
+    if len(expected) == count:
+        for axis, output in enumerate(expected):
+            _require_output(call, axis, output, strides[axis], spans[axis], output_padding[axis])
+        return (shape[0], channels, *expected)
+    has_explicit_pads = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
+    if (
+        not has_explicit_pads
+        or call.attribute("output_shape") is not None
+        or len(pads) != 2 * count
+    ):
+        return (shape[0], channels, *(None,) * count)
+    dims: list[Extent] = []
+    for axis in range(count):
+        full_size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
+        size = plus(full_size, output_padding[axis] - pads[axis] - pads[axis + count])
+        if isinstance(size, int) and size < 1 and shape[axis + 2] != 0:
+            wrong = (
+                f"the pads remove all {full_size} elements of dimension {axis + 2} of the output"
+            )
+            call.reject(wrong, certain=size < 0)
+        dims.append(size)
+    return (shape[0], channels, *dims)
+
+
+def _require_output(
+    call: OperatorCall, axis: int, expected: int, stride: int, span: Extent, added: int
+) -> None:
+    """Require that some pads, of which none is negative, give the output size `expected`.
+
+    `span` is the size of the dilated kernel, and `added` is the output padding.
+    """
+    shape = call.shape(0)
+    size = shape[axis + 2] if shape is not None else None
+    if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
+        return
+    covered = stride * (size - 1) + span
+    if (max(covered + added, expected) - span) // stride + 1 != size:
+        # onnxruntime requires this; the specification does not define negative pads.
+        call.reject(
+            f"entry {axis} of `output_shape` is {expected}, but dimension {axis + 2} of {{0}} "
+            f"gives at most {covered + stride - 1}",
+            certain=False,
+        )
+
+
+def space_to_depth(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `SpaceToDepth`: blocks of height and width become channels."""
+    shape, block = call.shape(0), call.integer("blocksize", 0)
+    if shape is None or not call.has_rank(0, 4) or block < 1:
+        return None
+    for axis in (2, 3):
+        call.require_multiple(0, axis, block, "`blocksize`")
+    area = block * block
+    height, width = quotient(shape[2], block), quotient(shape[3], block)
+    return shape[0], times(shape[1], area), height, width
+
+
+def depth_to_space(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `DepthToSpace`: channels become blocks of height and width."""
+    shape, block = call.shape(0), call.integer("blocksize", 0)
+    if shape is None or not call.has_rank(0, 4) or block < 1:
+        return None
+    call.require_multiple(0, 1, block * block, "the square of `blocksize`")
+    return (
+        shape[0],
+        quotient(shape[1], block * block),
+        times(shape[2], block),
+        times(shape[3], block),
+    )

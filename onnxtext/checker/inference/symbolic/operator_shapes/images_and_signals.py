@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check relations between inputs and attributes of operators for images and signals.
+
+Each function implements the description of its operator in the ONNX operator specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
+from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+
+_MATRICES = {4: (2, 3), 5: (3, 4)}
+"""Maps the number of entries of `AffineGrid`'s input `size` to the shape of an affine matrix."""
+
+
+def _affine_grid(call: OperatorCall) -> None:
+    """Require that `theta` of `AffineGrid` is (N, 2, 3) or (N, 3, 4), depending on `size`."""
+    theta, sizes = call.shape(0), call.symbolic("size", 1)
+    if not call.has_rank(1, 1):
+        return
+    if theta is None or len(theta) != 3 or (sizes is not None and len(sizes) not in _MATRICES):
+        return  # onnx reports this error
+    if sizes is not None:
+        call.equal(theta[0], sizes[0], "dimension 0 of {0}", "entry 0 of {1}")
+        for axis, size in enumerate(_MATRICES[len(sizes)], 1):
+            expected = f"the required size for {len(sizes)} entries of {{1}}"
+            call.equal(theta[axis], size, f"dimension {axis} of {{0}}", expected)
+    elif not any(_may_be(theta[1:], matrix) for matrix in _MATRICES.values()):
+        call.reject("the last two dimensions of {0} must be 2 and 3, or 3 and 4")
+
+
+def _may_be(dims: Extents, expected: tuple[int, ...]) -> bool:
+    pairs = zip(dims, expected, strict=True)
+    return all(not isinstance(size, int) or size == number for size, number in pairs)
+
+
+def _max_roi_pool(call: OperatorCall) -> None:
+    """Require that `MaxRoiPool` gets five numbers for each region: batch index and corners."""
+    rois = call.shape(1)
+    if rois is not None and call.has_rank(1, 2):
+        call.equal(rois[1], 5, "dimension 1 of {1}", "the number of entries of a region")
+
+
+def _roi_align(call: OperatorCall) -> None:
+    """Require that `RoiAlign` gets the four coordinates of the corners of each region."""
+    rois = call.shape(1)
+    if rois is not None and len(rois) == 2:  # onnx checks the rank
+        call.equal(rois[1], 4, "dimension 1 of {1}", "the number of coordinates of a region")
+
+
+def _col2im(call: OperatorCall) -> None:
+    """Require that `Col2Im` gets exactly the number of blocks that fit into the image."""
+    shape = call.shape(0)
+    image, block = call.integers("image_shape", 1), call.integers("block_shape", 2)
+    if shape is None or len(shape) != 3 or not block or min(block) < 1:
+        return
+    size, block_size = shape[1], prod(block)
+    if isinstance(size, int) and size % block_size:
+        wrong = f"dimension 1 of {{0}} is {size}, which is not a multiple of the block size"
+        call.reject(f"{wrong} ({block_size} elements)")
+    count = len(block)
+    steps, gaps = call.listed("strides", (1,) * count), call.listed("dilations", (1,) * count)
+    pads = call.listed("pads", (0,) * 2 * count)
+    if image is None or len(image) != count or (len(steps), len(gaps)) != (count, count):
+        return
+    if len(pads) != 2 * count or min((*steps, *gaps, *image)) < 1:
+        return
+    spans = [gap * (size - 1) + 1 for gap, size in zip(gaps, block, strict=True)]
+    padded = [size + sum(pads[axis::count]) for axis, size in enumerate(image)]
+    fitting = prod(
+        [max((padded_size - span) // step + 1, 0)
+         for padded_size, span, step in zip(padded, spans, steps, strict=True)]
+    )  # fmt: skip
+    call.equal(shape[2], fitting, "dimension 2 of {0}", "the number of blocks that fit")
+
+
+def _stft(call: OperatorCall) -> None:
+    """Require that the window of `STFT` is a list of `frame_length` numbers.
+
+    The last dimension of the signal is 1 (real) or 2 (complex).
+    """
+    signal, window = call.shape(0), call.shape(2)
+    if signal is not None and len(signal) == 3:
+        size = signal[2]
+        if isinstance(size, int) and size not in (1, 2):
+            call.reject(f"the last dimension of {{0}} is {size}, but it must be 1 or 2")
+    step = call.scalar(1)
+    if isinstance(step, int) and step < 1:
+        call.reject(f"{{1}} is {step}, but the step must be positive")
+    if window is not None and call.has_rank(2, 1) and call.has_input(3):
+        call.equal(window[0], call.scalar(3), "the size of {2}", "the value of {3}")
+
+
+IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
+    "AffineGrid": _affine_grid,
+    "Col2Im": _col2im,
+    "MaxRoiPool": _max_roi_pool,
+    "MaxUnpool": lambda call: call.same_shape(0, 1),
+    "RoiAlign": _roi_align,
+    "STFT": _stft,
+}
+"""Maps operators of the standard domain to the functions that check their nodes."""

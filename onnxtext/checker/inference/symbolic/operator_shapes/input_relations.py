@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check constraints on inputs and attributes that the shape inference of onnx does not check.
+
+Each function checks what the ONNX operator specification requires of its operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+
+from onnxtext.ast.model import Graph
+from onnxtext.ast.tensors_and_attributes import Tensor
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    SymbolicShape,
+    dimensions,
+    entries,
+)
+from onnxtext.checker.inference.symbolic.operator_shapes.convolution_and_pooling import (
+    require_kernel,
+    windowed,
+)
+from onnxtext.checker.inference.symbolic.operator_shapes.einsum import require_equation
+from onnxtext.checker.inference.symbolic.operator_shapes.images_and_signals import (
+    IMAGES_AND_SIGNALS,
+)
+from onnxtext.checker.inference.symbolic.operator_shapes.tree_ensembles import count_of
+from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.plurals import count_noun
+
+
+def _center_crop_pad(call: OperatorCall) -> None:
+    """Require the axes of `CenterCropPad` to be distinct, with one axis per entry of `shape`."""
+    axes, rank, shape = call.listed("axes", ()), call.rank(0), call.shape(1)
+    if not axes:
+        if rank is not None and shape is not None and len(shape) == 1:
+            call.equal(shape[0], rank, "the size of {1}", "the rank of {0}")
+        return
+    if rank is None:
+        return
+    resolved = call.axes(axes, rank)
+    if resolved is not None and len(set(resolved)) < len(resolved):
+        call.reject(f"`axes` is {list(axes)}, which names an axis twice")
+    if shape is not None and len(shape) == 1:
+        call.equal(len(axes), shape[0], "the length of `axes`", "the size of {1}")
+
+
+def _constant_of_shape(call: OperatorCall) -> None:
+    """Require the attribute `value` of `ConstantOfShape` to have one element."""
+    value = call.attribute("value")
+    if isinstance(value, Tensor):
+        dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
+        if prod(dims) != 1:
+            call.reject(f"`value` has {count_noun(prod(dims), 'element')}, but 1 is needed")
+
+
+def _deform_conv(call: OperatorCall) -> None:
+    """Require the inputs of `DeformConv` to agree in their channels, batch and spatial sizes."""
+    data, weights = call.shape(0), call.shape(1)
+    group, offset_group = call.integer("group", 1), call.integer("offset_group", 1)
+    if data is None or weights is None or len(data) < 3 or group < 1 or offset_group < 1:
+        return
+    if not call.has_rank(1, len(data)):
+        return
+    require_kernel(call, weights[2:], 1)
+    channels, kernel = weights[1], weights[2:]
+    if isinstance(channels, int):
+        channels_name = "dimension 1 of {1} times `group`"
+        call.equal(data[1], channels * group, "dimension 1 of {0}", channels_name)
+    call.require_multiple(0, 1, group, "`group`")
+    call.require_multiple(0, 1, offset_group, "`offset_group`")
+    call.require_multiple(1, 0, group, "`group`")
+    sizes = [size for size in kernel if isinstance(size, int)]
+    bias = call.shape(3)
+    if bias is not None and call.has_rank(3, 1):
+        call.equal(bias[0], weights[0], "the size of {3}", "dimension 0 of {1}")
+    if len(sizes) < len(kernel):
+        return
+    points = offset_group * prod(sizes)
+    for index, count in ((2, points * len(kernel)), (4, points)):
+        other = call.shape(index)
+        if other is not None and call.has_rank(index, len(data)):
+            call.equal(other[0], data[0], f"dimension 0 of {{{index}}}", "dimension 0 of {0}")
+            channels_name = "the number of offsets" if index == 2 else "the number of kernel points"
+            call.equal(other[1], count, f"dimension 1 of {{{index}}}", channels_name)
+            _require_output_size(call, index, windowed(call, data[2:], kernel))
+
+
+def _require_output_size(call: OperatorCall, index: int, output: Extents) -> None:
+    """Require an input to have the spatial sizes of the output; ignore unknown sizes."""
+    for axis, pair in enumerate(zip((call.shape(index) or ())[2:], output, strict=True), 2):
+        if all(isinstance(size, int) for size in pair):
+            names = f"dimension {axis} of {{{index}}}", f"dimension {axis} of the output"
+            call.equal(*pair, *names)
+
+
+def _attention(call: OperatorCall) -> None:
+    """Require `Attention` to have both past keys and past values, or neither.
+
+    With past keys, it should not have `nonpad_kv_seqlen`, which describes another kind of cache.
+    """
+    past_inputs = [index for index in (4, 5) if call.has_input(index)]
+    if len(past_inputs) == 1:
+        first, second = ("past_key", "past_value")[:: 1 if past_inputs == [4] else -1]
+        call.reject(f"`{first}` is given, but `{second}` is missing; they must be used together")
+    elif past_inputs and call.has_input(6):
+        call.reject("`nonpad_kv_seqlen` should not be used with past keys", certain=False)
+
+
+def _cumulative(call: OperatorCall) -> None:
+    """Require the axis of `CumSum` or `CumProd` to exist in its input."""
+    axis, rank = call.scalar(1), call.rank(0)
+    if rank == 0:
+        call.reject("{0} has no dimensions, so it has no axis", certain=False)
+    elif isinstance(axis, int) and rank and not -rank <= axis < rank:
+        call.reject(f"{{1}} is {axis}, but {{0}} has {dimensions(rank)}")
+
+
+def _dft(call: OperatorCall) -> None:
+    """Require the last dimension of the input of `DFT` to be 1 (real) or 2 (complex)."""
+    shape = call.shape(0)
+    if shape and isinstance(shape[-1], int) and shape[-1] not in (1, 2):
+        call.reject(f"the last dimension of {{0}} is {shape[-1]}, but it must be 1 or 2")
+
+
+def _group_normalization(call: OperatorCall) -> None:
+    """Require `num_groups` of `GroupNormalization` to divide the channels; check scale and bias."""
+    shape, groups = call.shape(0), call.integer("num_groups", 0)
+    if shape is None or len(shape) < 2 or groups < 1:
+        return
+    call.require_multiple(0, 1, groups, "`num_groups`")
+    expected, name = (
+        (groups, "`num_groups`") if call.since < 21 else (shape[1], "dimension 1 of {0}")
+    )
+    for index in (1, 2):
+        other = call.shape(index)
+        if other is not None and len(other) == 1:
+            call.equal(other[0], expected, f"the size of {{{index}}}", name)
+
+
+def has_several(shape: SymbolicShape) -> bool:
+    """Whether a known dimension is not 1, so that the tensor cannot have exactly one element."""
+    return any(isinstance(size, int) and size != 1 for size in shape or ())
+
+
+def _mean_variance(call: OperatorCall) -> None:
+    """Require the `axes` of `MeanVarianceNormalization` to exist in its input.
+
+    The default, `[0, 2, 3]`, is not checked: onnxruntime accepts it for inputs of any rank.
+    """
+    rank = call.rank(0)
+    if rank is not None:
+        call.axes(call.listed("axes", ()), rank)
+
+
+def _negative_log_likelihood(call: OperatorCall) -> None:
+    """Require the weights of `NegativeLogLikelihoodLoss` to have one entry for each class."""
+    scores, weights = call.shape(0), call.shape(2)
+    if scores is not None and len(scores) > 1 and weights is not None and call.has_rank(2, 1):
+        call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
+
+
+def _non_max_suppression(call: OperatorCall) -> None:
+    """Require the shapes of the boxes and scores of `NonMaxSuppression` to agree."""
+    boxes, scores = call.shape(0), call.shape(1)
+    if boxes is not None and len(boxes) == 3:
+        call.equal(boxes[2], 4, "dimension 2 of {0}", "the number of coordinates of a box")
+        if scores is not None and len(scores) == 3:
+            call.equal(boxes[0], scores[0], "dimension 0 of {0}", "dimension 0 of {1}")
+            call.equal(boxes[1], scores[2], "dimension 1 of {0}", "dimension 2 of {1}")
+
+
+def _reverse_sequence(call: OperatorCall) -> None:
+    """Require the sequence lengths of `ReverseSequence` to be at most the size of the time axis."""
+    shape, lengths, axis = call.shape(0), call.value(1), call.integer("time_axis", 0)
+    size = shape[axis] if shape is not None and 0 <= axis < len(shape) else None
+    for length in lengths.items if lengths is not None else ():
+        if isinstance(length, int) and isinstance(size, int) and not 0 <= length <= size:
+            problem = f"the length {length} is out of range"
+            call.reject(f"{problem}: dimension {axis} of {{0}} is {size}")
+            return
+
+
+def _rotary_embedding(call: OperatorCall) -> None:
+    """Require `RotaryEmbedding` to have an even head size and caches of half the rotated size."""
+    shape, heads = call.shape(0), call.integer("num_heads", 0)
+    if shape is None or len(shape) not in (3, 4):
+        return
+    size, size_name = shape[-1], "the head size"
+    if len(shape) == 3:
+        if heads < 1 or not isinstance(size, int):
+            return
+        if size % heads:
+            call.require_multiple(0, 2, heads, "`num_heads`")
+            return
+        size //= heads
+    if isinstance(size, int) and size % 2:
+        call.reject(f"the head size is {size}, but it must be even")
+        return
+    rotated = call.integer("rotary_embedding_dim", 0)
+    if isinstance(size, int) and rotated > size:
+        call.reject(f"`rotary_embedding_dim` is {rotated}, but the head size is {size}")
+        return
+    if rotated > 0:
+        size, size_name = rotated, "`rotary_embedding_dim`"
+    positions = shape[0], shape[-2]
+    for index in (1, 2):
+        table = call.shape(index)
+        if not call.has_rank(index, 2 if call.has_input(3) else 3):
+            return
+        if table and len(table) == 3:
+            _require_positions(call, index, positions)
+        if table and isinstance(size, int):
+            names = f"the last dimension of {{{index}}}", f"half of {size_name}"
+            call.equal(table[-1], size // 2, *names)
+
+    if call.has_rank(3, 2):
+        _require_positions(call, 3, positions)
+
+
+def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
+    """Require the first dimensions of an input to be the batch size and the number of tokens."""
+    named = zip(call.shape(index) or (), positions, _POSITIONS, strict=False)
+    for axis, (size, expected, wanted_name) in enumerate(named):
+        if isinstance(size, int) and isinstance(expected, int):
+            call.equal(size, expected, f"dimension {axis} of {{{index}}}", wanted_name)
+
+
+_POSITIONS = "the batch size", "the number of tokens"
+
+
+def _scan(call: OperatorCall) -> None:
+    """Require the lists of directions of a `Scan` to have one entry per scanned input or output."""
+    scanned, body = call.integer("num_scan_inputs", 0), call.attribute("body")
+    states = len(call.node.inputs) - scanned
+    if scanned < 1 or states < 0:
+        return
+    counts = {"directions" if call.since < 9 else "scan_input_directions": (scanned, "input")}
+    if isinstance(body, Graph) and call.since >= 9:
+        counts["scan_output_directions"] = len(body.outputs) - states, "output"
+    for name, (count, kind) in counts.items():
+        length = len(call.listed(name, ()))
+        if length and length != count:
+            needed = f"the number of scanned {kind}s is {count}"
+            call.reject(f"`{name}` has {entries(length)}, but {needed}")
+
+
+def _split(call: OperatorCall) -> None:
+    """Require a `Split` to have `num_outputs` outputs, or one output per element of `split`."""
+    declared, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
+    if declared > 0 and declared != outputs:
+        count = count_noun(outputs, "output")
+        call.reject(f"`num_outputs` is {declared}, but the node has {count}")
+    parts = call.shape(1)
+    if parts is None or call.value(1) is not None or not call.has_rank(1, 1):
+        return
+    # `split` need not cover outputs at the end that have no name.
+    named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
+    if isinstance(parts[0], int) and not named <= parts[0] <= outputs:
+        count = count_noun(outputs, "output")
+        call.reject(f"{{1}} has {entries(parts[0])}, but the node has {count}")
+
+
+def _tensor_scatter(call: OperatorCall) -> None:
+    """Require the update of `TensorScatter` to fit into the cache along the axis."""
+    cache, update, axis = call.shape(0), call.shape(1), call.axis("axis", -2)
+    if cache is None or update is None or axis is None or len(cache) != len(update):
+        return
+    size, count = cache[axis], update[axis]
+    if not isinstance(size, int) or not isinstance(count, int):
+        return
+    if count > size:
+        update_size = f"dimension {axis} of {{1}} is {count}"
+        call.reject(f"{update_size}, but dimension {axis} of {{0}} is only {size}")
+        return
+    starts = call.value(2) if call.attribute("mode") != b"circular" else None
+    for start in starts.items if starts is not None else ():
+        if isinstance(start, int) and not 0 <= start <= size - count:
+            problem = f"the index {start} is out of range: dimension {axis}"
+            call.reject(f"{problem} of {{0}} is {size}, that of {{1}} is {count}")
+            return
+
+
+def _tf_idf_vectorizer(call: OperatorCall) -> None:
+    """Require the attributes of `TfIdfVectorizer` to describe one pool of n-grams consistently."""
+    shortest, longest = call.integer("min_gram_length", 0), call.integer("max_gram_length", 0)
+    if shortest > longest > 0:
+        call.reject(f"`min_gram_length` is {shortest}, but `max_gram_length` is {longest}")
+    pools = [name for name in ("pool_int64s", "pool_strings") if count_of(call, name)]
+    if len(pools) == 2:
+        call.reject("`pool_int64s` and `pool_strings` are given, but only one is allowed")
+    elif pools:
+        _require_pool(call, pools[0], longest)
+
+
+def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
+    starts, size = call.listed("ngram_counts", ()), count_of(call, pool)
+    if 0 < len(starts) < longest:
+        needed = f"but `max_gram_length` is {longest}"
+        call.reject(f"`ngram_counts` has {entries(len(starts))}, {needed}")
+        return
+    ends = (*starts[1:], size)
+    if not starts or starts[0] != 0 or any(a > b for a, b in zip(starts, ends, strict=True)):
+        return
+    grams = 0
+    for length, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
+        if (end - start) % length:
+            pool_size = f"{entries(end - start)} for n-grams of length {length}"
+            call.reject(f"`{pool}` has {pool_size}, which is not a multiple of {length}")
+            return
+        grams += (end - start) // length
+    for name in ("ngram_indexes", "weights"):
+        count = count_of(call, name)
+        if count and count != grams:
+            call.reject(f"`{name}` has {entries(count)}, but `{pool}` has {grams:,} n-grams")
+
+
+_ONE_ELEMENT: Mapping[str, tuple[int, ...]] = {
+    "BlackmanWindow": (0,),
+    "DFT": (1, 2),
+    "HammingWindow": (0,),
+    "HannWindow": (0,),
+    "If": (0,),
+    "Loop": (0, 1),
+    "MelWeightMatrix": (0, 1, 2, 3, 4),
+    "STFT": (1, 3),
+    "SequenceAt": (1,),
+    "SequenceErase": (1,),
+    "SequenceInsert": (2,),
+}
+"""Maps operators of the standard domain to the indices of inputs that must have one element.
+The rank of these inputs does not matter."""
+
+_CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
+    **IMAGES_AND_SIGNALS,
+    "Attention": _attention,
+    "CenterCropPad": _center_crop_pad,
+    "ConstantOfShape": _constant_of_shape,
+    "CumProd": _cumulative,
+    "CumSum": _cumulative,
+    "DFT": _dft,
+    "DeformConv": _deform_conv,
+    "Einsum": require_equation,
+    "GroupNormalization": _group_normalization,
+    "MeanVarianceNormalization": _mean_variance,
+    "NegativeLogLikelihoodLoss": _negative_log_likelihood,
+    "NonMaxSuppression": _non_max_suppression,
+    "ReverseSequence": _reverse_sequence,
+    "RotaryEmbedding": _rotary_embedding,
+    "Scan": _scan,
+    "Split": _split,
+    "TensorScatter": _tensor_scatter,
+    "TfIdfVectorizer": _tf_idf_vectorizer,
+}
+"""Maps operators of the standard domain to the functions that check their nodes."""
+
+
+def require_relations(name: str, call: OperatorCall) -> None:
+    """Reject a node of the operator `name` if its inputs and attributes contradict each other."""
+    for index in _ONE_ELEMENT.get(name, ()):
+        if has_several(call.shape(index)):
+            call.reject(f"{{{index}}} must have one element")
+    check = _CHECKS.get(name)
+    if check is not None:
+        check(call)

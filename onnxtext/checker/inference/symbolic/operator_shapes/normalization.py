@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic shapes of normalizing operators, and of losses that normalize scores."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    Shapes,
+    SymbolicShape,
+    dimensions,
+)
+from onnxtext.checker.inference.symbolic.operator_shapes import convolution_and_pooling
+
+
+def normalization(call: OperatorCall) -> SymbolicShape:
+    """Infer the shape of a normalization; scale and bias must have one entry for each channel."""
+    shape = call.shape(0)
+    if shape == ():
+        call.reject("{0} has 0 dimensions, but onnxruntime needs at least 1", certain=False)
+    if shape and call.integer("spatial", 1):
+        # "The op also accepts single dimension input of size N in which case C is assumed to be 1"
+        channels, name = (shape[1], "dimension 1") if len(shape) > 1 else (1, "the channel count")
+        for index in range(1, len(call.shapes)):
+            other = call.shape(index)
+            if other is not None and call.has_rank(index, 1):
+                call.equal(channels, other[0], f"{name} of {{0}}", f"the size of {{{index}}}")
+    return shape
+
+
+def instance_normalized(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `InstanceNormalization`: the shape of the input."""
+    convolution_and_pooling.require_image(call)
+    return normalization(call)
+
+
+def along_axis(call: OperatorCall) -> SymbolicShape:
+    """Return the input's shape, for operators such as `Softmax`; check the axis.
+
+    Before version 11, the axis divides the dimensions into two groups. An axis after the last
+    dimension leaves the second group empty; onnxruntime accepts that only for an input without
+    elements.
+    """
+    shape, axis = call.shape(0), call.integer("axis", 1)
+    if call.since >= 11 or shape is None or axis != len(shape):
+        call.axis("axis", -1 if call.since >= 13 else 1)
+    elif 0 not in shape:
+        wrong = f"`axis` is {axis}, but {{0}} has {dimensions(len(shape))}"
+        call.reject(wrong, certain=False)
+    return shape
+
+
+def along_last_axis(call: OperatorCall) -> SymbolicShape:
+    """Return the input's shape; check the axis, which is the last axis by default."""
+    call.axis("axis", -1)
+    return call.shape(0)
+
+
+def cross_entropy(call: OperatorCall) -> Shapes:
+    """Check the shapes of the labels and weights of `SoftmaxCrossEntropyLoss`.
+
+    Dimension 1 of the scores is the classes: each score vector along it has one label, and each
+    class has one weight.
+    """
+    scores, labels = call.shape(0), call.shape(1)
+    weights = call.shape(2)
+    if call.has_rank(2, 1) and weights is not None and scores is not None and len(scores) > 1:
+        call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
+    if scores and labels is not None and call.has_rank(1, len(scores) - 1):
+        rest = [axis for axis in range(len(scores)) if axis != 1]
+        for index, axis in enumerate(rest[: len(labels)]):
+            names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"
+            call.equal(scores[axis], labels[index], *names)
+    return ()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer output shapes of quantizing operators; check the shapes of scales and zero points."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_shapes import convolution_and_pooling
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
+
+_ONE: SymbolicShape = (1,)
+
+
+def quantize_linear(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `QuantizeLinear` or `DequantizeLinear`: the shape of the data.
+
+    There must be one scale, or one scale for each index of the axis. If `block_size` is set, there
+    must be separate scales for each block along the axis.
+    """
+    shape, scale, zero = call.shape(0), call.shape(1), call.shape(2)
+    if call.integer("block_size", 0):
+        _require_blocks(call, call.integer("block_size", 0))
+        return shape
+    if scale is None or not call.has_rank(1, 0, 1):
+        return shape
+    if zero is not None and call.has_rank(2, 0, 1):
+        scale_size, zero_size = [dims[0] if dims else 1 for dims in (scale, zero)]
+        call.equal(scale_size, zero_size, "the size of {1}", "the size of {2}")
+    if shape and scale and scale != _ONE:
+        axis = call.integer("axis", 1)
+        # If the number of scales is unknown, there may be a single scale, which ignores the axis.
+        if isinstance(scale[0], int) and call.axis("axis", 1) is None:
+            return shape
+        if -len(shape) <= axis < len(shape):
+            axis %= len(shape)
+            _require_each(call, 1, shape[axis], f"dimension {axis} of {{0}}")
+    return shape
+
+
+def _require_blocks(call: OperatorCall, block: int) -> None:
+    """Check the shapes of scales and zero points that differ for each block along an axis."""
+    shape, scale = call.shape(0), call.shape(1)
+    if shape is None or scale is None or block < 0:
+        return
+    if scale in ((), _ONE):
+        call.reject(
+            f"{{1}} is a single scale for the whole tensor, but `block_size` is {block}",
+            certain=False,
+        )
+        return
+    # Scales of rank 1 may be meant for each index of the axis, as without `block_size`.
+    certain = len(scale) > 1
+    if not call.has_rank(1, len(shape), certain=certain):
+        return
+    axis = call.axis("axis", 1)
+    if axis is None:
+        return
+    for index, (size, block_count) in enumerate(zip(shape, scale, strict=True)):
+        name = f"dimension {index} of {{0}}"
+        if index != axis:
+            call.equal(size, block_count, name, f"dimension {index} of {{1}}")
+        elif isinstance(size, int):
+            name = f"the number of blocks of {block} along {name}"
+            call.equal(-(-size // block), block_count, name, f"dimension {index} of {{1}}")
+    call.same_shape(1, 2)
+
+
+def qlinear_conv(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `QLinearConv`; check the shapes of scales and zero points.
+
+    The weights must have one scale and zero point, or one of each for each output channel.
+    """
+    for index in (1, 2, 6, 7):
+        require_one(call, index)
+    kernel = call.shape(3)
+    if kernel:
+        _require_each(call, 4, kernel[0], "dimension 0 of {3}")
+        _require_each(call, 5, kernel[0], "dimension 0 of {3}")
+    return convolution_and_pooling.quantized_conv(call)
+
+
+def conv_integer(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `ConvInteger`; check the shapes of zero points.
+
+    The weights must have one zero point, or one for each output channel.
+    """
+    kernel = call.shape(1)
+    require_one(call, 2)
+    if kernel:
+        _require_each(call, 3, kernel[0], "dimension 0 of {1}")
+    return convolution_and_pooling.conv_integer(call)
+
+
+def require_matmul_scales(
+    call: OperatorCall, rows: tuple[int, ...], right: int, columns: tuple[int, ...]
+) -> None:
+    """Check the shapes of the scales and zero points of a matrix product.
+
+    Args:
+        call: the node.
+        rows: the indices of inputs that must have one element, or one for each row of the left
+            matrix.
+        right: the index of the input with the right matrix.
+        columns: the indices of inputs that must have one element, or one for each column of the
+            right matrix.
+    """
+    for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
+        shape = call.shape(matrix)
+        if shape is None or len(shape) < 2:
+            continue
+        name = f"dimension {at} of {{{matrix}}}"
+        for index in indexes:
+            scale_shape = call.shape(index)
+            if scale_shape is None or len(scale_shape) < 2:
+                _require_each(call, index, shape[at], name)
+            elif isinstance(scale_shape[-3 - at], int):  # -3 - at: -1 if `at` is -2, else -2
+                call.equal(
+                    scale_shape[-3 - at],
+                    1,
+                    f"dimension {-3 - at} of {{{index}}}",
+                    "the required size",
+                )
+
+
+def require_scalars(call: OperatorCall, *indexes: int) -> None:
+    """Require the inputs at these indices to have rank 0."""
+    for index in indexes:
+        call.has_rank(index, 0)
+
+
+def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None:
+    """Require an input to have one element, and rank 0 or 1.
+
+    Args:
+        call: the node.
+        index: the 0-based index of the input.
+        certain: whether the specification forbids other inputs; False if only runtimes do.
+    """
+    shape = call.shape(index)
+    if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:
+        return
+    call.reject(f"{{{index}}} must be one number", certain=certain)
+
+
+def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
+    """Require an input to have one element, or `size` elements, one per index of a dimension."""
+    shape = call.shape(index)
+    if not shape or shape == _ONE or not call.has_rank(index, 0, 1):
+        return
+    if isinstance(shape[0], int):
+        call.equal(shape[0], size, f"the size of {{{index}}}", name)
+    elif isinstance(shape[0], SymbolicSize) and isinstance(size, int):
+        call.one_or(shape[0], size)

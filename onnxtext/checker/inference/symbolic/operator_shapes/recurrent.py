@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Infer symbolic output shapes of recurrent layers, and check their inputs."""
+
+from __future__ import annotations
+
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, times
+from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
+"""The number of gates of each operator."""
+
+_FUNCTIONS = {"RNN": 1, "GRU": 2, "LSTM": 3}
+"""The number of activation functions that each operator needs for one direction."""
+
+
+def recurrent(call: OperatorCall) -> Shapes:
+    """Infer the output shapes of `RNN`, `GRU`, `LSTM` or onnxruntime's `DynamicQuantizeLSTM`."""
+    shape = call.shape(0)
+    hidden = _hidden(call)
+    if shape is None or not call.has_rank(0, 3):
+        return ()
+    count = 2 if call.attribute("direction") == b"bidirectional" else 1
+    _require_functions(call, count)
+    first = call.integer("layout", 0)
+    steps, batch = (shape[1], shape[0]) if first else (shape[0], shape[1])
+    state = (batch, count, hidden) if first else (count, batch, hidden)
+    gates = _GATES[call.node.op_type]
+    wide = times(hidden, gates)
+    if call.node.op_type == "DynamicQuantizeLSTM":  # its weights are transposed
+        _require(call, 1, (count, shape[2], wide))
+        _require(call, 2, (count, hidden, wide))
+    else:
+        _require(call, 1, (count, wide, shape[2]))
+        _require(call, 2, (count, wide, hidden))
+    _require(call, 3, (count, times(wide, 2)))
+    _require(call, 4, (batch,))
+    _require(call, 5, state)
+    if gates == 4:
+        _require(call, 6, state)
+        _require(call, 7, (count, times(hidden, 3)))
+    sequence = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
+    return sequence, state, state
+
+
+def _require_functions(call: OperatorCall, directions: int) -> None:
+    """Require the right number of `activations`; `RNN` may always have two, like its default."""
+    operator, activations = call.node.op_type, call.attribute("activations")
+    expected = directions * _FUNCTIONS.get(operator, 0)
+    if expected and isinstance(activations, tuple) and len(activations) not in (
+        expected, 2 if operator == "RNN" else 0
+    ):  # fmt: skip
+        call.reject(
+            f"`activations` has {entries(len(activations))}, but the operator needs {expected}"
+        )
+
+
+def _hidden(call: OperatorCall) -> Extent:
+    """Return the size of the hidden state, from `hidden_size`, `initial_h` or the weights."""
+    hidden = call.attribute("hidden_size")
+    if isinstance(hidden, int):
+        if hidden < 1:
+            call.reject(f"`hidden_size` is {hidden}, but must be 1 or more")
+        return hidden if hidden > 0 else None
+    call.reject("`hidden_size` is missing; onnxruntime needs it", certain=False)
+    for index in (5, 2):
+        shape = call.shape(index)
+        last = shape[2] if shape is not None and len(shape) == 3 else None
+        if isinstance(last, int) and (index == 5 or call.node.op_type in ("RNN", "GRU", "LSTM")):
+            return last
+    return None
+
+
+def _require(call: OperatorCall, index: int, expected: Extents) -> None:
+    shape = call.shape(index)
+    if shape is None or not call.has_rank(index, len(expected)):
+        return
+    for axis, (size, needed) in enumerate(zip(shape, expected, strict=True)):
+        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the required size")

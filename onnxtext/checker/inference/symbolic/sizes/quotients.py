@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divide, round and bound symbolic sizes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from math import gcd
+
+from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+    MAX_TERMS,
+    Extent,
+    Factor,
+    Monomial,
+    SizeTerm,
+    SymbolicSize,
+    factor_order,
+    minus,
+    plus,
+    sum_of_terms,
+    symbol_plus,
+    terms_of,
+    text,
+    times,
+)
+
+_HEAVIEST = 60
+"""Maximum weight of a `SizeTerm`; without this limit, sizes grow exponentially."""
+
+
+def exact_quotient(left: Extent, right: Extent) -> Extent:
+    """Return `left / right`; None if a size is unknown or the division may leave a remainder."""
+    if left is None or right is None or right == 0:
+        return None
+    if isinstance(left, int) and isinstance(right, int):
+        return None if left % right else left // right
+    rest, quotient = left, Counter[Monomial]()
+    lead, divisor = next(iter(terms_of(right).items()))
+    for _ in range(MAX_TERMS):
+        if rest == 0:
+            return sum_of_terms(quotient)
+        first, coefficient = next(iter(terms_of(rest).items()))
+        missing = Counter(lead) - Counter(first)
+        if missing or coefficient % divisor:
+            return None
+        factors = tuple(sorted((Counter(first) - Counter(lead)).elements(), key=factor_order))
+        quotient[factors] += coefficient // divisor
+        step = times(sum_of_terms({factors: coefficient // divisor}), right)
+        following = minus(rest, step)
+        if following is None:
+            return None
+        rest = following
+    return sum_of_terms(quotient) if rest == 0 else None
+
+
+def _common_factors(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
+    """Return the common factors of all terms, and the common divisor of their coefficients."""
+    terms = terms_of(size)
+    factors = Counter(next(iter(terms)))
+    divisor = 0
+    for product, coefficient in terms.items():
+        factors &= Counter(product)
+        divisor = gcd(divisor, coefficient)
+    return factors, divisor
+
+
+def quotient(left: Extent, right: Extent) -> Extent:
+    """Return `left / right`, rounded down.
+
+    Return None if a size is unknown or the divisor is 0. Also return None for a divisor that has
+    symbols and may be negative.
+    """
+    if left is None or right is None or right == 0:
+        return None
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    exact = exact_quotient(left, right)
+    if exact is not None:
+        return exact
+    if not is_positive_or_zero(right):
+        return None
+    (mine, number), (its, other) = _common_factors(left), _common_factors(right)
+    common = sum_of_terms(
+        {tuple(sorted((mine & its).elements(), key=factor_order)): gcd(number, other)}
+    )
+    left, right = exact_quotient(left, common), exact_quotient(right, common)
+    if left is None or right is None:
+        return None
+    if isinstance(right, int):
+        return left // right if isinstance(left, int) else _by_number(left, right)
+    return opaque_size("//", (left, right))
+
+
+def _by_number(left: SymbolicSize, divisor: int) -> Extent:
+    """Divide by a positive number, rounded down: `(4*N + M) // 4` is `N + M // 4`."""
+    factor = gcd(divisor, *[n for product, n in left.terms if product])
+    terms = {product: n // factor for product, n in left.terms}
+    divisor //= factor
+    divided = sum_of_terms({product: n // divisor for product, n in terms.items()})
+    rest = sum_of_terms({product: n % divisor for product, n in terms.items()})
+    if divided is None or rest is None or isinstance(rest, int):
+        return None if rest is None else divided
+    nested = _nested_quotient(rest, divisor)
+    return plus(divided, opaque_size("//", (rest, divisor)) if nested is None else nested)
+
+
+def _nested_quotient(rest: SymbolicSize, divisor: int) -> Extent:
+    """Return `((a // b) + k) // c` as `(a + b*k) // (b*c)`; None for other dividends."""
+    first, coefficient = rest.terms[0]
+    inner = first[0] if len(first) == 1 and coefficient == 1 else None
+    if not isinstance(inner, SizeTerm) or inner.kind != "//" or len(rest.terms) > 2:
+        return None
+    dividend, by = inner.parts
+    if not isinstance(by, int) or (len(rest.terms) == 2 and rest.terms[1][0]):
+        return None
+    return quotient(plus(dividend, rest.constant * by), by * divisor)
+
+
+def cancel_common_symbols(size: SymbolicSize) -> SymbolicSize:
+    """Divide a size by the symbols that all its terms contain; assume that no symbol is 0."""
+    shared = [factor for factor in _common_factors(size)[0].elements() if isinstance(factor, str)]
+    rest = exact_quotient(size, sum_of_terms({tuple(shared): 1}))
+    return rest if isinstance(rest, SymbolicSize) else size
+
+
+def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
+    """Return `left / right`, rounded up; None if unknown or if the divisor may be negative."""
+    if not is_positive_or_zero(right):
+        return None
+    return quotient(minus(plus(left, right), 1), right)
+
+
+def opaque_size(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
+    """Return a quotient, minimum or maximum as a size with one `SizeTerm`, without simplification.
+
+    Return None if the `SizeTerm` would contain too many symbols and other `SizeTerm`s.
+    """
+    weight = 1 + sum([_weight(part) for part in parts])
+    return SymbolicSize((((SizeTerm(kind, parts, weight),), 1),)) if weight <= _HEAVIEST else None
+
+
+def _weight(size: int | SymbolicSize) -> int:
+    """Return the number of symbols and `SizeTerm`s in a size, also in nested sizes."""
+    if isinstance(size, int):
+        return 0
+    factors = [factor for product, _ in size.terms for factor in product]
+    return sum([factor.weight if isinstance(factor, SizeTerm) else 1 for factor in factors])
+
+
+# ---- Comparison ---------------------------------------------------------------------------------
+
+
+Bounds = tuple[int | None, int | None]
+"""A lower and an upper bound of a size; each is None if it is unknown."""
+
+
+def lower_bound(size: int | SymbolicSize) -> int | None:
+    """Return a lower bound of a size; None if unknown."""
+    return _bounds(size)[0]
+
+
+def upper_bound(size: int | SymbolicSize) -> int | None:
+    """Return an upper bound of a size; None if unknown."""
+    return _bounds(size)[1]
+
+
+def _bounds(size: int | SymbolicSize) -> Bounds:
+    """Return a lower and an upper bound of a size, in one walk over its terms."""
+    if isinstance(size, int):
+        return size, size
+    lower: int | None = 0
+    upper: int | None = 0
+    for product, coefficient in size.terms:
+        low, high = 1, 1  # type: int, int | None
+        for factor in product:
+            least, most = _factor_bounds(factor)
+            if least is None or least < 0:
+                return None, None
+            low, high = low * least, None if high is None or most is None else high * most
+        first, last = (low, high) if coefficient > 0 else (high, low)
+        lower = None if lower is None or first is None else lower + coefficient * first
+        upper = None if upper is None or last is None else upper + coefficient * last
+    return lower, upper
+
+
+def _factor_bounds(factor: Factor) -> Bounds:
+    """Return the bounds of a factor."""
+    if isinstance(factor, str):
+        return 0, None
+    bounds = [_bounds(part) for part in factor.parts]
+    known_lows = [low for low, _ in bounds if low is not None]
+    known_highs = [high for _, high in bounds if high is not None]
+    if factor.kind == "min":
+        all_known = len(known_lows) == len(bounds)
+        return min(known_lows) if all_known else None, min(known_highs, default=None)
+    if factor.kind == "max":
+        all_known = len(known_highs) == len(bounds)
+        return max(known_lows, default=None), max(known_highs) if all_known else None
+    low, high = bounds[0]
+    least = bounds[1][0]
+    if isinstance(factor.parts[1], int):
+        by = factor.parts[1]
+        return None if low is None else low // by, None if high is None else high // by
+    positive = low is not None and low >= 0 and least is not None and least >= 0
+    return 0 if positive else None, high if positive else None
+
+
+def is_positive_or_zero(size: Extent) -> bool:
+    """Whether a size is certainly at least 0 if all its symbols are at least 0."""
+    low = None if size is None else lower_bound(size)
+    return low is not None and low >= 0
+
+
+def is_positive(size: Extent) -> bool:
+    """Whether a size is certainly greater than 0 if all its symbols are greater than 0."""
+    least = substitute(size, lambda name: symbol_plus(name, 1))
+    low = None if least is None else lower_bound(least)
+    return low is not None and low > 0
+
+
+def minimum_of(left: Extent, right: Extent) -> Extent:
+    """Return the minimum of two sizes; a `min` term if symbols decide which size is smaller."""
+    return _extreme("min", left, right)
+
+
+def maximum_of(left: Extent, right: Extent) -> Extent:
+    """Return the maximum of two sizes; a `max` term if symbols decide which size is larger."""
+    return _extreme("max", left, right)
+
+
+def _extreme(kind: str, left: Extent, right: Extent) -> Extent:
+    if left is None or right is None:
+        return None
+    if is_positive_or_zero(minus(left, right)):
+        return right if kind == "min" else left
+    if is_positive_or_zero(minus(right, left)):
+        return left if kind == "min" else right
+    parts = list(dict.fromkeys((*_parts(kind, left), *_parts(kind, right))))
+    if len(parts) > MAX_TERMS:
+        return None
+    numbers = [part for part in parts if isinstance(part, int)]
+    others = sorted([part for part in parts if not isinstance(part, int)], key=text)
+    if numbers:
+        others = [min(numbers) if kind == "min" else max(numbers), *others]  # type: ignore[list-item]
+    return opaque_size(kind, tuple(others))
+
+
+def _parts(kind: str, size: int | SymbolicSize) -> tuple[int | SymbolicSize, ...]:
+    term = None if isinstance(size, int) else sole_factor(size)
+    return term.parts if isinstance(term, SizeTerm) and term.kind == kind else (size,)
+
+
+def sole_factor(size: SymbolicSize) -> Factor | None:
+    """Return the factor of a size that is a single factor; None for other sizes.
+
+    `N` and `min(N, 4)` are single factors; `2*N`, `N*M` and `N + 1` are not.
+    """
+    ((first, coefficient), *others) = size.terms
+    return first[0] if not others and coefficient == 1 and len(first) == 1 else None
+
+
+# ---- Replacement --------------------------------------------------------------------------------
+
+
+def substitute(size: Extent, value: Callable[[str], Extent]) -> Extent:
+    """Replace each symbol of a size by `value(symbol)`."""
+    if not isinstance(size, SymbolicSize):
+        return size
+    result: Extent = 0
+    for product, coefficient in size.terms:
+        part: Extent = coefficient
+        for factor in product:
+            part = times(part, _substitute_in_factor(factor, value))
+        result = plus(result, part)
+    return result
+
+
+def _substitute_in_factor(factor: Factor, value: Callable[[str], Extent]) -> Extent:
+    if isinstance(factor, str):
+        return value(factor)
+    first, *rest = [substitute(part, value) for part in factor.parts]
+    for other in rest:
+        if factor.kind == "//":
+            first = quotient(first, other)
+        else:
+            first = _extreme(factor.kind, first, other)
+    return first

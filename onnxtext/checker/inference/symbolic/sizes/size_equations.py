@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solve equations between symbolic dimensions such as `N` and `N + 2`, or `4*N` and 8.
+
+Equations join symbols into groups: a union-find whose links store differences, as in `N = M + 2`. A
+group may be restricted to one number. If a dimension is broadcast against a number such as 8, its
+group is restricted to two numbers: 1 and 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+    Extent,
+    SymbolicSize,
+    minus,
+    symbol_plus,
+    symbols,
+    terms_of,
+    text,
+)
+from onnxtext.checker.inference.symbolic.sizes.quotients import cancel_common_symbols, substitute
+
+Extents = tuple[Extent, ...]
+"""A shape whose rank is known."""
+_Shifted = tuple[str, int]
+"""A symbol plus a number: `("N", 2)` for `N + 2`."""
+
+
+class SizeConflict(NamedTuple):
+    """A contradiction between two restrictions of a symbol's size.
+
+    Attributes:
+        name: the symbol.
+        sizes: the two contradictory sizes as text: `4`, `1 or 5`.
+        places: for each of the two sizes, the place in the model that requires it.
+        joined: the places of the equations that connect the symbol to the representative of its
+            group.
+    """
+
+    name: str
+    sizes: tuple[str, str]
+    places: tuple[Place, Place]
+    joined: tuple[Place, ...]
+
+
+class SizeRestriction(NamedTuple):
+    """The restriction of a symbol to one size, or to two sizes because it is broadcast.
+
+    Attributes:
+        numbers: the one or two sizes, in ascending order.
+        place: the place in the model that restricts the symbol.
+        joined: the places of the equations that connect the symbol to the representative of its
+            group, for which the restriction is stored.
+    """
+
+    numbers: tuple[int, ...]
+    place: Place
+    joined: tuple[Place, ...]
+
+
+class ShapeMismatch(NamedTuple):
+    """A node that does not accept the shapes or values of its inputs.
+
+    Attributes:
+        node: the node.
+        message: describes the mismatch; `{0}` stands for the node's first input.
+        shapes: the shapes of the node's inputs; None where unknown.
+        certain: whether the specification forbids the inputs, and the node runs whenever the model
+            runs because it is in no nested graph.
+    """
+
+    node: Node
+    message: str
+    shapes: tuple[Extents | None, ...]
+    certain: bool
+
+
+class ShapeContradiction(NamedTuple):
+    """A contradiction between the declared and the computed shape of a node's output.
+
+    Attributes:
+        node: the node that computes the output.
+        output: the 0-based index of the output.
+        declared: the declared shape of the output.
+        computed: the computed shape of the output.
+    """
+
+    node: Node
+    output: int
+    declared: Extents
+    computed: Extents
+
+
+class PassedShape(NamedTuple):
+    """A contradiction between the declared shape of a function input and the shape in a call.
+
+    Attributes:
+        value: the input of the function.
+        declared: the declared shape of the input.
+        passed: the shape of the value that the call passes.
+    """
+
+    value: ValueInfo
+    declared: Extents
+    passed: Extents
+
+
+class _Link(NamedTuple):
+    """The equation `symbol = other + plus`, stored by symbol, and the place that requires it."""
+
+    other: str
+    plus: int
+    place: Place
+
+
+class _Choice(NamedTuple):
+    """The numbers that a symbol can be, after all restrictions so far.
+
+    Attributes:
+        numbers: the possible numbers.
+        place: the place in the model that requires the latest restriction.
+        exact: whether the latest restriction alone allows only one number.
+    """
+
+    numbers: frozenset[int]
+    place: Place
+    exact: bool
+
+
+class SizeEquations:
+    """The equations between the symbols of a graph, including those from its outer graphs.
+
+    A branch of an `If` may run only for some sizes. Therefore, the equations of a nested graph are
+    kept separate: they do not change the equations of its outer graphs.
+
+    Attributes:
+        conflicts: the contradictory restrictions, at most one for each group of symbols.
+        mismatches: the nodes that do not accept their inputs, and the wrong declarations.
+        learned: the number of equations and restrictions that this graph has added.
+    """
+
+    def __init__(self, outer: SizeEquations | None = None) -> None:
+        self.conflicts: list[SizeConflict] = outer.conflicts if outer is not None else []
+        self.mismatches: list[ShapeMismatch | ShapeContradiction | PassedShape]
+        self.mismatches = outer.mismatches if outer is not None else []
+        self.learned = 0
+        self._outer = outer
+        self._links: dict[str, _Link] = {}
+        self._weights: dict[str, int] = {}
+        self._choices: dict[str, _Choice] = {}
+        self._reported: set[str] = outer._reported if outer is not None else set()
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """A key that changes with each new equation or restriction, in this or an outer graph."""
+        outer = self._outer.state if self._outer is not None else ()
+        return (*outer, id(self), self.learned) if self.learned else outer
+
+    def number(self, extent: Extent) -> int | None:
+        """Return the number that a dimension must be; None if several numbers are possible."""
+        if not isinstance(extent, SymbolicSize):
+            return extent
+        if not self._choices and self._outer is None:
+            return None
+        shifted = extent.shifted
+        if shifted is not None:
+            root_size = self._number(shifted[0])
+            return None if root_size is None else root_size + shifted[1]
+        found = self.resolved(extent)
+        return found if isinstance(found, int) else None
+
+    def _number(self, name: str) -> int | None:
+        root, offset, _ = self.representative(name)
+        choice = self._choice(root)
+        if choice is None or len(choice.numbers) != 1:
+            return None
+        return next(iter(choice.numbers)) + offset
+
+    def forced(self, name: str) -> SizeRestriction | None:
+        """Return the restriction of a symbol to one or two numbers.
+
+        Return None if the symbol is not restricted, or if it has a conflict. Also return None if
+        the symbol must be one number only because of several restrictions together.
+        """
+        root, offset, joined = self.representative(name)
+        choice = self._choice(root)
+        if choice is None or root in self._reported:
+            return None
+        numbers = tuple(sorted([number + offset for number in choice.numbers]))
+        if len(numbers) == 1 and not choice.exact:
+            return None
+        return SizeRestriction(numbers, choice.place, joined)
+
+    def representative(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
+        """Find the representative of the group that equations connect a symbol to.
+
+        Returns:
+            A triple (representative, difference, places). The symbol equals `representative +
+            difference`; `places` are the places in the model that require the equations.
+        """
+        total = 0
+        places: list[Place] = []
+        if self._outer is not None:
+            name, total, outer_places = self._outer.representative(name)
+            places += outer_places
+        while name in self._links:
+            name, offset, place = self._links[name]
+            total += offset
+            places.append(place)
+        return name, total, tuple(places)
+
+    def root(self, extent: Extent) -> Extent:
+        """Replace each symbol of a dimension by its `representative`, plus the difference to it."""
+        if not isinstance(extent, SymbolicSize) or (not self._links and self._outer is None):
+            return extent
+        return substitute(extent, self._representative)
+
+    def resolved(self, extent: Extent) -> Extent:
+        """Replace each symbol of a dimension by its number, or as `root` does if it is unknown."""
+
+        def value(name: str) -> Extent:
+            size = self._number(name)
+            return self._representative(name) if size is None else size
+
+        return substitute(extent, value)
+
+    def _representative(self, name: str) -> Extent:
+        root, offset, _ = self.representative(name)
+        return symbol_plus(root, offset)
+
+    def reject(
+        self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
+    ) -> None:
+        """Record that a node does not accept its inputs; see `ShapeMismatch` for the arguments."""
+        certain = certain and self._outer is None
+        self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain))
+
+    def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
+        """Record that the declared shape of output `index` contradicts its computed shape."""
+        self.mismatches.append(ShapeContradiction(node, index, declared, computed))
+
+    def equal(self, left: Extent, right: Extent, place: Place) -> None:
+        """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
+
+        The equation has an effect only if both dimensions are known, and if it determines the size
+        of a symbol or the difference between two symbols.
+        """
+        if left is right or left is None or right is None or left == right:
+            return
+        first = left.shifted if isinstance(left, SymbolicSize) else None
+        second = right.shifted if isinstance(right, SymbolicSize) else None
+        if first is not None and second is not None:
+            self._join(first, second, place)
+        elif first is not None and isinstance(right, int):
+            self._restrict(first, {right}, place)
+        elif second is not None and isinstance(left, int):
+            self._restrict(second, {left}, place)
+        else:
+            zero = minus(self.root(left), self.root(right))
+            if len(symbols(zero)) > 1:
+                zero = self.resolved(zero)
+            self._solve(zero, place)
+
+    def _solve(self, zero: Extent, place: Place) -> None:
+        """Add the equation `zero = 0` if it gives the size of a symbol, or relates two symbols."""
+        if not isinstance(zero, SymbolicSize):
+            return
+        terms = terms_of(cancel_common_symbols(zero))
+        constant = terms.pop((), 0)
+        if not all(isinstance(factor, str) for product in terms for factor in product):
+            return
+        if len(terms) == 1:
+            ((product, factor),) = terms.items()
+            rest, size = -constant % factor, -constant // factor
+            if not rest and (len(product) == 1 or size == 1):
+                for name in dict.fromkeys(product):
+                    self._restrict((str(name), 0), {size}, place)
+        elif len(terms) == 2:
+            (one, first), (other, second) = terms.items()
+            if len(one) == len(other) == 1 and first == -second and not constant % first:
+                self._join((str(one[0]), constant // first), (str(other[0]), 0), place)
+
+    def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
+        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
+
+        This has an effect only if the dimension is a symbol, or a symbol plus a number.
+        """
+        if extent.shifted is not None:
+            self._restrict(extent.shifted, {1, size}, place)
+
+    def _choice(self, root: str) -> _Choice | None:
+        cached = self._choices.get(root)
+        if cached is None and self._outer is not None:
+            return self._outer._choice(root)
+        return cached
+
+    def _weight(self, root: str) -> int:
+        """Return the number of symbols in a group."""
+        cached = self._weights.get(root)
+        if cached is None:
+            return self._outer._weight(root) if self._outer is not None else 1
+        return cached
+
+    def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
+        """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
+        first, left_offset, joined = self.representative(left[0])
+        second, right_offset, _ = self.representative(right[0])
+        difference = right[1] + right_offset - left[1] - left_offset  # first = second + difference
+        if first == second:
+            if difference and first not in self._reported:
+                self._reported.add(first)
+                sizes = _spell_shifted(*left), _spell_shifted(*right)
+                self.conflicts.append(SizeConflict(left[0], sizes, (place, place), joined))
+            return
+        if self._weight(first) > self._weight(second):  # keeps chains of links short
+            first, second, difference = second, first, -difference
+        self._weights[second] = self._weight(second) + self._weight(first)
+        choice = self._choice(first)
+        self._links[first] = _Link(second, difference, place)
+        self.learned += 1
+        if choice is not None:
+            numbers = {number - difference for number in choice.numbers}
+            self._restrict((second, 0), numbers, choice.place, reported_as=left[0])
+
+    def _restrict(
+        self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
+    ) -> None:
+        """Restrict a size to some numbers; record a conflict if none of the numbers is possible.
+
+        `reported_as` is the symbol that the conflict names; by default the symbol of the size.
+        """
+        root, root_offset, joined = self.representative(extent[0])
+        offset = root_offset + extent[1]
+        allowed = frozenset(number - offset for number in numbers)
+        choice = self._choice(root)
+        left = allowed if choice is None else allowed & choice.numbers
+        if left:
+            if choice is None or left != choice.numbers:
+                self._choices[root] = _Choice(left, place, len(allowed) == 1)
+                self.learned += 1
+            return
+        if choice is None or root in self._reported:
+            return
+        self._reported.add(root)
+        before = frozenset(number + root_offset for number in choice.numbers)
+        remaining = frozenset(number + root_offset for number in allowed)
+        texts = _words(before), _words(remaining)
+        name = reported_as or extent[0]
+        self.conflicts.append(SizeConflict(name, texts, (choice.place, place), joined))
+
+
+def _words(numbers: frozenset[int]) -> str:
+    return " or ".join(map(str, sorted(numbers)))
+
+
+def _spell_shifted(name: str, offset: int) -> str:
+    return text(symbol_plus(base_symbol(name), offset))
+
+
+def base_symbol(name: str) -> str:
+    """Return the name of a symbol without the suffix that it has in a loop body or function."""
+    return name.partition("\0")[0]

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trace how a symbolic size reaches a node that restricts it."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from onnxtext.ast.model import Node
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.symbolic.sizes.polynomials import product_of, symbol_plus, symbols
+from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient, substitute
+from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
+
+_MAX_VISITED = 100_000
+"""Maximum number of values that all searches of one `SymbolTrace` visit together."""
+
+
+class SymbolTrace:
+    """Finds the values that carry a symbol from an input of the main graph to a node.
+
+    Attributes:
+        shapes: the symbolic shapes of the values of the main graph.
+    """
+
+    def __init__(self, main: Scope, shapes: SymbolicShapes) -> None:
+        self.shapes = shapes
+        self._main = main
+        self._indexes: dict[int, int] | None = None
+        self._budget = _MAX_VISITED
+
+    def shape(self, name: str) -> SymbolicShape:
+        """Return the shape of a value of the main graph; None if unknown."""
+        environment = self.shapes.main
+        return None if environment is None else environment.find(name)
+
+    def holds(self, name: str, symbol: str) -> bool:
+        """Whether a value's shape contains a symbol, or another one that equations relate to it."""
+        root = symbols(self.shapes.sizes.root(symbol_plus(symbol)))
+        return any(
+            not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
+            for extent in self.shape(name) or ()
+        )
+
+    def is_in_main(self, node: Node) -> bool:
+        """Whether a node is in the main graph, outside of nested graphs and function bodies."""
+        if self._indexes is None:
+            self._indexes = {id(each): index for index, each in enumerate(self._main.nodes)}
+        return id(node) in self._indexes
+
+    def chain(self, place: Place, symbol: str) -> list[str]:
+        """Return the names of the values that carry a symbol into a node of the main graph.
+
+        The first value is an input or initializer of the graph, the last value is an input of the
+        node. The list is empty if no chain is found.
+
+        Args:
+            place: a place in the node.
+            symbol: the symbol.
+        """
+        node, main = place.item, self._main
+        if not isinstance(node, Node) or not self.is_in_main(node):
+            return []
+        before: dict[str, str] = {name: "" for name in node.inputs if name}
+        queue = deque(before)
+        while queue and self._budget > 0:
+            self._budget -= 1
+            name = queue.popleft()
+            if not self.holds(name, symbol):
+                continue
+            position = main.position.get(name)
+            if position == GIVEN:
+                result = [name]
+                while before[result[-1]]:
+                    result.append(before[result[-1]])
+                return result
+            for source in main.nodes[position].inputs if position is not None else ():
+                if source and source not in before:
+                    before[source] = name
+                    queue.append(source)
+        return []
+
+    def follows_from_inputs(self, place: Place, symbol: str) -> bool:
+        """Whether the node at `place` equates a symbol with sizes that depend on no constant.
+
+        Sizes without constants follow from the types of the main graph's inputs alone.
+        """
+        node = place.item
+        if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
+            return False
+        others = [name for name in node.inputs if name and not self.holds(name, symbol)]
+        others = others or [name for name in node.inputs if name]
+        return len(node.inputs) > 1 and not any(map(self._uses_constants, others))
+
+    def _uses_constants(self, name: str) -> bool:
+        """Whether a value may depend on an initializer, or on a node without inputs."""
+        main = self._main
+        inputs = {value.name for value in main.inputs}
+        seen, queue = {name}, deque([name])
+        while queue:
+            self._budget -= 1
+            position = main.position.get(queue[0])
+            if (
+                self._budget < 0
+                or position is None
+                or (position == GIVEN and queue[0] not in inputs)
+            ):
+                return True
+            queue.popleft()
+            node = main.nodes[position] if position != GIVEN else None
+            if node is not None and not node.inputs:
+                return True
+            for source in node.inputs if node is not None else ():
+                if source and source not in seen:
+                    seen.add(source)
+                    queue.append(source)
+        return False
+
+    # ---- Constant shapes ------------------------------------------------------------------
+
+    def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
+        """Find the number in the constant shape of a `Reshape` that restricts a symbol to one size.
+
+        Args:
+            place: the place in the model that restricts the symbol to one size.
+            symbol: the symbol.
+            number: the only size that the symbol may have.
+
+        Returns:
+            A pair (index, replacement): the 0-based index of the number in the shape, and `0` or
+            `-1`, which allows other sizes of the symbol. None if no number restricts the symbol.
+        """
+        node, environment = place.item, self.shapes.main
+        if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
+            return None
+        if len(node.inputs) != 2 or not self.is_in_main(node):
+            return None
+        shape, value = self.shape(node.inputs[0]), environment.value(node.inputs[1])
+        numbers = value.numbers() if value is not None else None
+        if shape is None or numbers is None or min(numbers, default=0) < 1:
+            return None
+        literals: list[tuple[int, str]] = []
+        copies = not any(a.name == "allowzero" and a.value for a in node.attributes)
+        for index, size in enumerate(numbers):
+            others = (*numbers[:index], *numbers[index + 1 :])
+            needed = exact_quotient(product_of(shape), product_of(others))
+            if symbols(needed) == {symbol} and substitute(needed, lambda _: number) == size:
+                if copies and index < len(shape) and shape[index] == needed:
+                    return index, "0"
+                # Prefer the number at the position of the symbol itself.
+                literals.insert(
+                    0 if needed == symbol_plus(symbol) else len(literals), (index, "-1")
+                )
+        return literals[0] if literals else None
+
+    def number(self, name: str, index: int) -> int | None:
+        """Return the element at a 0-based index of a small integer list; None if unknown."""
+        value = self.shapes.main.value(name) if self.shapes.main is not None else None
+        numbers = value.numbers() if value is not None else None
+        return numbers[index] if numbers is not None else None
+
+    def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
+        """Return the place in the model that stores a constant, as `item` and `part` of a `Place`.
+
+        Return None if a node other than `Constant` computes the value.
+        """
+        position = self._main.position.get(name)
+        if position == GIVEN:
+            return self._main.given[name], ()
+        node = self._main.nodes[position] if position is not None else None
+        if node is None or node.op_type != "Constant" or len(node.attributes) != 1:
+            return None
+        return node, ("attributes", 0)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for the constructs of the language."""

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for tensor data: blobs, extra brackets, and elements that are not numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.source import Span
+from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    innermost_bracket,
+)
+
+_BLOB = re.compile(
+    r"(?P<word>[Bb][Ll][Oo][Bb]|[A-Za-z]{3,5}(?=[ \t]*\"))(?P<blank>[ \t]*)(?P<open>\"?)"
+    r"(?P<digest>[0-9A-Fa-f]{8,64})(?P<close>\"?)(?![\w\"])"
+)
+_WRONG_BLOB = re.compile(r'blob[ \t]*("[^"\n]*")')
+_MAX_LIST_LENGTH = 4000
+_ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
+_LOOK_LIKE = str.maketrans("oOlI", "0011")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+_LIKE_NUMBER = re.compile(r"-?\w+(?:\.\w*)?(?:(?<=[eE])[-+]\w+)?")
+_QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
+_DATA_TYPES = frozenset(("TYPE", "PRIM"))
+
+
+def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a misspelled blob: `blob "af55…"`, `blob"AF55…"`, `bolb"…"`, `blob"af55…`."""
+    if not context.done or ("node" in context.rules and not in_attributes(context)):
+        return
+    match = _BLOB.match(context.text, context.done[-1].at)
+    if match is None:
+        yield from _wrong_digits(context)
+    if match is None or match.end() < context.at:
+        return
+    word, digest = match["word"], match["digest"]
+    alike = sorted(word.lower()) == sorted("blob") or nearest_name(word, ["blob"])
+    if not alike or word == "file":
+        return
+    span, written = Span(*match.span()), f'blob"{digest.lower()}"'
+    safety: Applicability = "safe"
+    if word != "blob":
+        message = f"expected `blob`, found `{word}`"
+        safety = "unsafe"
+    elif not match["open"] and not match["close"]:
+        message = "the quotes of this blob are missing"
+    elif not match["open"]:
+        message = "the opening quote of this blob is missing"
+    elif not match["close"]:
+        message = "the closing quote of this blob is missing"
+    elif match["blank"]:
+        message = "a blob cannot have a blank before its string"
+    else:
+        message = "the digits of a blob must be lower-case"
+    title = f"write `{written}`"[:60]
+    edits = (Edit(span, written),)
+    yield Diagnosis("syntax-error", message, span, edits, title, safety, min_tokens=1)
+
+
+def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a blob whose string is no digest: `blob"af55zzzz"`."""
+    match = _WRONG_BLOB.match(context.text, context.done[-1].at)
+    if match is not None and match.end() > context.at:
+        span, message = Span(*match.span(1)), "a blob needs 8 to 64 lower-case hexadecimal digits"
+        edits = (Edit(Span(*match.span()), f'blob"{"0" * 32}"'),)
+        help = "copy the digits from the section `resources`, or from the text that has the blob"
+        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+
+
+def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an extra `]` after a list, or the missing `[` of a row: `float[2] w = [1, 2]],`."""
+    done, token = context.done, context.token
+    if token != "]" or len(done) < 3 or context.text[context.at - 1] != "]":
+        return
+    index = innermost_bracket(done)
+    if index is not None and done[index] == "[":
+        return
+    type = next((item for item in reversed(done[-4:-1]) if context.name(item) == "TYPE"), None)
+    # In `float[1, 2] w = [1, 2]]`, the first `[` may be missing.
+    if done[-1].startswith("[") and type is not None:
+        rank, depth = type.count(",") + 1, len(done[-1]) - len(done[-1].lstrip("["))
+        if depth < rank:
+            return
+        if (row := _ROW_WITHOUT_OPENER.search(context.text, done[-1].at, done[-1].end)) is not None:
+            span, message = Span(*row.span(1)), "the `[` of this row is missing"
+            edits = (Edit(Span(span.start, span.start), "["),)
+            yield Diagnosis(
+                "missing-bracket", message, span, edits, "add `[`", "unsafe", min_tokens=1
+            )
+            return
+        message = "this `]` closes no list"
+        edits = (Edit(token.span, ""),)
+        yield Diagnosis(
+            "syntax-error", message, token.span, edits, "remove `]`", "unsafe", min_tokens=1
+        )
+
+
+def type_of_list(context: ErrorContext) -> str:
+    """Return the type of the tensor whose elements the innermost list contains; "" if unknown."""
+    done = context.done
+    index = innermost_bracket(done)
+    while index and done[index] == "[" and done[index - 1] in {"[", ","}:  # a row
+        index = innermost_bracket(done[:index])
+    if not index:
+        return ""
+    before = done[max(index - 3, 0) : index]
+    return next((item for item in reversed(before) if context.name(item) in _DATA_TYPES), "")
+
+
+def booleans(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `True` and `TRUE` as elements of a tensor: `[TRUE, FALSE]`, `bool(True)`."""
+    token = context.token
+    if token is None or not _is_boolean(token) or token.islower():
+        return
+    alone = context.done[-1:] == ["="] and "value_info" in context.rules
+    if not type_of_list(context).startswith("bool") and not alone:
+        return
+    others = [other for other in context.ahead if _is_boolean(other)]
+    edits = tuple([Edit(other.span, other.lower()) for other in (token, *others)])
+    title = f"write `{token.lower()}`"
+    message = f"`{token}` is not a value"
+    yield Diagnosis("python-literal", message, token.span, edits, title, min_tokens=1)
+
+
+def _is_boolean(word: str) -> bool:
+    return word.lower() in {"true", "false"}
+
+
+def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose numbers in quotes: `float[2] w = [0, "1"]`, `bool[1] b = ["true"]`."""
+    token = context.token
+    type = type_of_list(context)
+    strings = [item for item in (*context.done[-2:], *context.rest) if item.startswith('"')]
+    if token is None or not type or type.startswith("string") or not strings:
+        return
+    start = innermost_bracket(context.done) or 0
+    limit = min(context.text.find("]", context.at), context.at + _MAX_LIST_LENGTH)
+    found = list(_QUOTED.finditer(context.text, context.done[start].at, max(limit, context.at)))
+    if not found or found[0].start() > context.at:
+        return
+    edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
+    message = f"the elements of a {type.partition('[')[0]} tensor must not be in quotes"
+    yield Diagnosis(
+        "syntax-error", message, edits[0].span, edits, "remove the quotes", "unsafe", min_tokens=1
+    )
+
+
+def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose letters in a number: `[0, 1, O]`, `0.l25`, `0x7g01`."""
+    token, done = context.token, context.done
+    negative = token is not None and token[0] == "-" and token[1:2].isalpha()
+    if token is None or not done or not (negative or context.name(token) == "WORD"):
+        return
+    index = innermost_bracket(done)
+    if index is None or done[index] not in {"[", "{"} or "INT" not in _near(context):
+        return
+    joined = done[-1].end == token.at and context.name(done[-1]) in {"INT", "FLOAT", "HEX"}
+    span = Span(done[-1].at if joined else token.at, token.end)
+    whole = _LIKE_NUMBER.match(context.text, span.start)
+    if whole is not None and _NUMBER.fullmatch(whole[0].translate(_LOOK_LIKE)):
+        span = Span(*whole.span())
+    written = context.text[slice(*span)]
+    message = f"`{written}` is not a number"
+    meant = written.translate(_LOOK_LIKE)
+    if _NUMBER.fullmatch(meant):
+        edits, title = (Edit(span, meant),), f"write `{meant}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    elif joined and token.isalpha() and context.name(done[-1]) != "HEX":
+        edits, title = (Edit(token.span, ""),), f"remove `{token}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    elif joined:
+        edits, help = (Edit(span, "0"),), "write a number; hexadecimal digits are 0-9 and a-f"
+        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+
+
+def _near(context: ErrorContext) -> set[str]:
+    """Return the terminals that are valid for the unexpected token or for the token before it."""
+    last = context.done[-1]
+    return set(context.expected()) | set(context.until(last.at).expected())

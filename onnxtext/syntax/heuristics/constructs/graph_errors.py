@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for graphs: names, signatures, brackets and unfinished headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from onnxtext.diagnostics import Applicability, Edit, Label
+from onnxtext.source import Span, line_start
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, unopened_bracket
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    innermost_bracket,
+    insert,
+    line_end,
+    replace,
+)
+
+MAX_HEADER_LENGTH = 4000
+"""Maximum number of characters of a header or block to inspect: a text may have many errors."""
+_JOINED_TYPE = re.compile(
+    r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
+)
+_MAX_TOKENS_BACK = 8
+_LONG = 8
+_FEW_CHARACTERS = 200
+"""Number of characters after an edit in which to count the remaining tokens."""
+
+
+def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a text without tokens."""
+    if context.token is not None or context.done or context.at > MAX_HEADER_LENGTH:
+        return
+    if context.lexer.tokens(context.text, 0, context.at):
+        return
+    state = "contains only comments" if context.text.strip() else "is empty"
+    offset = context.at if context.text.strip() else 0
+    message = f"the text {state}: a model needs at least a graph"
+    help = "write a graph, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
+    yield Diagnosis("syntax-error", message, Span(offset, offset), help=help)
+
+
+def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `= >` and `>=` in place of `=>`."""
+    if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
+        return
+    assert context.token is not None
+    following = context.ahead[0] if context.ahead else None
+    if following is not None and {context.token, following} == {"=", ">"}:
+        span = Span(context.at, following.end)
+        message = f"expected `=>`, found `{context.text[slice(*span)]}`"
+        yield Diagnosis(
+            "wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", min_tokens=1
+        )
+
+
+def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
+    if context.token is None:
+        return
+    cut_short = context.next_statement is not None
+    for token in context.nearby(0 if cut_short else _MAX_TOKENS_BACK):
+        if token not in OPENING | CLOSING:
+            continue
+        alike = OPENING if token in OPENING else CLOSING
+        others = (OPENING | CLOSING) - {token}
+        for other in sorted(others, key=lambda mark: (mark not in alike, mark)):
+            outcome = context.attempt(replace(token, other))
+            if outcome is None or not outcome.complete:
+                continue
+            start = outcome.resume
+            left = context.lexer.tokens(context.text, start, start + _FEW_CHARACTERS)
+            if outcome.count < min(4 if cut_short else _LONG, len(left)):
+                continue
+            message = f"expected `{other}`, found `{token}`"
+            edits = (replace(token, other),)
+            title = f"write `{other}` instead"
+            yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", min_tokens=1)
+            return
+
+
+def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list or block in brackets of the wrong kind, such as `g [float x] => (y) {…}`."""
+    if context.next_statement is not None and "node" in context.rules:
+        return  # the bracket may belong to the label of the next node
+    index = innermost_bracket(context.done)
+    for opener in (context.token, None if index is None else context.done[index]):
+        if opener is None or opener not in OPENING:
+            continue
+        tokens = context.lexer.tokens(context.text, opener.at, opener.at + MAX_HEADER_LENGTH)
+        end = closing_index(tokens) if tokens[:1] == [opener] else None
+        if end is None or tokens[end].at < context.at:
+            continue
+        for left in sorted(OPENING - {opener}):
+            right = CLOSER[left]
+            edits = [replace(opener, left), replace(tokens[end], right)]
+            outputs = tokens[end + 2 :] if tokens[end + 1 : end + 3] == ["=>", opener] else []
+            last = closing_index(outputs) if outputs else None
+            if last is not None:  # the outputs have the same brackets as the inputs
+                edits += [replace(outputs[0], left), replace(outputs[last], right)]
+            if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits):
+                continue
+            message = f"expected `{left}…{right}`, found `{opener}…{CLOSER[opener]}`"
+            others = (Label(tokens[end].span, "the closing bracket"),)
+            title = f"write `{left}…{right}`"
+            yield Diagnosis(
+                "wrong-mark",
+                message,
+                opener.span,
+                tuple(edits),
+                title,
+                "unsafe",
+                other_labels=others,
+                min_tokens=1,
+            )
+            return
+
+
+def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph without a name or without `=> (…)`."""
+    token = context.token
+    if token is None or "node" in context.rules:
+        return
+    expected = context.expected()
+    before = context.done[-1] if context.done else None
+    if token == "(" and "WORD" in expected and (before is None or before == ">"):
+        if context.is_certain([replace(token, "<")]):
+            return  # the brackets of the header are wrong
+        message = "the name of the graph or function is missing"
+        edits = (insert(context.at, "g "),)
+        title = "name it, such as `g`"
+        yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", min_tokens=6)
+    if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
+        if before == "=>" and context.is_certain([replace(token, "(")]):
+            return  # the brackets of the outputs are wrong
+        message = "the outputs of the graph are missing"
+        edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
+        help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+
+
+def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose inputs or outputs without parentheses: `g float x => (y)`, `g (x) -> float y {`."""
+    token, done, tokens = context.token, context.done, context.rest
+    if token is None or "node" in context.rules or not done:
+        return
+    arrow: tuple[Edit, ...] = ()
+    if context.text.startswith("->", context.at) and "_ARROW" in context.expected():
+        arrow = (Edit(Span(context.at, context.at + 2), "=>"),)
+        tokens = context.lexer.tokens(context.text, context.at + 2, context.line_limit)
+    last = "{" if arrow or done[-1] == "=>" else "=>"
+    end = next((index for index, value in enumerate(tokens) if value == last), 0)
+    values = tokens[:end]
+    if not values or not (arrow or done[-1] == "=>" or len(done) == 1) or "(" in values:
+        return
+    span = Span(values[0].at, values[-1].end)
+    edits = (*arrow, insert(span.start, "("), insert(span.end, ")"))
+    message = "the inputs and outputs of a graph must be in parentheses"
+    yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", "unsafe", min_tokens=2)
+
+
+def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose another mark for the `{` of a graph: `g (x) => (y):` and `g (x) => (y) begin`."""
+    token = context.token
+    if token is None or token not in {":", "begin", "do"} or context.ahead:
+        return
+    if context.done[-1:] in ([")"], [">"]) and "LBRACE" in context.expected():
+        message = f"expected `{{`, found `{token}`"
+        edits = (Edit(Span(context.done[-1].end, token.end), " {"),)
+        if context.is_certain(edits):  # in Python, no `}` follows
+            yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", "unsafe")
+
+
+def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an extra `}` after a graph's last node: the graph is closed on the next line."""
+    text, end = context.text, context.previous_end
+    line = text[line_start(text, end) : end]
+    if context.opened is not None:
+        return
+    yield from _indented_brace(context)
+    if context.token != "}" or context.done:
+        return
+    if not line.endswith("}") or line.count("}") <= line.count("{") or line.strip() == "}":
+        return
+    if begins_line(text, context.at):
+        message, edits = "unexpected `}`: it closes the graph", (replace(context.token, ""),)
+        span = Span(end - 1, end)
+        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
+
+
+def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an extra `}` on a line of its own among the nodes: it is indented like them."""
+    text, first = context.text, context.done[0] if context.done else context.token
+    if first is None or first == "<" or "function" not in context.rules:
+        return
+    end = context.until(first.at).previous_end
+    line = text[line_start(text, end) : end]
+    if line.strip() != "}" or line[0] not in " \t" or not begins_line(text, first.at):
+        return
+    span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
+    if first == "}":
+        edits = (replace(first, ""),)
+        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
+        return
+    close = text.find("\n}", first.at)  # the end of the graph
+    if close >= 0:
+        skip_to = line_end(text, close + 1) + 1
+        yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
+
+
+def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: the parser reads `function` as a name."""
+    tokens = context.lexer.tokens(context.text, context.line_start, context.line_limit)
+    if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
+        return
+    word = tokens[0]
+    if word in {"function", "def", "func", "graph", "model", "module"}:
+        message = f"`{word}` does not belong here"
+        title = f"remove `{word}`"
+        edits = (replace(word, ""),)
+        yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", min_tokens=1)
+        skip_to = context.line_end + 1
+        yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
+
+
+_DOTTED_NAME = re.compile(r"[\w.]+")
+_DOMAIN = re.compile(r"(?:\w+\.)+(?=\w+[ \t]*[(<])")
+
+
+def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a function whose name has a domain: `my.F (a) => (b) {…}`."""
+    done = context.done
+    if context.token != "." or not done or not {"graph", "function"} & context.rules:
+        return
+    match = _DOMAIN.match(context.text, done[-1].at) if done[-2:-1] in ([], [">"]) else None
+    name = None if match is None else _DOTTED_NAME.match(context.text, match.start())
+    if name is not None and "\n}" not in context.text[: context.at]:  # the main graph
+        span, message = Span(*name.span()), f"`{name[0]}` needs quotes to be a name"
+        edits = (Edit(span, f'"{name[0]}"'),)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=1)
+    if match is not None:
+        span = Span(*match.span())
+        message = "a function's name cannot contain its domain: write `domain: …` in the header"
+        edits, title = (Edit(span, ""),), f"remove `{match[0]}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a name of a graph with a blank or a colon: `my graph (x)`, `g: (x) => (y)`."""
+    done, token = context.done, context.token
+    if token is None or not done or context.ahead[:1] != ["("] or "node" in context.rules:
+        return
+    if context.name(done[-1]) != "WORD" or not {"graph", "function"} & context.rules:
+        return
+    if done[-1].at < context.line_start or done[-2:-1] not in ([], [">"], [")"]):
+        return
+    if token == ":":
+        message, edits = "unexpected `:` after the name of a graph", (replace(token, ""),)
+        yield Diagnosis("wrong-mark", message, token.span, edits, "remove `:`", min_tokens=4)
+    elif context.name(token) == "WORD" and token != done[-1]:
+        span = Span(done[-1].at, token.end)
+        written = context.text[slice(*span)]
+        message, edits = f"`{written}` needs quotes to be a name", (Edit(span, f'"{written}"'),)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=4)
+
+
+def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list without `[`: `strides = 1, 1]`, `float N, 2] x` and `floatN, 2] x`."""
+    rest = context.rest
+    size = unopened_bracket(rest)
+    if size is None or rest[size] != "]":
+        return
+    tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]
+    for before, token in reversed([*pairwise(tokens)]):
+        prefix = _JOINED_TYPE.match(before)
+        offset = token.at
+        if context.name(before) == "PRIM":
+            edit = Edit(Span(before.end, offset), "[")
+        elif before in {"=", ":"} and token != "]":
+            edit = insert(offset, "[")
+        elif prefix is not None and context.name(before) == "WORD":
+            offset = before.at + prefix.end()
+            edit = insert(offset, "[")
+        else:
+            continue
+        span = Span(offset, rest[size].end)
+        if context.text.find("\n", *span) >= 0:
+            return
+        others = [
+            replace(rest[size], bracket) for bracket in ("", *OPENING, *CLOSING)
+        ]  # as in `float[2]] x`
+        if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
+            return
+        message = "the `[` of this list is missing"
+        # In `x = -3]`, the `-` may take the place of the `[`.
+        index = innermost_bracket(context.done)
+        inside_list = index is not None and context.done[index] == "["
+        # In `axis = 0]`, the `]` may be too much.
+        single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
+        plain = context.text[offset] != "-" and not inside_list and not single
+        safety: Applicability = "safe" if plain else "unsafe"
+        yield Diagnosis(
+            "missing-bracket", message, span, (edit,), "add `[`", safety, min_tokens=size + 1
+        )

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for headers: wrong brackets, quoted keys, headers in a wrong place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span
+from onnxtext.syntax.actions.headers import (
+    FUNCTION_KEYS,
+    INTEGER_KEYS,
+    MODEL_KEYS,
+    STRING_KEYS,
+)
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    insert,
+    replace,
+)
+
+_MAX_HEADER_LENGTH = 4000
+"""Maximum number of characters of a header to inspect: a text may have many errors."""
+_MAX_KEY_LENGTH = 40
+"""Maximum number of characters from the beginning of a key to its list."""
+_KEYS = MODEL_KEYS | FUNCTION_KEYS
+_COLONS = frozenset((":", "=", ";"))
+"""The `:` after a key, and the characters that are written instead by mistake."""
+
+
+def _tokens(context: ErrorContext, offset: int) -> list[Token]:
+    """Return the tokens of a header that begins at an offset, and some tokens after the header."""
+    return context.lexer.tokens(context.text, offset, offset + _MAX_HEADER_LENGTH)
+
+
+def headers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an empty header `<>`, a header `(ir_version: 10)`, and a second header."""
+    token = context.token
+    if token == ">" and "header_entry" in context.rules and not context.done:
+        message = "the header is empty"
+        help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
+        span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
+        yield Diagnosis(
+            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, min_tokens=1
+        )
+        return
+    if token is None or token not in OPENING or "node" in context.rules:
+        return
+    before = context.text[context.previous_end - 1 : context.previous_end]
+    if before == "<":  # `<<`
+        return
+    tokens = _tokens(context, context.at)
+    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
+        return
+    end = closing_index(tokens)
+    if end is None:
+        return
+    span = Span(context.at, tokens[end].end)
+    if token == "<":
+        message = "the model already has a header"
+        help = "join all entries in one `<…>`"
+        if context.lexer.token(context.text, 0) not in ("<", token):
+            message = "the header of the model belongs before the graph"
+            help = "move it to the beginning of the text"
+        removed = (Edit(span, ""),)
+        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, min_tokens=1)
+    elif not context.done and before not in CLOSING:
+        edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
+        message = "a header must be in `<…>`"
+        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", min_tokens=1)
+
+
+def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header without `>` before the name of a graph or function."""
+    done, opened = context.done, context.opened
+    if context.token not in {"(", "<"} or len(done) != 1 or "header_entry" not in context.rules:
+        return
+    if opened is not None and context.text[slice(*opened)] == "<" and done[0] not in _KEYS:
+        end = len(context.text[: done[0].at].rstrip())
+        edits = (insert(done[0].at, ">\n"),)
+        others = (Label(opened, "this bracket is never closed"),)
+        yield Diagnosis(
+            "unclosed-bracket",
+            "expected `>` after the entries of the header",
+            Span(end - 1, end),
+            edits,
+            "add `>`",
+            "unsafe",
+            other_labels=others,
+            min_tokens=4,
+        )
+
+
+_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:[- ]\w+)+(?=[ \t]*:)")
+
+
+def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a key with hyphens or blanks: `opset-import: [21]`."""
+    first = context.done[-1] if context.done else context.token
+    match = None if first is None else _HYPHENATED.match(context.text, first.at)
+    key = "" if match is None else match[0].replace("-", "_").replace(" ", "_")
+    if match is not None and key in _KEYS:
+        message = f"`{match[0]}` is not a key"
+        edits = (Edit(Span(*match.span()), key),)
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{key}`", min_tokens=2)
+
+
+_POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
+
+
+def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a point in place of the comma after a header entry: `ir_version: 10.`."""
+    token = context.token
+    match = None if token is None else _POINT.match(context.text, token.at)
+    if match is not None and "header_entry" in context.rules:
+        span = Span(*match.span(1))
+        edits = (Edit(span, ","),)
+        yield Diagnosis(
+            "wrong-mark", "expected `,`, found `.`", span, edits, "write `,`", min_tokens=2
+        )
+
+
+def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
+    """Return edits that correct header entries, and the index of the token after the entries."""
+    edits: list[Edit] = []
+    index = 0
+    while (
+        tokens[index + 2 :] and tokens[index].strip('"') in _KEYS and tokens[index + 1] in _COLONS
+    ):
+        key, size = tokens[index], 1
+        if tokens[index + 2] in CLOSER:
+            size = 1 + (closing_index(tokens[index + 2 :]) or 0)
+        edits += [replace(key, key.strip('"'))] if key[0] == '"' else []
+        edits += [
+            Edit(Span(before.end, mark.end), ":")
+            for before, mark in pairwise(tokens[index : index + 2 + size])
+            if mark in _COLONS - {":"}
+        ]
+        index += 2 + size
+        after = tokens[index] if index < len(tokens) else ""
+        if after == ";":
+            edits.append(replace(tokens[index], ","))
+        elif after.strip('"') in _KEYS:
+            edits.append(insert(tokens[index - 1].end, ","))
+        index += after in {",", ";"}
+    return edits, index
+
+
+def entries(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose entries with quoted keys, as in JSON, and several entries with `=` or `;`."""
+    first = context.done[0] if context.done else context.token
+    if first is None or "header_entry" not in context.rules:
+        return
+    edits, _ = _entries(_tokens(context, first.at))
+    quoted = first[0] == '"'
+    token = first if quoted else context.token
+    if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
+        message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
+        key = first.strip('"')
+        title = f"write `{key}: …`" if len(edits) < 2 else f"write `{key}: …` and so on"
+        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, min_tokens=1)
+
+
+def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header without `<…>`, at the beginning of the text or before a function."""
+    done = context.done
+    if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
+        return
+    before = context.until(done[0].at).previous_end
+    after_graph = before < done[0].at and context.text[before - 1] == "}"
+    if not after_graph and context.lexer.tokens(context.text, 0, done[0].at):
+        return
+    tokens = _tokens(context, done[0].at)
+    edits, index = _entries(tokens)
+    if not index or tokens[index + 1 : index + 2] == ["{"]:  # protobuf text
+        return
+    edits.insert(0, insert(done[0].at, "<"))
+    if tokens[index : index + 1] != [">"]:
+        edits.append(insert(tokens[index - 1].end, ">"))
+    message = "a header must be in `<…>`"
+    yield Diagnosis(
+        "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", min_tokens=1
+    )
+
+
+def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header after the graph, such as `<ir_version: 10>`."""
+    done = context.done
+    if done[:1] != ["<"] or "ir_version" not in done:
+        return
+    if not context.text[: done[0].at].rstrip().endswith("}"):
+        return
+    end = closing_index(done)
+    skip_to = len(context.text) + 1
+    if end is not None and context.text.find("\n", done[end].end, context.at) >= 0:
+        skip_to = context.text.find("\n", done[end].end) + 1
+    yield Diagnosis(
+        "misplaced-section",
+        "the header of the model belongs before the graph",
+        Span(done[0].at, done[-1 if end is None else end].end),
+        help="move it to the beginning of the text",
+        skip_to=skip_to,
+    )
+
+
+def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list without `]` before another entry: `opset_import: [21,` and `domain: "d"`."""
+    opened, done = context.opened, context.done
+    if context.token != ":" or len(done) != 1 or done[0] not in _KEYS or opened is None:
+        return
+    start = done[0].at
+    if context.text[slice(*opened)] != "[" or not begins_line(context.text, start):
+        return
+    line = context.text[context.text.rfind("\n", 0, start) : start]
+    edits = (insert(start, f"],{line}"),)
+    message = "this bracket is never closed"
+    yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", min_tokens=1)
+
+
+_VERSION = re.compile(r"[vV](\d+)(?![\w.])")
+_WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
+_UNQUOTED_VALUE = re.compile(
+    r"[^\s\"\[\]{}<>,#]+(?:[ \t]+[^\s\"\[\]{}<>,#:]+)*(?=[ \t]*(?:,|>|\r?\n))"
+)
+_FIELDS = re.compile(r"[a-z]\w*(?:\.\w+)+")
+_FIELD = re.compile(r'"(\w+(?:\.\w+)+)"')
+_PAIR = re.compile(
+    r"""\(\s*["'](?P<domain>[\w.]*)["']\s*,\s*(?P<version>\d+)\s*\)"""
+    r"""|\{\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
+    r"""\s*["']?version["']?\s*[:=]\s*(?P<version2>\d+)\s*\}"""
+    r"""|(?P<string>"[\w.]*")(?P<comma>\s*,)\s*\d+"""
+)
+
+
+def point_in_integer(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a value that is no integer: `model_version: 3.0`, `ir_version: v10`."""
+    done, token = context.done, context.token
+    if token is None or done[-1:] != [":"]:
+        return
+    if done[0] in INTEGER_KEYS or "header_item" in context.rules:
+        version = _VERSION.match(context.text, token.at)
+        if version is not None:
+            span, message = Span(*version.span()), f"`{version[0]}` is not a number"
+            edits, title = (Edit(span, version[1]),), f"write `{version[1]}`"
+            yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=1)
+    if done[1:] != [":"] or done[0] not in INTEGER_KEYS:
+        return
+    match = _WHOLE.match(context.text, token.at)
+    if match is not None:
+        span, message = Span(*match.span()), f"the value of `{done[0]}` must be an integer"
+        edits, title = (Edit(span, match[1]),), f"write `{match[1]}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an unquoted string value in a header: `producer_name: pytorch`."""
+    done, token = context.done, context.token
+    if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
+        return
+    match = _UNQUOTED_VALUE.match(context.text, token.at)
+    if match is not None and "'" not in match[0]:
+        span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
+        edits, title = (Edit(span, f'"{match[0]}"'),), "quote it"
+        yield Diagnosis("unquoted-string", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `"", 21`."""
+    if "header_item" not in context.rules or context.token not in {"(", "{", ","}:
+        return
+    opened = context.opened
+    start = context.line_start if opened is None else opened.start
+    head = context.text[max(0, start - _MAX_KEY_LENGTH) : start].rstrip()
+    if not head.endswith(("opset_import:", "opset_import :")):
+        return
+    end = context.text.find("]", context.at)
+    edits = []
+    for match in _PAIR.finditer(context.text, start, max(end, start)):
+        if match["string"] is not None:
+            edits.append(Edit(Span(*match.span("comma")), ":"))
+        else:
+            domain = match["domain"] or match["domain2"] or ""
+            version = match["version"] or match["version2"]
+            edits.append(Edit(Span(*match.span()), f'"{domain}": {version}'))
+    if edits:
+        message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
+        span, title = context.token.span, "correct the imports"
+        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, min_tokens=1)
+
+
+def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`, not `[node.domain]`."""
+    done, token = context.done, context.token
+    names = None if token is None else _FIELDS.match(context.text, token.at)
+    if done == ["explicit", ":"] and names is not None:
+        span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
+        edits, title = (Edit(span, f"[{names[0]}]"),), f"write `[{names[0]}]`"[:60]
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
+        return
+    if _FIELD.fullmatch(done[0]):
+        edits = (replace(done[0], done[0].strip('"')),)
+        message = "the name of a field must not be in quotes"
+        yield Diagnosis(
+            "wrong-mark", message, done[0].span, edits, "remove the quotes", min_tokens=1
+        )

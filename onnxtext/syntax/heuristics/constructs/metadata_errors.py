@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for the heads of sections and of metadata blocks, and for metadata values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import SECTIONS, Span, line_start
+from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
+from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+    insert,
+    line_end,
+    replace,
+)
+
+_NEXT_LINE = 20
+"""Maximum number of characters between the name of a section and a `{` on the next line."""
+_WORD = rf'"?({"|".join(SECTIONS)})"?'
+_SECTION_COLON = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)\s*\{{")
+_WITHOUT_BRACES = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*(?P<colon>:?))[ \t\r]*(?:#[^\n]*)?$")
+_BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
+_CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
+KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
+"""Matches the key of a metadata entry, but not a part of a string."""
+_ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
+_ONE_STRING = re.compile(r'\[[ \t]*"([^"\\]*)"[ \t]*\]')
+_MAX_VALUE_LENGTH = 1000
+_FUNCTION = re.compile(r'(?:<[ \t]*\n?[ \t]*\w+[ \t]*:|[\w."]+[ \t]*[<(][^\n]*=>)')
+
+
+def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `metadata: {` and `"metadata": {`."""
+    limit = context.line_limit + _NEXT_LINE
+    match = _SECTION_COLON.match(context.text, context.line_start, limit)
+    if match is None or not match.start("head") <= context.at < match.end():
+        return
+    word, span = match[2], Span(*match.span("head"))
+    message = f"a section must begin with `{word} {{`"
+    edits, title = (Edit(span, word),), f"write `{word} {{`"
+    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
+
+
+def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a section without braces, as in YAML: `metadata:`, then indented lines."""
+    if "node" in context.rules:
+        return
+    text, line, done = context.text, context.line_start, context.done
+    if context.token is not None and done and done[0] in SECTIONS and done[0].at < line:
+        line = text.rfind("\n", 0, done[0].at) + 1  # `metadata`, then `key: …`
+    match = _WITHOUT_BRACES.match(text, line, line_end(text, line))
+    if (
+        match is None
+        or context.at < match.start("head")
+        or (line == context.line_start) != (match["colon"] != "")
+    ):
+        return
+    end, places = _end_of_lines(text, line)
+    word, span = match[2], Span(*match.span("head"))
+    edits = (Edit(span, f"{word} {{"), *places, insert(end, "\n}"))
+    message = f"a section must begin with `{word} {{`"
+    help = f"write `{word} {{`, and `}}` after the section"
+    yield Diagnosis("syntax-error", message, span, edits, help, "unsafe", min_tokens=0)
+    yield Diagnosis("syntax-error", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
+    """Return the end of the lines after the line at an offset that are indented deeper than it.
+
+    Also return the edits that write `{` and `}` around blocks such as `value x:` in these lines.
+    """
+    end = line_end(text, line)
+    limit = indentation(text, end)
+    edits: list[Edit] = []
+    blocks: list[int] = []  # the indentation of each open block
+    offset = end
+    while (start := text.find("\n", offset) + 1) and start < len(text):
+        offset = line_end(text, start)
+        if not text[start:offset].strip():
+            continue
+        indent = indentation(text, offset)
+        closed = [block for block in blocks if block >= indent]
+        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(closed)]
+        blocks = [block for block in blocks if block < indent]
+        if indent <= limit:
+            break
+        end = offset
+        head = _BLOCK_COLON.match(text, start, offset)
+        if head is not None:
+            blocks.append(indent)
+            edits.append(Edit(Span(head.end(1), head.end()), " {"))
+    else:
+        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(blocks)]
+    return end, edits
+
+
+def _block_without_braces(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
+    """Diagnose a metadata block without braces: `value x:`, then indented lines."""
+    text = context.text
+    line = text.rfind("\n", 0, kind.at) + 1
+    head = _BLOCK_COLON.match(text, line, line_end(text, line))
+    if head is None or context.at < head.end():
+        return
+    end, places = _end_of_lines(text, line)
+    written = f"{head[1].strip()} {{"
+    closing = insert(end, "\n" + " " * indentation(text, kind.at) + "}")
+    edits = (Edit(Span(head.end(1), head.end()), " {"), *places, closing)
+    message = f"a metadata block must begin with `{written}`"
+    title, span = f"write `{written}`, and `}}` after the block", Span(kind.at, head.end(1))
+    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the heads `value x: {`, `value(x) {` and `node [label {` of metadata blocks."""
+    token, done = context.token, context.done
+    if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
+        return
+    last = done[-1]
+    yield from _block_without_braces(context, done[0])
+    if token == "{" and last == ":":
+        message = "unexpected `:` before `{`"
+        edits = (replace(last, ""),)
+        yield Diagnosis("syntax-error", message, last.span, edits, "remove `:`", min_tokens=2)
+    elif token == "{" and done[-2:-1] == ["["] and context.name(last) in NAMES:
+        message = "expected `]` after the label"
+        edits = (insert(last.end, "]"),)
+        yield Diagnosis("unclosed-bracket", message, last.span, edits, "add `]`", min_tokens=2)
+    elif token == "(" and len(done) == 1:
+        match = _CALLED.match(context.text, last.end, context.line_limit)
+        if match is not None:
+            written = f"{last} {match[1].strip()}"
+            span = Span(last.at, match.end(1) + 1)
+            message = "the name of a metadata block must not be in brackets"
+            edits = (Edit(span, written),)
+            yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", min_tokens=2)
+
+
+def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose metadata values that are not strings: `k: v"`, `k: two words`, `k: [1, 2]`."""
+    if "metadata_item" not in context.rules:
+        return
+    match = _ENTRY.match(context.text, context.line_start, context.line_limit)
+    if match is None or not match.start("value") <= context.at < match.end("value"):
+        return
+    written = quoted_value(match["value"])
+    if written is None or match["value"] in BLOCKS or match.end() < context.line_end:
+        return
+    span = Span(*match.span("value"))
+    message = "the value of a metadata entry must be a string or `above`"
+    edits, title, help = (Edit(span, written),), f"write `{written}`"[:60], None
+    if '"' in written[1:-1]:  # it is unknown which quotes are right
+        title, help = "", 'write `"…"`'
+    yield Diagnosis(
+        "syntax-error",
+        message,
+        span,
+        edits,
+        title,
+        "unsafe",
+        help,
+        min_tokens=1,
+        replaces_errors=True,
+    )
+
+
+def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
+    """Return the span of the metadata value that begins at an offset, and the value as a string.
+
+    The value is the rest of the line. Return None if it cannot be a string that lacks its quotes.
+    """
+    start = line_start(text, offset)
+    match = _ENTRY.match(text, start, min(line_end(text, offset), start + _MAX_VALUE_LENGTH))
+    if match is None or match.start("value") != offset:
+        return None
+    written = quoted_value(match["value"])
+    return None if written is None else (Span(*match.span("value")), written)
+
+
+def quoted_value(value: str) -> str | None:
+    """Return a metadata value as a string; None if it begins with a quote or has a brace."""
+    if value[0] in "\"'" or "{" in value or "}" in value or len(value) > _MAX_VALUE_LENGTH:
+        return None
+    one = _ONE_STRING.fullmatch(value)
+    plain = one[1] if one else value.removesuffix('"') if value.count('"') == 1 else value
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def function_after_sections(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a function after a section."""
+    text = context.text
+    if context.token is None or not begins_line(text, context.at) or context.token in SECTIONS:
+        return
+    if text[context.previous_end - 1 : context.previous_end] != "}":
+        return
+    if _FUNCTION.match(text, context.at, line_end(text, context.at) + 200) is None:
+        return
+    expected = set(context.expected())
+    if not SECTION_TERMINALS & expected or "LESSTHAN" in expected or "WORD" in expected:
+        return
+    message = "the functions of a model belong before its sections"
+    help = "move it before the first section"
+    span = Span(context.at, context.at + len(context.token))
+    yield Diagnosis("misplaced-section", message, span, help=help, skip_to=len(text) + 1)

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for misplaced types, graphs, strings and prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace as replace_fields
+
+from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.source import SECTIONS, Span
+from onnxtext.suggestions import nearest_name
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.section_errors import no_section
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+    insert,
+    line_end,
+    replace,
+)
+from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
+
+_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
+_ATTRIBUTE_TYPES = frozenset(
+    ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
+)
+_HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
+_END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
+_GRAPH_AMONG_NODES = 3
+"""The edit cost of the diagnosis that a graph is among nodes.
+
+It is high: more often, a `}` is missing before the graph.
+"""
+_PROSE = re.compile(
+    r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
+)
+
+
+def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a statement that is only a triple-quoted string, like a docstring in Python."""
+    tokens = [*context.done, *context.rest]
+    if not tokens or not tokens[0].startswith('"""') or "header_entry" in context.rules:
+        return
+    if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
+        return
+    string = tokens[0]
+    span = string.span
+    message = "a string cannot be a statement"
+    help = 'write a comment, `# …`, or `@doc("…")` before the item it describes'
+    if _STATEMENT.search(string):  # the quotes are stray: they must not take statements with them
+        quotes, title = Span(string.at, string.at + 3), "remove the quotes"
+        opening, closing = Edit(quotes, ""), Edit(Span(span.end - 3, span.end), "")
+        for edits in ((opening,), (opening, closing)):
+            yield Diagnosis(
+                "lone-string", message, quotes, edits, title, "unsafe", replaces_errors=True
+            )
+        yield Diagnosis(
+            "lone-string", message, quotes, (Edit(span, ""),), help=help, min_tokens=1,
+            replaces_errors=True,
+        )  # fmt: skip
+        return
+    edit = Edit(span, _comment(context.text, string))
+    title = "write a comment" if edit.text else "remove it" if not string.strip('" \t\r\n') else ""
+    yield Diagnosis(
+        "lone-string", message, span, (edit,), title, "unsafe", help, min_tokens=1,
+        replaces_errors=True,
+    )  # fmt: skip
+
+
+_STATEMENT = re.compile(r"^[^\n#]*(?:[\w\"\])][ \t]*=|=>|[{}][ \t\r]*$)", re.MULTILINE)
+"""Finds a line that is probably a statement, not prose."""
+
+
+def _comment(text: str, string: Token) -> str:
+    """Return the lines of a triple-quoted string as comments; "" if other text is on its lines."""
+    words = string.strip('" \t\r\n')
+    alone = (
+        begins_line(text, string.at) and not text[string.end : line_end(text, string.end)].strip()
+    )
+    if not alone or not words:
+        return ""
+    indent = " " * indentation(text, string.at)
+    return f"\n{indent}".join([f"# {line.strip()}".rstrip() for line in words.split("\n")])
+
+
+def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose misplaced types: `x: float[N]`, `x float[N]`, `float x[3]`, `<int axis = 1>`."""
+    rest = context.rest
+    yield from _dimensions_first(context)
+    if context.token is None or not context.done:
+        return
+    name = context.done[-1]
+    before = context.done[-2] if len(context.done) > 1 else None
+    min_tokens = 1
+    if context.token == ":" and len(rest) > 1:
+        type = _type_at(context, rest[1:])
+        is_label = before == "]" and context.done[0] == "["
+        if (
+            not type
+            or not (is_label or before in {None, "(", ",", "<"})
+            or context.name(name) not in NAMES
+        ):
+            return
+        span = Span(name.at, type[0])
+        written = f"{type[1]} {name}"
+        message = "the type of a value belongs before its name"
+    elif before is not None and context.name(before) == "PRIM":
+        end = closing_index(rest) if context.token == "[" else 0
+        if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
+            return
+        if context.name(name) not in NAMES:
+            return
+        span = Span(before.at, rest[end].end)
+        written = f"{before}{context.text[context.at : span.end]} {name}"
+        message = "dimensions belong after the element type"
+    elif context.token == "=" and len(rest) > 1 and before in {None, ",", "<"}:
+        type = _type_at(context, rest[1:])
+        if not type or context.name(name) not in NAMES:
+            return
+        span = Span(name.at, type[0])
+        written = f"{type[1]} {name} ="
+        message = "the type of a value belongs before its name"
+    elif before is None and _is_value_type(context) and context.name(name) in NAMES:
+        span = Span(name.at, context.token.end)
+        written = f"{context.token} {name}"
+        message = "the type of a value belongs before its name"
+    elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
+        span = Span(name.at, context.token.end)
+        written = f"{context.token}: {name}"
+        message = "the type of an attribute belongs after its name"
+        min_tokens = 2
+    else:
+        return
+    title = f"write `{written}`"[:60]
+    default = context.lexer.token(context.text, span.end)
+    if context.token == ":" and default == "=" and "(" in _opening(context):
+        yield from _parameter_among_inputs(context, name, Span(span.start, span.end))
+    safety: Applicability = "unsafe" if context.token == ":" and default == "=" else "safe"
+    yield Diagnosis(
+        "misplaced-type",
+        message,
+        span,
+        (Edit(span, written),),
+        title,
+        safety,
+        min_tokens=min_tokens,
+    )
+
+
+def _opening(context: ErrorContext) -> str:
+    """Return the innermost bracket that is open at the start of the statement; "" if none is."""
+    return "" if context.opened is None else context.text[slice(*context.opened)]
+
+
+def _parameter_among_inputs(context: ErrorContext, name: Token, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose an attribute parameter among a function's inputs: `F (a, alpha: float = 0.1)`."""
+    if context.text.rfind("\n}", 0, span.start) < 0:
+        return  # among the inputs of the main graph, `alpha` is a value
+    message = "an attribute parameter of a function belongs in `<…>`"
+    help = f"write `<{context.text[slice(*span)]} = …>` after the name of the function"
+    edits = (Edit(span, f"float {name}"),)
+    yield Diagnosis("misplaced-type", message, span, edits, help=help, min_tokens=1)
+
+
+def _is_value_type(context: ErrorContext) -> bool:
+    """Whether the unexpected token is the type of a value, at the end of its declaration."""
+    token = context.token
+    if context.name(token) not in {"TYPE", "PRIM"} or "value_info" not in context.rules:
+        return False
+    return not context.ahead or context.ahead[0] in {",", ")", ">", "="}
+
+
+def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose dimensions before their element type: `[N, 3]float x`."""
+    rest = context.rest
+    end = closing_index(rest) if context.token == "[" else 0
+    if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
+        return
+    type = rest[end + 1] if end + 1 < len(rest) else None
+    if type is not None and (context.name(type) == "PRIM" or type in ALIASES):
+        span = Span(context.at, type.end)
+        written = f"{ALIASES.get(type, type)}{context.text[context.at : rest[end].end]}"
+        message = "dimensions belong after the element type"
+        edits = (Edit(span, written),)
+        yield Diagnosis(
+            "misplaced-type", message, span, edits, f"write `{written}`"[:60], min_tokens=1
+        )
+
+
+def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
+    """Return the end and the text of the type at the start of some tokens; None if there is none.
+
+    Types of other languages are translated.
+    """
+    first = tokens[0]
+    match = TENSOR_TYPE.match(context.text, first.at)
+    if match is not None:
+        return match.end(), translated_type(match)
+    stop = first.end
+    if context.name(first) in _TYPES:
+        if tokens[1:2] == ["("]:
+            end = closing_index(tokens[1:])
+            if end is None:
+                return None
+            stop = tokens[1 + end].end
+        return stop, context.text[first.at : stop]
+    if first not in ALIASES:
+        return None
+    end = closing_index(tokens[1:]) if tokens[1:2] == ["["] else None
+    if end is not None:
+        stop = tokens[1 + end].end
+    elif tokens[1:] and context.name(tokens[1]) == "NUMBERS":
+        stop = tokens[1].end
+    return stop, ALIASES[first] + context.text[first.end : stop]
+
+
+_NODE = 8
+"""If at least this number of tokens parse as nodes, a block is a graph's body, not a section."""
+
+
+def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
+    """Whether a block parses as the body of a graph after an edit adds inputs and outputs."""
+    outcome = context.attempt(edit)
+    return outcome is not None and (outcome.complete or outcome.count >= _NODE)
+
+
+def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `name {`: a graph without inputs and outputs, or a section before the graph."""
+    if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
+        return
+    name = context.done[0]
+    end = context.text.find("\n}", context.at)
+    line = context.text.find("\n", end + 1) if end >= 0 else -1
+    skip_to = (line if line >= 0 else len(context.text)) + 1
+    edit = insert(context.at, "() => () ")
+    if name in SECTIONS:
+        message = f"the section `{name}` belongs after the graph"
+        help = "move it after the graph and the functions"
+        yield Diagnosis("misplaced-section", message, name.span, help=help, skip_to=skip_to)
+    elif context.is_certain([replace(context.token, "(")]) or nearest_name(name, SECTIONS):
+        return
+    elif end >= 0 and context.before.takes("LPAR") and not _has_nodes(context, edit):
+        yield no_section(name, name.span, skip_to)
+    elif context.before.takes("LPAR"):
+        yield Diagnosis(
+            "graph-without-inputs",
+            "the graph lacks its inputs and outputs",
+            Span(name.at, context.at + 1),
+            (edit,),
+            help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
+            min_tokens=0,
+        )
+
+
+def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph in an attribute without a name and outputs: `body = { y = Relu (x) }`."""
+    if context.token != "=" or context.done[-3:-1] != ["=", "{"]:
+        return
+    brace, name = context.done[-2:]
+    yield Diagnosis(
+        "graph-without-inputs",
+        "a graph in an attribute needs a name, inputs and outputs",
+        brace.span,
+        (insert(brace.at, "g () => () "),),
+        help=f"write `g () => ({name}) {{`, and the inputs that the operator passes to it",
+        min_tokens=1,
+    )
+
+
+def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a label without brackets: `conv1: y = Conv (x, w)`."""
+    if context.token == ":" and len(context.done) == 1 and "node" in context.rules:
+        name, rest = context.done[0], context.rest
+        if rest[1:2] == ["="]:  # `:=` for `=`
+            return
+        if context.name(name) in NAMES and ("=" in rest or "," in rest):
+            span = Span(name.at, context.token.end)
+            message, edits = "the label of a node must be in `[…]`", (Edit(span, f"[{name}]"),)
+            title = f"write `[{name}]`"
+            yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=4)
+
+
+def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a declaration as a statement: `float[N] t`, then `t = Relu (x)`."""
+    done, token = context.done, context.token
+    if token is None or len(done) != 2 or "node" not in context.rules:
+        return
+    ends = token == ";" or begins_line(context.text, context.at)
+    if context.name(done[0]) in {"TYPE", "PRIM"} and ends:
+        span = Span(done[0].at, done[1].end)
+        message = "a declaration cannot be a statement"
+        help = f"write the type in the node that computes the value: `{done[0]} {done[1]} = …`"
+        end = context.at + 1 if token == ";" else context.at
+        removed = (Edit(Span(span.start, end), ""),)
+        yield Diagnosis("misplaced-type", message, span, removed, help=help, min_tokens=4)
+
+
+def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the type of an output after its node, as in MLIR: `y = Relu (x) : float[N]`."""
+    if context.token != ":" or context.done or "node" not in context.rules or not context.ahead:
+        return
+    type = _type_at(context, context.ahead)
+    if type and context.text[: context.at].rstrip().endswith(")"):
+        message = "the type of an output belongs before its name"
+        span = Span(context.at, type[0])
+        help = f"write `{type[1]} NAME = …`"
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, ""),), help=help, min_tokens=0)
+
+
+def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `else_branch = e () => …` after a graph whose closing `}` is missing."""
+    match = _HEAD.match(context.text, context.line_start)
+    if context.token != "=>" or match is None or match.end() < context.at:
+        return
+    before = context.text[: context.line_start].rstrip()
+    comma = len(before) - 1 if before.endswith(",") else match.start(1)
+    span = Span(comma, match.end(1))
+    message = f"`{match[1]}` is a graph among the nodes of another graph"
+    end = _END_OF_ATTRIBUTES.search(context.text, context.line_end)
+    ends = end is not None and len(end[1]) <= indentation(context.text, context.line_end)
+    skip_to = end.end() + 1 if end is not None and ends else None
+    above = node_above(context.text, match.start(1))
+    if above is not None and "node" in context.rules:
+        yield replace_fields(missing_opening(above), replaces_errors=True, skip_to=skip_to)
+    elif context.region.start < context.line_start:
+        edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
+        yield Diagnosis(
+            "unclosed-bracket", message, span, edits, "add the missing `}` before it", "unsafe"
+        )
+    elif "node" in context.rules:
+        yield Diagnosis(
+            "unclosed-bracket",
+            message,
+            span,
+            help="add the missing `}` before it, or write it in the `<…>` of a node",
+            replaces_errors=True,
+            skip_to=skip_to,
+            edit_cost=_GRAPH_AMONG_NODES,
+        )
+
+
+def prose(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a line of prose, such as `Here is the model:`."""
+    match = _PROSE.match(context.text, context.line_start, context.line_end)
+    opened = context.opened
+    if match is None or (opened is not None and context.text[slice(*opened)] != "{"):
+        return
+    if context.name(context.lexer.token(context.text, match.start(1))) in _TYPES:
+        return
+    message = "this line is neither a statement nor a comment"
+    edits = (insert(match.start(1), "# "),)
+    title = "make it a comment"
+    yield Diagnosis(
+        "syntax-error",
+        message,
+        Span(*match.span(1)),
+        edits,
+        title,
+        "unsafe",
+        min_tokens=1,
+        replaces_errors=True,
+    )

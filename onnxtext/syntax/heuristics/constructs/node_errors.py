@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for nodes: inputs, outputs, attributes and their brackets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    innermost_bracket,
+    insert,
+    replace,
+)
+from onnxtext.tensor.element_types import ELEMENTS
+
+NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
+_VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
+_NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
+_OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
+_DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
+ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
+"""The names of attributes whose value is the number of an element type."""
+_ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
+_CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+def closing_index(tokens: Sequence[Token]) -> int | None:
+    """Return the index of the bracket that closes the bracket `tokens[0]`; None if none does."""
+    closer, depth = CLOSER[tokens[0]], 0
+    for index, token in enumerate(tokens):
+        depth += (token == tokens[0]) - (token == closer)
+        if not depth:
+            return index
+    return None
+
+
+def unopened_bracket(tokens: Sequence[str]) -> int | None:
+    """Return the index of the first closing bracket that no bracket opens, or None."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token in CLOSER) - (token in CLOSING)
+        if depth < 0:
+            return index
+    return None
+
+
+def opening_index(context: ErrorContext, token: str) -> int | None:
+    """Return the index in `done` of the innermost open bracket; None unless it equals `token`."""
+    index = innermost_bracket(context.done)
+    return None if index is None or context.done[index] != token else index
+
+
+def inputs_bracket(context: ErrorContext) -> int | None:
+    """Return the index in `context.done` of the `(` before a node's inputs.
+
+    Return None if the unexpected token is not among the inputs of a node.
+    """
+    index = opening_index(context, "(")
+    before = context.done[:index]
+    return (
+        index
+        if index and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"}
+        else None
+    )
+
+
+def in_attributes(context: ErrorContext) -> bool:
+    """Whether the unexpected token is among the attributes of a node."""
+    if "attribute" in context.rules:
+        return all(token not in CLOSER for token in context.done)
+    return "node" in context.rules and opening_index(context, "<") is not None
+
+
+def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an element type as an attribute's value: `Cast <to = TensorProto.FLOAT> (x)`."""
+    if context.token not in {",", ">", "."} or not in_attributes(context):
+        return
+    for name, mark, value in zip(context.done, context.done[1:], context.done[2:], strict=False):
+        match = _DOTTED.match(context.text, value.at)
+        if mark != "=" or match is None or match.end() < context.done[-1].end:
+            continue
+        word = match[1].lower().rstrip("_")  # `np.bool_`
+        element = ELEMENTS.get(ALIASES.get(word, word))
+        if element is not None and (name in ELEMENT_ATTRIBUTES or "TensorProto" in match[0]):
+            message = f"`{match[0]}` is not a value: write the element type as a number"
+            edits = (Edit(Span(*match.span()), str(element.number)),)
+            title = f"write `{element.number}`"
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, min_tokens=1)
+
+
+def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node without outputs, or with outputs at its end: `Relu (x)`, `Relu (x) -> y`."""
+    if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
+        return
+    names = context.done
+    comma = names[0] if names[0] == "," else None  # as in `a, b = Relu (x), Relu (y)`
+    if comma is not None:
+        names = names[1:]
+    if not names:
+        return
+    if names[0] == "[":  # a label
+        names = names[1 + (closing_index(names) or 0) :]
+    if len(names) > 1 and context.name(names[0]) == "TYPE":
+        names = names[1:]
+    if not names or not all(context.name(t) in NAMES or t in {".", ":"} for t in names):
+        return
+    if names == ["return"]:  # as in Python: `return (y)`
+        return
+    rest = context.rest
+    end = closing_index(rest)
+    if context.token == "<":
+        if end is None or rest[end + 1 : end + 2] != ["("]:
+            return
+        inner = closing_index(rest[end + 1 :])
+        end = None if inner is None else end + 1 + inner
+    start = names[0].at
+    match = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
+    if end is not None and match is not None:
+        call = context.text[start : rest[end].end]
+        edits = (insert(start, f"{match[1]} = "), Edit(Span(rest[end].end, match.end()), ""))
+        message = "the outputs of a node belong before its operator"
+        title, span = f"write `{match[1]} = {call}`"[:80], Span(start, match.end())
+        yield Diagnosis("missing-equals", message, span, edits, title, min_tokens=1)
+    operator = context.text[start : context.done[-1].end]
+    yield Diagnosis(
+        "missing-equals",
+        "the outputs of the node are missing",
+        Span(start, start + len(operator)),
+        (insert(start, "= ") if comma is None else Edit(Span(comma.at, start), " A = "),),
+        help=f"write `NAME = {operator}`",
+        min_tokens=2,
+    )
+
+
+def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
+    if len(context.done) < 3 or "=" not in context.done or context.token is None:
+        return
+    if in_attributes(context) or "value_info" in context.rules:
+        return
+    if context.name(context.done[-1]) not in NAMES or context.done[-2] not in {"=", "."}:
+        return
+    rest = context.rest
+    message = "the inputs of a node must be in parentheses"
+    if context.token in {"[", "{"}:
+        end = closing_index(rest)
+        if end is not None and "=" not in rest[:end]:
+            edits = (replace(rest[0], "("), replace(rest[end], ")"))
+            span = Span(rest[0].at, rest[end].end)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", min_tokens=1)
+        return
+    if rest[-1] == "<":  # attributes that begin on this line
+        rest = rest[:-1]
+    if rest and rest[0] != "," and all(context.name(t) in NAMES or t == "," for t in rest):
+        span = Span(rest[0].at, rest[-1].end)
+        edits = (insert(span.start, "("), insert(span.end, ")"))
+        # A word such as `not` is no operator.
+        safety: Applicability = "safe" if context.done[-1][:1] in {'"', *_CAPITALS} else "unsafe"
+        yield Diagnosis(
+            "missing-bracket", message, span, edits, "write `(…)`", safety, min_tokens=0
+        )
+
+
+def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes without brackets: `Softmax axis = 1 (x)`."""
+    done, rest = context.done, context.rest
+    if len(done) < 3 or done[-2] not in {"=", "."} or context.name(done[-1]) not in NAMES:
+        return
+    if "node" not in context.rules or rest[1:2] not in (["="], [":"]):
+        return
+    best: tuple[int, Token, tuple[Edit, ...]] | None = None
+    for last, token in pairwise(rest[2:]):
+        if token == "(":
+            closing = () if last == ">" else (insert(last.end, ">"),)
+            edits = (insert(context.at, "<"), *closing)
+            outcome = context.attempt(*edits)
+            if outcome is not None and (best is None or outcome.count > best[0]):
+                best = outcome.count, last, edits
+    if best is not None:
+        message, span = "the attributes of a node must be in `<…>`", Span(context.at, best[1].end)
+        yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", min_tokens=1)
+
+
+def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node without an operator before inputs on separate lines: `y =`, then `a,`."""
+    done = context.done
+    if context.token != "," or done[-2:-1] != ["="] or "node" not in context.rules:
+        return
+    if context.text.find("\n", done[-2].end, done[-1].at) >= 0:
+        message = "incomplete statement: expected an operator and `(` after `=`"
+        edits = (insert(done[-1].at, "A ("),)
+        help = "write them before the inputs, such as `Concat (`"
+        yield Diagnosis(
+            "incomplete-statement", message, done[-2].span, edits, help=help, min_tokens=1
+        )
+
+
+def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose outputs in brackets: `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
+    tokens = [*context.done, *context.rest]
+    if not tokens or tokens[0] not in {"(", "["} or "node" not in context.rules:
+        return
+    end = closing_index(tokens)
+    if tokens[0] == "[" and end is not None and tokens[end + 1 : end + 2] == ["("]:  # a label
+        tokens = tokens[end + 1 :]
+        end = closing_index(tokens)
+    if end is not None and tokens[end + 1 : end + 2] == ["="]:
+        edits = (replace(tokens[0], ""), replace(tokens[end], ""))
+        span = Span(tokens[0].at, tokens[end].end)
+        message = "the outputs of a node cannot be in brackets"
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", min_tokens=2)
+
+
+def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose redundant parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
+    done = context.done
+    if context.token != "(" or len(done) < 2:
+        return
+    if done[-1] == "[" and context.name(done[-2]) == "PRIM":
+        rest = context.rest
+        message = "dimensions cannot be in parentheses"
+    elif "node" not in context.rules:
+        return
+    elif inputs_bracket(context) is not None and done[-1] in {"(", ","}:
+        rest = context.rest
+        message = "an input of a node cannot be in parentheses"
+    elif done[-2] == "(" and done[-3:-2] == ["="]:
+        rest = [*done[-2:], *context.rest]
+        message = "a node cannot be in parentheses"
+    else:
+        return
+    end = closing_index(rest)
+    if end is not None:
+        edits = (replace(rest[0], ""), replace(rest[end], ""))
+        title = "remove the parentheses"
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, min_tokens=1)
+
+
+def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose nodes and values as inputs of a node: `Relu (Neg (x))` and `Add (x, 1.0)`."""
+    token = context.token
+    if token is None or inputs_bracket(context) is None:
+        return
+    if token == "(" and context.name(context.done[-1]) in NAMES:
+        end = closing_index(context.rest)
+        if end is not None:
+            span = Span(context.done[-1].at, context.rest[end].end)
+            message = "an input of a node must be a name, not a node"
+            name = context.done[-1]
+            help = f"move `{name} (…)` to its own statement, and use its output here"
+            edits = (Edit(Span(token.at, span.end), ""),)
+            yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
+    else:
+        yield from _value_as_input(context, token)
+
+
+def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
+    """Diagnose a value as an input of a node: `Add (x, 1.0)`, `Add (x, float {1})`."""
+    first, last = token, token
+    if context.name(token) == "TYPE" and context.ahead:
+        last = context.ahead[0]
+    elif context.name(context.done[-1]) == "PRIM":
+        first = context.done[-1]
+    if context.name(last) in _VALUES:
+        message = "an input of a node must be a name, not a value"
+        help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
+        span = Span(first.at, last.end)
+        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help, min_tokens=1)
+
+
+def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose names that begin with a digit, which exporters generate: `Relu (0)`, `1x = …`."""
+    token = context.token
+    if token is None or context.name(token) != "INT" or token[0] == "-":
+        return
+    expected = context.expected()
+    match = _ADJACENT.match(context.text, token.at)
+    if match is None or "STRING" not in expected or "INT" in expected:
+        return
+    # After the name of an operator, the number is probably an input, and the `(` is missing.
+    if context.done and context.name(context.done[-1]) == "WORD":
+        return
+    span = Span(*match.span())
+    message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
+    edits = (Edit(span, f'"{match[0]}"'),)
+    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=1)
+
+
+def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
+    if context.token is None or not context.done:
+        return
+    row = context.done[-1] in {"[", ","} and opening_index(context, "[") is not None
+    if context.done[-1] != "=" and not row:
+        return
+    tensor = "value_info" in context.rules and context.token == "("
+    if not row and not tensor and not in_attributes(context):
+        return
+    rest = context.rest
+    span = context.token.span
+    if context.name(context.token) == "NESTED":
+        message = "a list in an attribute cannot contain lists"
+        help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
+        edits = (Edit(span, "[]"),)
+        yield Diagnosis("wrong-mark", message, span, edits, help=help, min_tokens=1)
+    if context.token in {"(", "{"}:
+        end = closing_index(rest)
+        if end is None:
+            return
+        span = Span(context.at, rest[end].end)
+    elif context.name(context.token) != "BRACES":
+        return
+    inside = context.text[span.start + 1 : span.end - 1]
+    scalar = len(context.done) > 2 and context.name(context.done[-3]) == "PRIM"
+    left, right = "{}" if tensor and not row and scalar else "[]"
+    edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
+    message = "a list in an attribute must be in square brackets"
+    if row:
+        message = "a row of a tensor must be in square brackets"
+    elif tensor:
+        message = "the elements of a tensor must be in braces or square brackets"
+    title = f"write `{left}…{right}`"
+    safety: Applicability = "safe" if "," in inside or row or tensor else "unsafe"
+    yield Diagnosis("wrong-mark", message, span, edits, title, safety, min_tokens=1)
+
+
+def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
+    tokens = [*context.done, *context.rest]
+    start = 1 if tokens[:1] in (["const"], ["constexpr"], ["static"]) else 0
+    type, mark, values = (
+        tokens[start : start + 1],
+        tokens[start + 2 : start + 3],
+        tokens[start + 3 :],
+    )
+    if not type or mark != ["="] or not values or "node" not in context.rules:
+        return
+    if context.name(type[0]) not in {"TYPE", "PRIM"} or values[0].end <= context.at:
+        return
+    if context.name(values[0]) in _VALUES | {"INT", "BLOB", "FILE"} or values[0] in {"[", "{"}:
+        end = closing_index(values) if values[0] in {"[", "{"} else 0
+        if end is None:
+            return
+        if values[end + 1 : end + 2] == [";"]:
+            end += 1
+        first = tokens[0]
+        removed = (Edit(Span(first.at, type[0].at), ""),) if start else ()
+        yield Diagnosis(
+            "misplaced-tensor",
+            "tensors belong in the `<…>` of the graph, not among its nodes",
+            Span(first.at, values[end].end),
+            (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
+            help="move the tensor to `<…>` between the outputs of the graph and its `{`",
+            min_tokens=1,
+        )

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for operators, and for invalid text after or between nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+    innermost_bracket,
+    insert,
+    replace,
+)
+
+_MAX_BLOCK = 4000
+"""Maximum number of characters of a block to inspect: a text may have many errors."""
+_OPERATOR = re.compile(
+    r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)(?P<overload>:\w+)?[ \t]*(?=[<(])"
+)
+_SEPARATOR = re.compile(r"::|/|\.+")
+_OUTPUTS = re.compile(r"[-=]>[^\n#{}]*")
+_ATTRIBUTES = re.compile(
+    r"\w+[ \t]*=[ \t]*(?:[^\s()<>{}#\"]|\"[^\"\n]*\"|[ \t](?=[^\n#]))+$", re.MULTILINE
+)
+_MAKE_NODE = re.compile(
+    r"""([ \t]*)((?:\w+[ \t]*=[ \t]*)?(?:onnx\.)?(?:helper\.|oh\.)?make_node[ \t]*\([ \t]*)"""
+    r"""["'](?P<operator>\w+)["'][ \t]*,[ \t]*(?:inputs[ \t]*=[ \t]*)?\[(?P<inputs>[^\]\n]*)\]"""
+    r"""[ \t]*,[ \t]*(?:outputs[ \t]*=[ \t]*)?\[(?P<outputs>[^\]\n]*)\]"""
+    r"""(?P<attributes>[^()\n]*)\),?"""
+)
+_QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
+_CALL = re.compile(r"\.[^\n#{}]*")
+_HEAD = re.compile(
+    r"[ \t]*(?:\w+|\"[^\"\n]*\")[ \t]*\([^()\n]*\)[ \t]*[-=]>[ \t]*\([^()\n]*\)[ \t]*[{<]"
+)
+
+
+def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operator with a domain as in other languages: `ai.onnx::Abs`, `my/Scale`."""
+    if "node" not in context.rules:
+        return
+    match = _OPERATOR.search(context.text, context.line_start, context.line_limit)
+    if match is None or not match.start("name") <= context.at <= match.end():
+        return
+    name = match["name"]
+    parts = _SEPARATOR.split(name)
+    written = ".".join([part if part.isidentifier() else f'"{part}"' for part in parts])
+    if len(parts) < 2 or written == name:
+        return
+    span = Span(*match.span("name"))
+    message = "the domain and the name of an operator are separated by `.`"
+    domain, _, last = written.rpartition(".")
+    if len(parts) == 2 and domain == "onnx":  # the default domain, as in TorchScript
+        message, written = "an operator of ONNX needs no domain", last
+    elif name.endswith(f"::{last}") and _is_overload(context.text, domain):
+        message = "the name and the overload of an operator are separated by `:`"
+        written = f"{domain}:{last}"
+    # A separator other than `::` may be a typing error in a name.
+    known = f'"{domain}"' in context.text or ("::" in name and "/" not in name)
+    safety: Applicability = "safe" if known else "unsafe"
+    edits = (Edit(span, written),)
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", safety, min_tokens=1)
+
+
+def _is_overload(text: str, path: str) -> bool:
+    """Whether a path such as `my.F` is a domain and a name, rather than a domain only."""
+    domain, _, name = path.rpartition(".")
+    return bool(domain and name) and f'"{path}"' not in text and f'"{domain}"' in text
+
+
+def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose invalid text after a node: `Add (x, y) (z)`, `Slice (x)[0:1]`, `Abs (x) => (y)`."""
+    text, token = context.text, context.token
+    done = context.done
+    closed = not done or (done[-1] in {")", ">"} and innermost_bracket(done) is None)
+    first = token if closed else done[0]
+    if token is None or first is None or "node" not in context.rules:
+        return
+    before = text[: first.at].rstrip(" \t")
+    line = before[before.rfind("\n") + 1 :]
+    after_attributes = text[first.at] == "(" and line.lstrip().startswith(">")
+    if not before.endswith((")", ">")) or not ("=" in line or after_attributes):
+        return
+    if text[first.at] in "[(":
+        tokens = context.lexer.tokens(text, first.at, max(first.end, context.line_limit))
+        end = closing_index(tokens) if tokens[:1] and tokens[0] in CLOSER else 0  # 0: no bracket
+        if not tokens or end is None or "=" in tokens[1 : end + 2]:
+            return
+        span = Span(first.at, tokens[end].end)
+        message = "a node cannot have a second list of inputs"
+        help = "remove this list, or write another node"
+        if text[first.at] == "[":
+            message = "an output cannot have a subscript"
+            help = "write another node, such as `Gather` or `Slice`"
+    elif (match := _OUTPUTS.match(text, first.at)) is not None:
+        span = Span(first.at, first.at + len(match[0].rstrip()))
+        message, help = "the outputs of a node belong before its operator", "remove them here"
+    elif (match := _ATTRIBUTES.match(text, first.at)) is not None:
+        span = Span(*match.span())
+        edits = (insert(span.start, "<"), insert(span.end, ">"))
+        message, title = "the attributes of a node must be in `<…>`", "write `<…>`"
+        yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=1)
+        skip_to = context.line_end + 1  # the parser has completed the node
+        yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
+        return
+    elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
+        message = "unexpected `:` before the attributes"
+        replaced = (replace(first, "= A ()"),)  # the parser has completed the node
+        yield Diagnosis(
+            "syntax-error", message, first.span, replaced, help="remove it", min_tokens=1
+        )
+        return
+    elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
+        message = "expected `<` before the attributes, found `:`"
+        replaced = (replace(first, "= A () <"),)
+        yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
+        return
+    elif text[first.at] in ":.\\" and first is token and not context.ahead:
+        message = f"unexpected `{token}`: statements do not end with punctuation"
+        removed, title = (replace(first, ""),), f"remove the `{token}`"
+        yield Diagnosis("syntax-error", message, first.span, removed, title, "unsafe", min_tokens=0)
+        return
+    elif (match := _CALL.match(text, first.at)) is not None:
+        span = Span(first.at, first.at + len(match[0].rstrip()))
+        message = "an output has no methods: every operation must be a node"
+        help = "write another node with this output as its input"
+    else:
+        return
+    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, min_tokens=1)
+
+
+def _deeper_line_follows(context: ErrorContext) -> bool:
+    """Whether the next line is indented deeper than the line of the error."""
+    token = context.lexer.token(context.text, context.at + 1)
+    return token is not None and indentation(context.text, token.at) > indentation(
+        context.text, context.line_end
+    )
+
+
+def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a call of onnx.helper: `u = helper.make_node("Abs", ["x"], ["u"], axis=1)`."""
+    match = _MAKE_NODE.match(context.text, context.line_start, context.line_limit)
+    if match is None or "node" not in context.rules or context.at > match.end():
+        return
+    inputs, outputs = (", ".join(_QUOTED.findall(match[name])) for name in ("inputs", "outputs"))
+    attributes = match["attributes"].strip(", \t").replace("'", '"')
+    operator = f"{match['operator']} <{attributes}>" if attributes else match["operator"]
+    written = f"{outputs} = {operator} ({inputs})"
+    span = Span(match.start(2), match.end())
+    message = "a node is not created by a function call"
+    edits, title = (Edit(span, written),), f"write `{written}`"[:80]
+    yield Diagnosis("not-a-name", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a comma between two nodes if the second one has a label or a decorator."""
+    done = context.done
+    if done != [","] or "node" not in context.rules or context.token is None:
+        return
+    if context.token == "[" or context.name(context.token) == "DECORATOR":
+        message, edits = "a comma between two nodes", (replace(done[0], ""),)
+        yield Diagnosis(
+            "syntax-error", message, done[0].span, edits, "remove `,`", "unsafe", min_tokens=2
+        )
+
+
+def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose braces around nodes, as in C: `{`, then nodes, then `}`."""
+    token = context.token
+    if token != "{" or context.done or "node" not in context.rules:
+        return
+    tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
+    end = closing_index(tokens)
+    if end is not None and begins_line(context.text, context.at):
+        edits = (replace(tokens[0], ""), replace(tokens[end], ""))
+        message = "nodes cannot be in braces"
+        yield Diagnosis(
+            "syntax-error", message, token.span, edits, "remove the braces", "unsafe", min_tokens=3
+        )
+
+
+def function_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph or function among nodes: `f (x) => (y) {`."""
+    if "node" not in context.rules or not _HEAD.match(
+        context.text, context.line_start, context.line_limit
+    ):
+        return
+    start = context.line_start + indentation(context.text, context.line_end)
+    if context.done and context.done[0].at != start:
+        return
+    name = context.done[0] if context.done else context.token
+    message = f"expected `}}` before the function `{name}`"
+    span = Span(start, context.text.find("(", start))
+    edits = (insert(start, "}\n\n"),)
+    yield Diagnosis("unclosed-bracket", message, span, edits, "add `}`", "unsafe", min_tokens=1)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for types: their brackets and dimensions, and types of other languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.source import Span
+from onnxtext.syntax.actions.attributes import list_type_of
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    innermost_bracket,
+    replace,
+)
+
+_LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
+
+
+def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose list types of other languages as attribute types: `a: list[int]`, `a: int[]`."""
+    colon = next((token for token in reversed(context.done[-6:]) if token == ":"), None)
+    if colon is None or ("attribute" not in context.rules and "node" not in context.rules):
+        return
+    match = _LIST_TYPE.match(context.text, colon.end)
+    if match is None or context.text[match.end() : context.at].strip():
+        return
+    written = list_type_of(match[2] or match[3])
+    if written is not None:
+        span = Span(*match.span(1))
+        message = f"`{match[1]}` is not an attribute type"
+        edits = (Edit(span, written),)
+        yield Diagnosis("unknown-type", message, span, edits, f"write `{written}`", min_tokens=1)
+
+
+def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `*` or `:` for an unknown dimension, and several pairs of brackets: `[N][M]`."""
+    token, done = context.token, context.done
+    last = done[-1] if done else None
+    if token is None or last is None:
+        return
+    index = innermost_bracket(done)
+    if index and done[index] == "[" and context.name(done[index - 1]) == "PRIM":
+        yield from _other_separators(context, done[index].end)
+        yield from _unquoted_expression(context, done[index].end)
+        alone = context.ahead[:1] in ([","], ["]"])
+        unknown = token in {"*", ":"}
+        if last in {"[", ","} and alone and (unknown or not token.isalnum()):
+            message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
+            safety: Applicability = "safe" if unknown else "unsafe"
+            yield Diagnosis(
+                "wrong-mark", message, token.span, edits, "write `?`", safety, min_tokens=1
+            )
+    is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
+    if (token == "[" or context.name(token) == "NUMBERS") and is_type:
+        message = "the dimensions of a type must be in one pair of brackets"
+        spans = [Span(last.end - 1, context.at + 1)]
+        for before, after in pairwise(context.rest):
+            if context.name(before) != "NUMBERS" or context.name(after) != "NUMBERS":
+                break
+            spans.append(Span(before.end - 1, after.at + 1))
+        joined = tuple([Edit(span, ", ") for span in spans])
+        yield Diagnosis("wrong-mark", message, spans[0], joined, "write `,`", min_tokens=2)
+
+
+_EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
+_SEPARATED = re.compile(r"[\w?]+(?:[ \t]*\u00d7[ \t]*[\w?]+)+|\b[0-9]+(?:[ \t]*:[ \t]*[0-9]+)+\b")
+_MAX_DIMS_LENGTH = 500
+
+
+def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose wrong separators between dimensions: `float[N×3]` and `float[2:3]`."""
+    end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
+    for match in _SEPARATED.finditer(context.text, start, max(end, start)):
+        written = ", ".join(re.findall(r"[\w?]+", match[0]))
+        message, edits = "dimensions are separated by `,`", (Edit(Span(*match.span()), written),)
+        title = f"write `{written}`"
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, title, "unsafe", min_tokens=1)
+
+
+def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose an expression among the dimensions that begin at an offset: `float[N + 1]`."""
+    end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
+    found = list(_EXPRESSION.finditer(context.text, start, max(end, start)))
+    if found:
+        edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
+        message = f"`{found[0][0]}` needs quotes to be a dimension"
+        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", min_tokens=1)
+
+
+def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `seq<float>`."""
+    if context.token not in {"<", "("} or not context.done:
+        return
+    kind, rest = context.name(context.done[-1]), context.rest
+    end = closing_index(rest)
+    if (
+        end is None
+        or kind not in {"PRIM", "CONTAINER"}
+        or (kind, context.token) == ("CONTAINER", "(")
+    ):
+        return
+    if end == 1 and kind == "PRIM":
+        span = Span(context.at, rest[end].end)
+        message, edits = "a scalar type must not have brackets", (Edit(span, ""),)
+        title = "remove the brackets"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+    left, right = "[]" if kind == "PRIM" else "()"
+    problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
+    span = Span(context.at, rest[end].end)
+    marks = (replace(rest[0], left), replace(rest[end], right))
+    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", min_tokens=1)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for names that need quotes, and for punctuation at the end of a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
+from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+
+_RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
+_ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+_MARKED = re.compile(r"([A-Za-z_]\w*)([?.:/;!])")
+_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
+_END_OF_ITEM = re.compile(r"[ \t\r]*(?:[\n,)\]>=]|$)")
+_BLANKS = re.compile(r"[ \t]*")
+
+
+def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a name that needs quotes, such as `layers.0/weight`, or a typing error: `x?`.
+
+    Control characters are not part of a name: the fix removes them.
+    """
+    span = _run(context)
+    if span is None:
+        return
+    name = context.text[slice(*span)]
+    if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
+        return
+    if _CONTROL.search(name):
+        yield from _control_characters(context, span)
+        return
+    yield from _path(context, span)
+    certain = is_certain_name(context, name, span)
+    if not certain:
+        yield from _hyphens(context, span)
+        yield from _mark_at_end(context, span)
+    for text in (name, name.rstrip(";:")):
+        quoted = Span(span.start, span.start + len(text))
+        message = f"`{text[:60]}` needs quotes to be a name"
+        edits = (Edit(quoted, f'"{text}"'),)
+        sure = (text[0].isalnum() or text[0] in "_/") and (certain or text.isidentifier())
+        yield Diagnosis(
+            "unquoted-name", message, quoted, edits, "quote it", "safe" if sure else "unsafe"
+        )
+
+
+def _run(context: ErrorContext) -> Span | None:
+    """Return the span of the longest text around the error without blanks, brackets and quotes."""
+    if context.token is None:
+        return None
+    start = context.at
+    while start > context.line_start and _RUN.match(context.text[start - 1]):
+        start -= 1
+    match = _RUN.match(context.text, start)
+    if match is None or match.end() <= context.at:
+        return None
+    return Span(*match.span())
+
+
+def _path(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose a path in metadata with slashes: `node y/then_branch/p {`."""
+    name = context.text[slice(*span)]
+    steps = name.split("/")
+    if "metadata_item" not in context.rules or len(steps) < 2 or f'"{name}"' in context.text:
+        return
+    if all(step.isidentifier() for step in steps):
+        written = ".".join(steps)
+        message, edits = "the steps of a path are separated by `.`", (Edit(span, written),)
+        title = f"write `{written}`"[:60]
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
+
+
+def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose invisible control characters in a name."""
+    found = list(_CONTROL.finditer(context.text, *span))
+    edits = tuple([Edit(Span(*match.span()), "") for match in found])
+    message = f"a name contains the control character U+{ord(found[0][0]):04X}"
+    place = edits[0].span
+    yield Diagnosis(
+        "lookalike-character", message, place, edits, "remove it", "unsafe", min_tokens=1
+    )
+
+
+def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose hyphens in the name of an attribute: `kernel-shape = [3, 3]`."""
+    name = context.text[slice(*span)]
+    end = _BLANKS.match(context.text, span.end)
+    before = [token for token in context.done if token.at < span.start]
+    if not _HYPHENATED.fullmatch(name) or not in_attributes(context):
+        return
+    if before[-1:] == ["="] or end is None or context.text[end.end() : end.end() + 1] != "=":
+        return
+    written = name.replace("-", "_")
+    message = f"the name of an attribute must not contain hyphens: `{name}`"
+    edits = (Edit(span, written),)
+    title = f"write `{written}`"
+    yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
+
+
+def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose punctuation at the end of a word: `x?`, and `x.` for `x,`."""
+    match = _MARKED.fullmatch(context.text, *span)
+    if match is None or (match[2] == ":" and not _END_OF_ITEM.match(context.text, span.end)):
+        return  # the `:` in `key: 1` is valid
+    if occurs_elsewhere(context.text, f'"{match[0]}"', span):
+        return
+    place = Span(*match.span(2))
+    message = f"unexpected `{match[2]}` after `{match[1]}`"
+    # If another item follows, the punctuation was probably typed instead of a comma.
+    for written, title in ((",", "write `,`"), ("", f"remove `{match[2]}`")):
+        edits = (Edit(place, written),)
+        if written and not _item_follows(context, place):
+            continue
+        yield Diagnosis("wrong-mark", message, place, edits, title, "unsafe", min_tokens=2)
+
+
+def _item_follows(context: ErrorContext, place: Span) -> bool:
+    """Whether another item follows: the next token neither closes nor separates items."""
+    token = context.lexer.token(context.text, place.end)
+    return token is not None and token[0] not in ",)]}>=(<{"

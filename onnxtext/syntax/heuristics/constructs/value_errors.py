@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for initializers, tensor data, decorators, and the signatures of functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    incomplete_statement,
+    innermost_bracket,
+    insert,
+)
+
+_MAX_LIST_LENGTH = 4000
+_ELEMENT = re.compile(
+    r"\s*(?:\"[^\"\\\n]*\"|(?P<quoted>'[^'\\\n]*'|‘[^’\n]*’|“[^”\n]*”|`[^`\n]*`)"
+    r"|(?P<word>[^\s\"'‘’“”`,{}\[\]#]+))\s*,?"
+)
+_FRACTION = re.compile(r"-?(?P<over>\d+(?:\.\d*)?)[ \t]*/[ \t]*(?P<under>\d+(?:\.\d*)?)(?![\w.])")
+_SPECIAL = re.compile(r"(?:\+[ \t]*|(?:math|np|numpy|torch)\.)(inf|nan)\b")
+_SPACED_DECORATOR = re.compile(r"@(\w+)(?:[ \t]+\(|:?[ \t]*(?P<string>\"(?:[^\"\\\n]|\\.)*\"))")
+_NO_TYPES = frozenset(("Tensor", "tensor", "Array", "array", "ndarray", "Sequence", "List"))
+_TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
+
+
+def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose elements of a string tensor without double quotes: `{a, b}`, `['a', 'b']`."""
+    done = context.done
+    index = innermost_bracket(done)
+    if not index or done[index] not in {"{", "["} or done[index - 1] != "=":
+        return
+    if not any(token.startswith("string") for token in done[:index]):
+        return
+    opener = done[index]
+    edits: list[Edit] = []
+    offset, limit = opener.end, opener.end + _MAX_LIST_LENGTH
+    code, message = "unquoted-string", ""
+    while (match := _ELEMENT.match(context.text, offset, limit)) is not None:
+        for group, content in (("quoted", slice(1, -1)), ("word", slice(None))):
+            text = match[group]
+            if text is None:
+                continue
+            edits.append(Edit(Span(*match.span(group)), f'"{text[content]}"'))
+            if not message:
+                code, message = "unquoted-string", f"`{text}` needs quotes to be a string"
+            if group == "quoted":
+                code = "single-quotes" if text[0] in "'`" else "smart-quotes"
+                message = "a string must be in double quotes"
+        offset = match.end()
+    if not edits or context.text[offset : offset + 1] not in {"]", "}"}:
+        return
+    span = edits[0].span
+    if opener == "[":
+        edits = [Edit(opener.span, "{"), *edits, Edit(Span(offset, offset + 1), "}")]
+    title = "quote the elements"
+    yield Diagnosis(code, message, span, tuple(edits), title, "unsafe", min_tokens=1)
+
+
+def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an initializer without a type: `w = [1, 2]`."""
+    done = context.done
+    if context.token != "=" or len(done) != 1 or context.name(done[0]) not in NAMES:
+        return
+    if "value_info" in context.rules and context.opened is not None:
+        message = "an initializer needs a type before its name"
+        help = f"write its type and shape, such as `float[2] {done[0]} = …`"
+        edits = (insert(done[0].at, "float "),)
+        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
+
+
+def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an unfinished declaration before another one: `bo`, and `float[3] b =`."""
+    done = context.done
+    if not done or "value_info" not in context.rules or context.next_statement is None:
+        return
+    last, edits = done[-1], (insert(done[-1].end, ","),)
+    if last == "=" and len(done) == 3:
+        yield incomplete_statement("the data, such as `[1, 2]`,", last, last.span, edits)
+    elif len(done) == 1 < len(last) and any(word.startswith(last) for word in load_keywords()):
+        yield incomplete_statement("a name", last, last.span, edits)
+
+
+def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node or call as the data of an initializer: `float w = Constant <…> ()`."""
+    done = context.done
+    index = next((index for index, token in enumerate(done) if token == "="), None)
+    if not index or len(done) < index + 2 or "value_info" not in context.rules:
+        return
+    name, tokens = done[index + 1], [*done[index + 2 :], *context.rest]
+    if context.name(name) != "WORD" or name in {"external", "sparse"} or not tokens:
+        return
+    while tokens[:1] == ["."] and len(tokens) > 1:  # as in `np.zeros (3)`
+        tokens = tokens[2:]
+    end = name.end
+    for opener in ("<", "("):
+        if tokens[:1] == [opener]:
+            close = closing_index(tokens)
+            if close is None:
+                return
+            end, tokens = tokens[close].end, tokens[close + 1 :]
+    if end == name.end:
+        return
+    span = Span(name.at, end)
+    message = "the data of an initializer must be written out: nodes and calls are not possible"
+    help = "write the elements, such as `[1, 2]`; or move the node to the `{…}` of the graph"
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help, min_tokens=1)
+
+
+def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `sparse(…)` without the types of its values and indices."""
+    done, token = context.done, context.token
+    if token is None or done[-2:] != ["sparse", "("] or context.name(token) not in _DATA:
+        return
+    comma = context.ahead[:1] == [","] and len(context.ahead) > 1
+    edits = [insert(token.at, "float[0] ")]
+    if comma and context.name(context.ahead[1]) in _DATA:
+        edits.append(insert(context.ahead[1].at, "int64[0] "))
+    message = "the values and the indices of a sparse tensor need types"
+    help = "write `sparse(float[1] [2], int64[1] [0])`, with types and shapes as needed"
+    yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help, min_tokens=1)
+
+
+_DATA = frozenset(("NUMBERS", "NESTED", "BRACES", "LSQB", "LBRACE"))
+
+
+def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a tensor in an attribute without brackets: `value = float 2.0`."""
+    done, token = context.done, context.token
+    if token is None or context.name(token) not in {"INT", "FLOAT"} or done[-2:-1] != ["="]:
+        return
+    kind = context.name(done[-1])
+    if kind in {"PRIM", "TYPE"} and in_attributes(context):
+        left, right = "()" if kind == "PRIM" else "{}"
+        edits = (insert(token.at, left), insert(token.end, right))
+        message = f"the value of a tensor must be in `{left}…{right}`"
+        title = f"write `{left}{token}{right}`"
+        yield Diagnosis(
+            "missing-bracket", message, token.span, edits, title, "unsafe", min_tokens=1
+        )
+
+
+def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose numbers of other languages: `alpha = 1/2`, `[1, 1/3]`, `math.inf`."""
+    if context.token is None:
+        return
+    special = _SPECIAL.match(context.text, context.done[-1].at if context.done else context.at)
+    special = special or _SPECIAL.match(context.text, context.at)
+    if special is not None:
+        span, message = Span(*special.span()), f"`{special[0]}` is not a number"
+        edits = (Edit(span, special[1]),)
+        title = f"write `{special[1]}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    for match in _FRACTION.finditer(context.text, context.line_start, context.line_limit):
+        if not match.start() <= context.at <= match.end():
+            continue
+        if float(match["under"]):
+            value = float(match["over"]) / float(match["under"])
+            written = f"-{value!r}" if match[0][0] == "-" else repr(value)
+            span, message = Span(*match.span()), f"`{match[0]}` is not a number"
+            edits, title = (Edit(span, written),), f"write `{written}`"
+            yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a decorator without `(` directly after its name: `@doc "…"`, `@doc ("…")`."""
+    if context.token is None or context.token[0] != "@":
+        return
+    match = _SPACED_DECORATOR.match(context.text, context.at)
+    if match is None:
+        return
+    if match["string"] is not None:
+        edits = (Edit(Span(*match.span()), f"@{match[1]}({match['string']})"),)
+    else:
+        edits = (Edit(Span(match.end(1), match.end()), "("),)
+    message = f"write `@{match[1]}(…)`, without a blank before the `(`"
+    title = "correct the decorator"
+    yield Diagnosis(
+        "syntax-error", message, Span(*match.span()), edits, title, "unsafe", min_tokens=2
+    )
+
+
+def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a type variable in a function, `F (T a) => (T b)`, and types such as `Tensor`."""
+    done, token = context.done, context.token
+    if len(done) != 1 or "value_info" not in context.rules or context.name(token) not in NAMES:
+        return
+    if done[0] in _NO_TYPES:
+        edits = (Edit(done[0].span, "float"),)
+        message = f"`{done[0]}` is not a type"
+        help = "write an element type and dimensions, such as `float[N, 3]`"
+        yield Diagnosis("unknown-type", message, done[0].span, edits, help=help, min_tokens=1)
+    if _TYPE_VARIABLE.fullmatch(done[0]) and done[0].end < context.at:
+        edits = (Edit(Span(done[0].at, context.at), ""),)
+        message = f"`{done[0]}` is not a type: functions have no type variables"
+        title = f"remove `{done[0]}`"
+        yield Diagnosis("unknown-type", message, done[0].span, edits, title, "unsafe", min_tokens=1)
+
+
+def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a parameter of a function written like a reference: `F <@alpha>`."""
+    if "parameter" in context.rules and context.text.startswith("@", context.at):
+        name = context.lexer.token(context.text, context.at + 1)
+        if name is not None and name.at == context.at + 1 and context.name(name) in NAMES:
+            span = Span(context.at, name.end)
+            message = "write a parameter of a function without `@`; only references have `@`"
+            edits = (Edit(Span(context.at, name.at), ""),)
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=1)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for nodes and attributes in JSON, protobuf text, TorchScript and MLIR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, in_attributes
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+)
+
+_FORMATS = (
+    (
+        re.compile(
+            r"[ \t]*\{[ \t\r\n]*[\"'](?:op_?[tT]ype|name|inputs?|outputs?|type)[\"'][ \t]*:"
+        ),
+        "JSON",
+    ),
+    (re.compile(r"[ \t]*node[ \t]*:?[ \t]*\{"), "protobuf text"),
+    (
+        re.compile(
+            r"[ \t]*(?:op_type|input|output)[ \t]*:[ \t]*\"[^\"\n]*\"[ \t\r]*$", re.MULTILINE
+        ),
+        "protobuf text",
+    ),
+    (re.compile(r"[ \t]*%[\w.]+[ \t]*:[ \t]*[\w*]+(?:\([^)\n]*\))?[ \t]*="), "TorchScript"),
+)
+_MLIR = re.compile(
+    r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
+    r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
+)
+_MAX_BLOCK = 4000
+"""Maximum number of characters of a block in braces to inspect."""
+_FIELDS = re.compile(
+    r"""\{\s*["']?name["']?\s*:\s*["'](?P<name>\w+)["']\s*,?\s*(?:type\s*:\s*\w+\s*,?\s*)?"""
+    r"""["']?[ifs]["']?\s*:\s*(?P<value>"[^"\n]*"|[-\w.+]+)\s*(?:,?\s*type\s*:\s*\w+\s*)?\}"""
+)
+_IN_BRACES = re.compile(r"\{(?P<attributes>[ \t]*\w+[ \t]*=[^{}\n]*)\}")
+_LIKE_JSON = re.compile(
+    r"""\{[ \t]*["']?(?P<key>\w+)["']?[ \t]*:[ \t]*"""
+    r"""(?P<value>-?[\w.]+|"[^"\n]*"|\[[^]\n]*\])[ \t]*\}"""
+)
+_MLIR_TYPE = re.compile(r"[ \t]*:[ \t]*(?:[su]?i|f|bf)[0-9]+(?=[ \t]*(?:[,>]|$))")
+
+
+def foreign_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose nodes in other formats, such as `node { op_type: "Relu" }`."""
+    if "node" not in context.rules:
+        return
+    for pattern, name in _FORMATS:
+        match = pattern.match(context.text, context.line_start)
+        if match is None or context.at > match.end():
+            continue
+        end = _end_of_nodes(context, pattern, match)
+        start = context.line_start + indentation(context.text, context.line_end)
+        yield _foreign_node(context, f"this is {name}, not a node", start, end + 1)
+
+
+def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
+    match = _MLIR.match(context.text, context.line_start, context.line_limit)
+    if match is not None and "node" in context.rules:
+        start = context.line_start + indentation(context.text, context.line_end)
+        message = "this is an operation of MLIR, not a node"
+        yield _foreign_node(context, message, start, context.line_end + 1)
+
+
+def _foreign_node(context: ErrorContext, message: str, start: int, skip_to: int) -> Diagnosis:
+    """Return the diagnosis of a node in another format; it marks an incomplete node before it."""
+    help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
+    before = [token for token in context.done if token.at < context.line_start]
+    labels = tuple([Label(token.span, "this statement is incomplete") for token in before[-1:]])
+    span = Span(start, context.line_end)
+    return Diagnosis("other-format", message, span, help=help, other_labels=labels, skip_to=skip_to)
+
+
+def _end_of_nodes(context: ErrorContext, pattern: re.Pattern[str], match: re.Match[str]) -> int:
+    """Return the end of the last line of adjacent nodes in another format.
+
+    The tokens are read only once, since thousands of nodes may follow. A node whose `{` is never
+    closed ends before a `}` that is indented less, or at the end of the text.
+    """
+    text = context.text
+    brace = match[0].find("{")
+    if brace < 0:
+        following: re.Match[str] | None = match
+        while following is not None:
+            end = text.find("\n", following.end()) % (len(text) + 1)
+            following = pattern.match(text, end + 1)
+        return end
+    depth, indent = 0, indentation(text, match.start() + brace)
+    for _, token, offset in context.lexer.read(text, match.start() + brace):
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            if begins_line(text, offset) and indentation(text, offset) < indent:
+                return text.rfind("\n", 0, offset)
+            depth -= 1
+            end = text.find("\n", offset) % (len(text) + 1)
+            if depth <= 0 and pattern.match(text, end + 1) is None:
+                return end
+    return len(text)
+
+
+def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes in other formats: `<{name: "axis", i: 0}>` and `{axis = -1 : si64}`."""
+    text, token = context.text, context.token
+    typed = _MLIR_TYPE.match(text, context.at) if token == ":" else None
+    if typed is not None and in_attributes(context) and context.done[-2:-1] == ["="]:
+        span, message = Span(*typed.span()), "the value of an attribute cannot have a type after it"
+        edits = (Edit(Span(context.done[-1].end, span.end), ""),)
+        title = f"remove `{typed[0].strip()}`"
+        yield Diagnosis("misplaced-type", message, span, edits, title, "unsafe", min_tokens=1)
+    if token != "{":
+        return
+    match = _FIELDS.match(text, context.at, context.line_limit)
+    if match is not None and in_attributes(context):
+        span, written = Span(*match.span()), f"{match['name']} = {match['value']}"
+        message, edits = "an attribute must have the form `NAME = VALUE`", (Edit(span, written),)
+        title = f"write `{written}`"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+    match = _LIKE_JSON.match(text, context.at, context.line_limit)
+    if match is not None and "node" in context.rules and context.done[-2:-1] in (["="], ["."]):
+        span, message = Span(*match.span()), "the attributes of a node must be in `<…>`"
+        written = f"<{match['key']} = {match['value']}>"
+        edits, title = (Edit(span, written),), f"write `{written}`"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+    match = _IN_BRACES.match(text, context.at, context.line_limit)
+    before = text[context.line_start : context.at].rstrip()
+    if match is not None and "node" in context.rules and before.endswith(")") and "=" in before:
+        span, attributes = Span(*match.span()), _MLIR_TYPE.sub("", match["attributes"])
+        message = "the attributes of a node must be in `<…>`"
+        edits, title = (Edit(span, f"<{attributes}>"),), "write `<…>`"
+        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+        skip_to = context.line_end + 1  # the parser has completed the node
+        yield Diagnosis("wrong-mark", message, span, help=title, skip_to=skip_to)
+
+
+def incomplete_attribute(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an attribute without its value or name: `<axis =>` and `<= 1>`."""
+    token, done = context.token, context.done
+    if token is None or not in_attributes(context):
+        return
+    begins = not done or done[-1] in {"<", ","}
+    if token == "=>" and done and done[-2:-1] in ([], ["<"], [","]):
+        message = "incomplete statement: expected a value after `=`"
+        edits, help = (Edit(token.span, "= 0>"),), "write the value, or remove the attribute"
+        span = Span(token.at, token.at + 1)
+        yield Diagnosis("incomplete-statement", message, span, edits, help=help, min_tokens=1)
+    elif token == "=" and begins:
+        message, help = "the name of the attribute is missing", "write `NAME = VALUE`"
+        edits = (Edit(Span(token.at, token.at), "a "),)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+
+
+def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph without a name in an attribute: `body = (float x) => (y) {…}`."""
+    done, token = context.done, context.token
+    if token != "(" or done[-1:] != ["="] or not in_attributes(context):
+        return
+    tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
+    end = closing_index(tokens)
+    if end is not None and tokens[end + 1 : end + 2] == ["=>"]:
+        message = "the name of the graph is missing"
+        edits, help = (Edit(Span(token.at, token.at), "g "),), "name it, such as `g`"
+        yield Diagnosis("syntax-error", message, token.span, edits, help, "unsafe", min_tokens=1)

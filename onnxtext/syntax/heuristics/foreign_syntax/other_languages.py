@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics: syntax of Python, C++, MLIR, JSON, Markdown and protobuf text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
+from onnxtext.syntax.heuristics.constructs.graph_errors import MAX_HEADER_LENGTH
+from onnxtext.syntax.heuristics.constructs.node_errors import (
+    ELEMENT_ATTRIBUTES,
+    NAMES,
+    closing_index,
+    in_attributes,
+    inputs_bracket,
+    unopened_bracket,
+)
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NOTHING
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    indentation,
+    insert,
+    line_end,
+    replace,
+)
+from onnxtext.tensor.element_types import ELEMENTS
+
+FOREIGN_WORDS = frozenset((
+    "async", "auto", "await", "call", "const", "constexpr", "def", "fn", "func", "function",
+    "graph", "import", "initializer", "input", "inputs", "let", "module", "new", "node", "output",
+    "outputs", "param", "return", "static", "tensor", "val", "var", "yield",
+))  # fmt: skip
+_OTHER_FORMATS = (
+    (re.compile(r'\s*\{\s*"'), "JSON"),
+    (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
+    (
+        re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[^\S\n]*\n\s*[a-z_]+ *[:{]"),
+        "protobuf text",
+    ),
+    (re.compile(r"\s*graph\s+[^\s({]+\s*\(\s*%"), "the output of onnx.helper.printable_graph"),
+    (
+        re.compile(r"\s*(?:<\s*ir_version=\d+,\s*opset_imports=|graph\(\s*name=)"),
+        "the output of onnx_ir",
+    ),
+)
+TENSOR_TYPE = re.compile(
+    r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
+    r"|<(?P<sizes>(?:(?:[0-9?]+|[A-Z]\w*?)x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
+    r"(?P<dims>\[[^]\n]*\])?"
+)
+"""Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
+_DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
+_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
+_CONTROL = re.compile(
+    r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
+    r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
+)
+_ELSE = re.compile(r"[ \t]*(?:\}[ \t]*)?(?:else|elif|except|catch|finally|while)\b")
+_OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
+_IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
+_RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
+_PYTHON_WORDS = {"True": "true", "False": "false"} | dict.fromkeys(NOTHING, '""')
+_NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
+
+
+def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a text in another format, such as JSON, MLIR or protobuf text."""
+    for pattern, name in _OTHER_FORMATS:
+        match = pattern.match(context.text)
+        if match is not None and context.at <= match.end():
+            yield Diagnosis(
+                "other-format",
+                f"this is {name}, not the text form of ONNX",
+                Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
+                help="load it with the tool that wrote it, save a binary model, and convert that: "
+                "`onnxtext from-binary`",
+                skip_to=len(context.text) + 1,
+            )
+
+
+def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
+    start = context.line_start + indentation(context.text, context.at)
+    match = _OTHER_COMMENT.match(context.text, start)
+    if match is None or context.at > match.end():
+        return
+    span = Span(start, context.line_end)
+    words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
+    message = "a comment must start with `#`"
+    if start < context.region.start:  # `<` of `<!--` may have begun attributes
+        skip_to = context.line_end + 1
+        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
+    edits = (Edit(span, f"# {words}"),)
+    safety: Applicability = "unsafe" if match[0][0] == ";" else "safe"
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", safety, min_tokens=0)
+
+
+def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
+    if context.token is None or not context.done or context.done[-1] not in FOREIGN_WORDS:
+        return
+    word, rest = context.done[-1], context.rest
+    begins = word in {"await", "return", "yield"} and len(context.done) == 1
+    call = word == "return" and context.token == "(" and "=" not in rest
+    if context.name(context.token) not in NAMES | {"TYPE"} and not call:
+        return
+    if begins and "=" not in rest:
+        names = rest[1:-1] if rest[0] == "(" and rest[-1] == ")" else rest
+        if word == "return" and all(context.name(t) in NAMES or t == "," for t in names):
+            span = Span(word.at, rest[-1].end)
+            message = "the outputs of a graph belong after `=>` in its first line"
+            edits = (Edit(span, ""),)
+            yield Diagnosis(
+                "foreign-word", message, span, edits, "remove it", "unsafe", min_tokens=0
+            )
+        else:
+            message = f"`{word}` does not belong here"
+            help = f"write `NAME = {context.token} …`"
+            if word == "return":
+                help += ", and list NAME in the first line after `=>`"
+            edits = (insert(context.at, "= "),)
+            yield Diagnosis("foreign-word", message, word.span, edits, help=help, min_tokens=2)
+        return
+    if context.next_statement == context.at:  # the word ends an incomplete statement
+        return
+    removed = [Edit(Span(word.at, context.at), "")]
+    removed += [replace(token, "") for token in rest if token == ";"]
+    message = f"`{word}` does not belong here"
+    title = f"remove `{word}`"
+    yield Diagnosis(
+        "foreign-word", message, word.span, tuple(removed), title, "unsafe", min_tokens=3
+    )
+
+
+def translated_type(match: re.Match[str]) -> str:
+    """Return the type for a match of `TENSOR_TYPE`."""
+    element = match["mlir"] or match["onnx"]
+    sizes = (match["sizes"] or "").rstrip("x").replace("x", ", ")
+    dims = match["list"] or match["dims"] or (f"[{sizes}]" if sizes else "")
+    return f"{ALIASES.get(element, element)}{dims}"
+
+
+def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
+    dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
+    if context.token == "." and dotted is not None:
+        element = ALIASES.get(dotted[1], dotted[1])
+        attribute = context.done[-3] if context.done[-2:-1] == ["="] and context.done[2:] else ""
+        if element in ELEMENTS and attribute not in ELEMENT_ATTRIBUTES:
+            edits = (Edit(Span(*dotted.span()), element),)
+            message = f"`{dotted[0]}` is not a type"
+            title = f"write `{element}`"
+            safety: Applicability = "unsafe" if attribute else "safe"
+            yield Diagnosis(
+                "unknown-type", message, edits[0].span, edits, title, safety, min_tokens=1
+            )
+        return
+    if context.token == ")" and context.done[-2:-1] == ["("] and len(context.done) > 2:
+        first = context.done[-3]  # in an attribute, the parser reads `tensor (float` as a graph
+    elif context.token in {"<", "("} and context.done:
+        first = context.done[-1]
+    else:
+        return
+    match = TENSOR_TYPE.match(context.text, first.at)
+    if match is None:
+        return
+    written = translated_type(match)
+    span = Span(*match.span())
+    message = "a tensor type must be written as an element type and dimensions"
+    edits = (Edit(span, written),)
+    yield Diagnosis(
+        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", min_tokens=1
+    )
+
+
+def fences(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose Markdown fences, such as three backticks, around the text."""
+    match = _FENCE.match(context.text, context.line_start)
+    if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
+        return
+    edits = [Edit(Span(*match.span()), "")]
+    last = _FENCE.search(context.text, match.end())
+    if last is not None:
+        edits.append(Edit(Span(*last.span()), ""))
+    span = Span(context.at, len(context.text[: match.end()].rstrip()))
+    message = "unexpected Markdown fence"
+    yield Diagnosis(
+        "foreign-word", message, span, tuple(edits), "remove it", "unsafe", min_tokens=1
+    )
+    yield Diagnosis(
+        "foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", min_tokens=0
+    )
+
+
+def imports(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `import onnx` and `from onnx import helper`."""
+    match = _IMPORT.match(context.text, context.line_start)
+    if match is None or context.at > context.line_end:
+        return
+    start = context.line_start
+    span = Span(start, context.line_end)
+    message = "imports are not supported: operators come from the `opset_import` of the header"
+    help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
+    edits = (Edit(span, ""),)
+    yield Diagnosis(
+        "foreign-word", message, span, edits, "remove it", "unsafe", help=help, min_tokens=1
+    )
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose whole blocks such as `if (x) {…} else {…}` and `for i in range(3):`."""
+    match = _CONTROL.match(context.text, context.line_start, context.line_limit)
+    if match is None:
+        return
+    word = match[1]
+    operator = _OPERATOR_FOR.get(word, "If")
+    message = f"`{word}` is not supported"
+    help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
+    if operator == "If":
+        help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
+    end = _end_of_block(context)
+    span = Span(match.start(1), match.end(1))
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_block(context: ErrorContext) -> int:
+    """Return the end of the block that begins on this line, including its `else` branches."""
+    text, end = context.text, context.line_end
+    indent = indentation(text, end)
+    depth = 0
+    line = text[context.line_start : end]
+    while True:
+        depth += line.count("{") - line.count("}")
+        if end >= len(text):
+            return end
+        stop = text.find("\n", end + 1)
+        stop = len(text) if stop < 0 else stop
+        line = text[end + 1 : stop]
+        deeper = indentation(text, stop) - indent
+        if line.strip() and deeper <= 0 and not _ELSE.match(line) and (deeper or depth <= 0):
+            return end
+        end = stop
+
+
+def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph that begins like a Python function: `def main (x) -> (y):`."""
+    line = context.text[context.line_start : context.line_limit]
+    match = _DEF.match(line.lstrip())
+    if match is None or "node" in context.rules:
+        return
+    start = context.line_start + len(line) - len(line.lstrip())
+    edits = [Edit(Span(start, start + match.end()), "")]
+    arrow = context.text.find("->", start, context.line_end)
+    if arrow >= 0:
+        edits.append(Edit(Span(arrow, arrow + 2), "=>"))
+    stripped = line.rstrip()
+    if stripped.endswith(":"):
+        colon = context.line_start + len(stripped) - 1
+        edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
+    if len(edits) == 1:
+        return
+    returned = _RETURN.search(context.text, context.line_end, context.line_end + MAX_HEADER_LENGTH)
+    if returned is not None:
+        edits.append(Edit(Span(*returned.span(1)), ""))
+    message = (
+        f"`{match[1]}` does not belong here: a graph must have the form `NAME (…) => (…) {{…}}`"
+    )
+    span = Span(start, start + len(match[1]))
+    help = "write `NAME (float[N] x) => (float[N] y) {` and, after the nodes, `}`"
+    min_tokens = 1 if returned is None else 0
+    yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, min_tokens=min_tokens)
+
+
+def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `// comment` and `/* comment */`."""
+    offset = context.at
+    if context.text.startswith("//", offset):
+        span = Span(offset, context.line_end)
+        edits = (Edit(Span(offset, offset + 2), "#"),)
+        message = "a comment must start with `#`"
+        yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
+    elif context.text.startswith("/*", offset):
+        end = context.text.find("*/", offset, offset + 2000)
+        if end >= 0:
+            span = Span(offset, end + 2)
+            body = context.text[offset + 2 : end].strip(" *")
+            tail = context.text[end + 2 : line_end(context.text, end)]
+            lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
+            edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
+            message = "a comment must start with `#`, and ends at the end of the line"
+            yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
+
+
+def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `;` at the end of a statement."""
+    if context.token == ";":
+        span = context.token.span
+        among_outputs = "node" in context.rules and "=" not in context.done
+        separates = _separates(context)
+        if context.done[-1:] == [","]:
+            message, edits = "unexpected `;` after `,`", (Edit(span, ""),)
+            yield Diagnosis(
+                "semicolon", message, span, edits, "remove the `;`", "unsafe", min_tokens=2
+            )
+        if separates and "COMMA" in context.expected():
+            message = "expected `,`, found `;`"
+            safety: Applicability = "unsafe" if among_outputs else "safe"
+            yield Diagnosis(
+                "semicolon", message, span, (Edit(span, ","),), "write `,`", safety, min_tokens=3
+            )
+        expected = set(context.expected())
+        for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
+            if expected == {kind} or (kind in expected and in_attributes(context)):
+                message, edits = f"expected `{mark}`, found `;`", (Edit(span, mark),)
+                yield Diagnosis("semicolon", message, span, edits, f"write `{mark}`", min_tokens=3)
+        message = "unexpected `;`: statements do not end with punctuation"
+        around = context.text[span.start - 1 : span.start] + context.text[span.end : span.end + 1]
+        safe: Applicability = "unsafe" if around.isalnum() and len(around) == 2 else "safe"
+        yield Diagnosis(
+            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe, min_tokens=0
+        )
+    elif context.token == "}" and context.done == [","] and "node" in context.rules:
+        span = context.done[0].span
+        message = "unexpected `,`: statements do not end with punctuation"
+        yield Diagnosis(
+            "semicolon", message, span, (Edit(span, ""),), "remove the `,`", min_tokens=0
+        )
+
+
+def _separates(context: ErrorContext) -> bool:
+    """Whether the unexpected token is between two items of a list."""
+    done, ahead = context.done, context.ahead
+    if not done:
+        return "node" not in context.rules
+    if context.name(done[0]) == "DECORATOR" and unopened_bracket(done[1:]) == len(done) - 2:
+        return False  # the decorator ends here, and the item it describes follows
+    return done[-1] not in OPENING and not (ahead and ahead[0] in {*CLOSING, ",", "="})
+
+
+def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
+    type = type_of_list(context)
+    others = (_NUMBERS_FOR,) if type else (_PYTHON_WORDS, _NUMBERS_FOR)
+    for token in context.nearby(2):
+        for words in (_PYTHON_WORDS,) if type.startswith("bool") else others:
+            word = words.get(token)
+            if word is None:
+                continue
+            rest = [other for other in context.ahead if other.at > token.at and other in words]
+            edits = tuple(replace(other, words[other]) for other in (token, *rest))
+            message = f"`{token}` is not a value"
+            if token in NOTHING:
+                help = "remove the attribute or input that has no value"
+                yield Diagnosis("python-literal", message, token.span, edits, help=help)
+            safety: Applicability = "unsafe" if type and words is _NUMBERS_FOR else "safe"
+            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`", safety)
+
+
+def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes among the inputs, as in `Softmax (x, axis = 1)`."""
+    index = inputs_bracket(context)
+    if context.token != "=" or index is None or context.done[-2] not in {"(", ","}:
+        return
+    if context.done[-1][0] == '"':  # names of attributes hardly ever have quotes
+        message, edits = "expected `,`, found `=`", (replace(context.token, ","),)
+        yield Diagnosis(
+            "wrong-mark", message, context.token.span, edits, "write `,`", "unsafe", min_tokens=2
+        )
+    rest = [context.done[index], *context.rest]
+    end = closing_index(rest)
+    if end is None:
+        return
+    first, close, text = context.done[-1], rest[end], context.text
+    written = text[first.at : close.at].rstrip()
+    start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
+    after = context.done[index - 1].end
+    blank = "" if text[after : after + 1].isspace() else " "
+    remove = Edit(Span(start, close.at), "")
+    message = "attributes belong in `<…>` after the operator, not among the inputs"
+    span = Span(first.at, first.at + len(written))
+    moved = (insert(after, f" <{written}>{blank}"), remove)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", min_tokens=1)
+    help = f"write them as `{context.done[index - 1]} <…> (…)`"
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, min_tokens=1)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for expressions, calls and types written as in Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    innermost_bracket,
+    insert,
+)
+from onnxtext.tensor.element_types import ELEMENTS
+
+_BINARY = {
+    "**": "Pow", "==": "Equal", "!=": "Equal", ">=": "GreaterOrEqual", "<=": "LessOrEqual",
+    "&&": "And", "||": "Or", "and": "And", "or": "Or", "is": "Equal", "+": "Add", "-": "Sub",
+    "*": "Mul", "/": "Div", "@": "MatMul", "%": "Mod", ">": "Greater", "&": "And", "|": "Or",
+    "^": "Xor",
+}  # fmt: skip
+"""The operators of ONNX for binary operators of Python and C++; longer marks come first."""
+_UNARY = {"not": "Not", "-": "Neg", "~": "Not", "!": "Not"}
+_MARKS = "|".join([re.escape(mark) for mark in _BINARY if not mark.isalpha()])
+_EXPRESSION = re.compile(
+    rf"(?P<mark>{_MARKS}|(?:and|or|is)\b)(?![=>/*])(?<!%(?=\S))[ \t]*(?=[\w(\"-])"
+)
+_CONDITIONAL = re.compile(r"=[^\n\"#<]*[\w)][ \t]+(if)[ \t]+[\w(]")
+_LAMBDA = re.compile(r"[ \t]*\w+[ \t]*=[ \t]*(lambda)\b[ \t\w,]*:")
+_CALL = re.compile(r"[A-Za-z_][\w.]*[ \t]*(?=\()")
+_TYPING = re.compile(
+    r"(?:(?:typing|torch|np|numpy|onnx|tf|t)\.)?"
+    r"(?P<name>Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union|Any"
+    r"|Tensor|[A-Z][a-z]+Tensor|ndarray|NDArray|Array|TensorProto)\b"
+)
+_CONTAINERS = {
+    "Optional": ("optional", 1), "List": ("seq", 1), "Sequence": ("seq", 1), "Dict": ("map", 2),
+    "Mapping": ("map", 2),
+}  # fmt: skip
+_PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
+_BLANKS = re.compile(r"[ \t]*")
+_REST_OF_LINE = re.compile(r"[ \t\r]*(?:#|$)", re.MULTILINE)
+_QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
+_NEAR = 20_000
+"""Maximum number of characters before a name in which to search for its definition or use."""
+_SHORT = 30
+"""Maximum length of a value that a message quotes."""
+_MAX_NESTING = 8
+_MAX_TYPE = 200
+"""Maximum number of characters of a Python type that is recognized."""
+_DIMENSIONS = re.compile(
+    r"(\[[\w?, \t]*\])[ \t]*(?P<name>[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*(?=[=,)]|$)"
+)
+
+
+def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose expressions in place of a node: `y = x + 1`, `y = -x` and `y = not x`."""
+    token, done, text = context.token, context.done, context.text
+    if token is None or "node" not in context.rules or text.startswith(("/*", "//"), token.at):
+        return
+    if innermost_bracket(done) is not None or begins_line(text, token.at):
+        return
+    place, size = token.at, 1
+    if done[-2:-1] == ["="] and done[-1] == "not":
+        place, size, operator, operands = done[-1].at, 3, "Not", str(token)
+    elif done[-1:] == ["="] and token[0] in _UNARY:
+        operator, operands = _UNARY[token[0]], "…"
+    else:
+        match = _EXPRESSION.match(text, token.at, context.line_end)
+        node = not done and text[: token.at].rstrip(" \t").endswith(")")
+        if match is None or not (
+            node or (done[-2:-1] == ["="] and context.name(done[-1]) in NAMES)
+        ):
+            return
+        size, operator = len(match["mark"]), _BINARY[match["mark"]]
+        operands = "…, …" if node else f"{done[-1]}, …"
+    message = "expressions are not supported: every operation must be a node"
+    help = f"write `{operator} ({operands})`"
+    if not done:
+        help = f"write a node for each operation; here, `{operator} (…, …)`"
+    elif text.startswith("!=", place):
+        help = f"write `Equal ({operands})`, and then `Not (…)`"
+    span = Span(place, place + size)
+    yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def conditional_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `y = a if c else b` and `y = lambda x: …`."""
+    if "node" not in context.rules:
+        return
+    text, start, limit = context.text, context.line_start, context.line_limit
+    match = _CONDITIONAL.search(text, start, limit)
+    help = (
+        "write `Where (condition, a, b)` to choose elements, or use the operator `If`, "
+        "whose graph attributes hold the branches"
+    )
+    if match is None:
+        match, help = _LAMBDA.match(text, start, limit), "write a function after the graph"
+    if match is not None and context.at >= match.start(1) - 1:
+        message, span = f"`{match[1]}` is not supported", Span(*match.span(1))
+        yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
+
+
+def values_as_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a value in place of a node: `y = x` and `y = 1`."""
+    done, token = context.done, context.token
+    if "node" not in context.rules or innermost_bracket(done) is not None or "=" not in done:
+        return
+    names = [name for name in done if name != "="]
+    if done[-2:-1] == ["="] and (token is None or context.next_statement == context.at):
+        value, help = done[-1], f"write `{names[0]} = Identity ({done[-1]})`"
+        used = rf"(?<![\w.@\"]){re.escape(value)}[ \t]*[,)]|^[ \t]*{re.escape(value)}[ \t]*="
+        near = slice(max(0, value.at - _NEAR), value.at)
+        if value[0] == '"' or re.search(used, context.text[near], re.MULTILINE) is None:
+            return
+    elif done[-1] == "=" and context.name(token) in {"INT", "FLOAT", "NUMBERS", "NESTED"}:
+        if token is None or not _REST_OF_LINE.match(context.text, token.end):
+            return  # `axis = 1,` is an attribute
+        value, help = token, "write an initializer in the `<…>` of the graph, or a node `Constant`"
+    else:
+        return
+    message = f"`{value}` is a value, not a node" if len(value) < _SHORT else "this is not a node"
+    edits = (Edit(value.span, "A ()"),)
+    yield Diagnosis("not-a-name", message, value.span, edits, help=help, min_tokens=1)
+
+
+def called_values(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a call as the value of an attribute: `value = np.array([1])`, `axis = int("1")`."""
+    done = context.done
+    index = max((i for i, token in enumerate(done) if token == "="), default=None)
+    if index is None or not (in_attributes(context) or "(" in done[index:]):
+        return
+    start = _skip_blanks(context.text, done[index].end)
+    match = _CALL.match(context.text, start, context.line_limit)
+    if match is None or match[0].rstrip() in ELEMENTS:
+        return
+    if not {"attribute", "node", "parameter"} & context.rules:
+        return
+    tokens = context.lexer.tokens(context.text, match.end(), context.line_limit)
+    end = closing_index(tokens)
+    if (
+        end is None
+        or tokens[end + 1 : end + 2] not in ([","], [">"])
+        or context.at > tokens[end + 1].at
+    ):
+        return
+    span = Span(start, tokens[end].end)
+    if end == 2 and _QUOTED_NUMBER.fullmatch(tokens[1]):
+        message, written = "a number must not be in quotes", tokens[1][1:-1]
+        edits, title = (Edit(span, written),), f"write `{written}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    message = f"the value of an attribute cannot be a call such as `{match[0].rstrip()}(…)`"
+    help = "write the value, such as `1`, `[1, 2]` or the tensor `float[2] {1, 2}`"
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help, min_tokens=1)
+
+
+def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types of Python before a name: `Tensor y`, `Optional[float[2]] y`, `[n, m] y`."""
+    if not {"node", "value_info"} & context.rules or context.token is None:
+        return
+    text, first = context.text, (context.done or [context.token])[0]
+    if context.at > first.at + _MAX_TYPE:
+        return
+    match = _DIMENSIONS.match(text, first.at, context.line_end)
+    if match is not None and context.at <= match.end():
+        message = "the element type is missing before the dimensions"
+        help = f"write `float{match[1]} {match['name']}`, with the element type of the value"
+        edits = (insert(first.at, "float"),)
+        yield Diagnosis(
+            "unknown-type", message, Span(*match.span(1)), edits, help=help, min_tokens=1
+        )
+    name = first if context.token == ":" and context.done == [first] else None
+    start = first.at if name is None else _skip_blanks(text, context.at + 1)
+    if _TYPING.match(text, start, context.line_end) is None:
+        return
+    end, written = python_type(text, start)
+    span, after = Span(start, end), "" if name is None else f" {name}"
+    message = f"`{text[slice(*span)]}` is not a type"
+    place = span if name is None else Span(name.at, end)
+    if written:
+        edits, title = (Edit(place, written + after),), f"write `{written}{after}`"
+        yield Diagnosis("unknown-type", message, span, edits, title, "unsafe", title, min_tokens=1)
+    help = "write an element type and dimensions, such as `float[N, 3]`"
+    if name is not None:
+        help = f"write an element type and dimensions before the name, such as `float[N, 3] {name}`"
+    edits = (Edit(place, "float" + after),)
+    yield Diagnosis("unknown-type", message, span, edits, help=help, min_tokens=1)
+
+
+def python_type(text: str, offset: int, depth: int = 0) -> tuple[int, str]:
+    """Translate a type of Python, such as `Optional[float[2]]`.
+
+    Returns:
+        The end of the type, and its translation: "" if it has none.
+    """
+    match = _TYPING.match(text, offset)
+    if match is None or depth > _MAX_NESTING:
+        plain = _PLAIN_TYPE.match(text, offset)
+        name = "" if plain is None else ALIASES.get(plain["name"], plain["name"])
+        if plain is None or name not in ELEMENTS:
+            return (offset if plain is None else plain.end()), ""
+        return plain.end(), f"{name}{plain['dims'] or ''}"
+    end = match.end()
+    if text[end : end + 1] != "[":
+        return end, ""
+    inner: list[str] = []
+    separator = "["
+    while text[end : end + 1] == separator:
+        separator = ","
+        start = _skip_blanks(text, end + 1)
+        end, written = python_type(text, start, depth + 1)
+        inner.append(written)
+        end = _skip_blanks(text, end)
+    if text[end : end + 1] != "]":
+        return match.end(), ""
+    container, count = _CONTAINERS.get(match["name"], ("", 0))
+    known = len(inner) == count and all(inner)
+    return end + 1, f"{container}({', '.join(inner)})" if known else ""
+
+
+def _skip_blanks(text: str, offset: int) -> int:
+    match = _BLANKS.match(text, offset)
+    return offset if match is None else match.end()
