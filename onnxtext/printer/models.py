@@ -35,22 +35,28 @@ def _core_printer() -> type[GraphPrinter]:
     return CorePrinter
 
 
-def print_model(model: ast.Model, printer: GraphPrinter | None = None) -> str:
+def print_model(
+    model: ast.Model, printer: GraphPrinter | None = None, *, in_full: bool = False
+) -> str:
     """Return the text of a model in the canonical layout, with a final newline.
 
     Args:
         model: the model.
         printer: prints the graphs and functions; None for a new `graph_printer()`.
+        in_full: whether repeated values of metadata are printed in full, not as `above`.
     """
-    return "".join(model_parts(model, printer))
+    return "".join(model_parts(model, printer, in_full=in_full))
 
 
-def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterable[str]:
+def model_parts(
+    model: ast.Model, printer: GraphPrinter | None = None, *, in_full: bool = False
+) -> Iterable[str]:
     """Return parts of the text of a model, to be joined; encode one blob at a time.
 
     Args:
         model: the model.
         printer: prints the graphs and functions; None for a new `graph_printer()`.
+        in_full: whether repeated values of metadata are printed in full, not as `above`.
     """
     if printer is None and core() == "native":
         parts: list[str] = core_module("printer.graphs").Printer().model(model)
@@ -60,7 +66,8 @@ def model_parts(model: ast.Model, printer: GraphPrinter | None = None) -> Iterab
         parts += printer.graph_statement(main_graph(model) if model.has_order else model.graph)
         parts += ["\n", *printer.function_parts(model.functions)]
     if may_have_sections(model):
-        for section in section_parts(model, (printer or graph_printer()).graph_value):
+        graph_text = (printer or graph_printer()).graph_value
+        for section in section_parts(model, graph_text, in_full=in_full):
             parts += ["\n", *section, "\n"]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")

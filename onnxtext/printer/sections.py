@@ -27,7 +27,7 @@ def may_have_sections(model: Model) -> bool:
 
 
 def section_parts(
-    model: Model, graph_text: Callable[[Graph, str, int], str]
+    model: Model, graph_text: Callable[[Graph, str, int], str], *, in_full: bool = False
 ) -> Iterator[Sequence[str]]:
     """Yield the text of each section except `encoding` and `resources`.
 
@@ -37,9 +37,12 @@ def section_parts(
         model: the model.
         graph_text: returns the text of a graph, given the indentation of its statement and its
             start column.
+        in_full: whether repeated values of metadata are printed in full, not as `above`.
     """
     graphs = list_graphs(model)
-    metadata = ["metadata none"] if model.metadata_left_out else _metadata(model, graphs)
+    metadata: Sequence[str] = ["metadata none"]
+    if not model.metadata_left_out:
+        metadata = _metadata(model, graphs, in_full=in_full)
     if metadata:
         yield metadata
     quantization = _quantization(model, graphs)
@@ -55,7 +58,7 @@ def section_parts(
         yield (f"order {{\n{inner}}}" if listed else "order {}",)
 
 
-def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
+def _metadata(model: Model, graphs: Sequence[Graph | Function], *, in_full: bool) -> Sequence[str]:
     """Return the `metadata` section as parts to be joined; () if there is none."""
     if not _in_section(graphs):
         return ()
@@ -70,16 +73,19 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]
             blocks.append((STEP, f"function {_function_path(function)} {{"))
             blocks += with_metadata
             blocks.append((STEP, "}"))
-    return ("metadata {\n", *_blocks_text(blocks), "\n}") if blocks else ()
+    return ("metadata {\n", *_blocks_text(blocks, in_full=in_full), "\n}") if blocks else ()
 
 
-def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
+def _blocks_text(
+    blocks: Sequence[tuple[str, Named | str]], *, in_full: bool = False
+) -> Sequence[str]:
     """Return the text of metadata blocks, as parts to be joined.
 
     Args:
         blocks: (indentation, block) pairs; a `str` is a line to print as it is.
+        in_full: whether repeated values are printed in full.
     """
-    if core() == "native":
+    if core() == "native" and not in_full:
         parts: list[str] = core_module("printer.metadata").metadata_blocks(blocks)
         return parts
     lines: list[str] = []
@@ -94,7 +100,7 @@ def _blocks_text(blocks: Sequence[tuple[str, Named | str]]) -> Sequence[str]:
             lines.append(f"{indent}{block.kind}{' ' if path else ''}{path} {{")
             lines += _entries(block.item.metadata, indent + STEP, entries_above)
             lines.append(indent + "}")
-            entries_above = dict(block.item.metadata)
+            entries_above = {} if in_full else dict(block.item.metadata)
             continue
         entries_above = {}
     return ("\n".join(lines),)

@@ -10,13 +10,14 @@ parts token by token.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 
 from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import read_tokens
+from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts import construct_rules
 from onnxtext.merger.texts.item_keys import key_of
 from onnxtext.merger.texts.text_parts import (
@@ -28,20 +29,20 @@ from onnxtext.merger.texts.text_parts import (
 from onnxtext.printer.quoting import quote_word
 from onnxtext.rewriter.item_pairs import (
     PATHS,
+    Pairs,
     has_other_path,
     may_name,
     pair_edited,
     pair_spellings,
 )
-from onnxtext.rewriter.text_edits import REST_OF_LINE, Edit, TextEdits
+from onnxtext.rewriter.list_edits import InsertedItem, ListEdits
+from onnxtext.rewriter.text_edits import TextEdits
 from onnxtext.rewriter.token_edits import edit_tokens
 
 Printed = tuple[str, str]
 """The printed forms of a construct before and after an edit."""
-TOP_LEVEL = frozenset(("head", "graph", "function", "section"))
 _OF_VALUES = frozenset(("value", "output", "value_info", "tensor"))
 """The kinds of metadata blocks whose meaning depends on the list that declares a value."""
-_UP_TO_COMMA = re.compile(r"(?:[^,#]|#[^\n]*)*,")
 
 
 class CannotEdit(Exception):
@@ -66,6 +67,9 @@ class ItemEdits:
         self.edits = edits
         self.text = edits.text
         self.renamed = renamed
+        self._above: dict[
+            Hashable, str
+        ] = {}  # the new entries of the metadata block directly above
 
     # ---- Lists ------------------------------------------------------------------------------
 
@@ -87,132 +91,48 @@ class ItemEdits:
         for index in set(range(len(ours.items))).difference(own.values()):
             if not self._rename_in_path(ours.items[index].part):
                 removed.add(index)
+        moved = _moved_items(base, own, edited)
+        added = _added_items(theirs, own, edited, moved)
+        inserted = {i: InsertedItem(theirs.items[i].part.body) for i in chain(*added.values())}
+        listed = ListEdits(self.edits, ours, commas=commas)
+        above = _items_above(ours, theirs, own, edited, removed | moved, added)
         for index, item in enumerate(base.items):
             if index not in edited:
                 continue
             changed = theirs.items[edited[index]].part
             if index in own:
-                mine, count = ours.items[own[index]].part, len(self.edits.edits)
-                if has_other_path(mine, item.part) and not self._rename_in_path(mine):
-                    head, new = map(_head, (mine, changed))
-                    self.edits.replace(mine.start, mine.start + len(head), new)
-                self.part(mine, item.part, changed)
+                place, count = own[index], len(self.edits.edits)
+                mine = ours.items[place].part
+                if _is_block(mine):
+                    self._above = _entries(above[place]) if "above" in mine.body else {}
+                self._item(mine, item.part, changed)
                 self.edits.keep_comments(mine.start, count)
+                if place in moved:
+                    inserted[edited[index]] = listed.lift(place, count)
             elif item.part.token_texts() != changed.token_texts():
                 raise CannotEdit
-        for index, place in own.items():
-            if place - 1 in removed and index in edited:
-                self._write_out(ours.items[place].part, theirs.items[edited[index]].part)
-        places = {edited[index]: own[index] for index in edited if index in own}
-        added: dict[int, list[TextPart]] = defaultdict(list)
-        last = -1
-        known = set(edited.values())
-        for index, item in enumerate(theirs.items):
-            if index in known:
-                last = places.get(index, last)
-            else:
-                added[last].append(item.part)
-        self._add_and_remove(ours, added, removed, commas)
-
-    def _write_out(self, ours: TextPart, theirs: TextPart) -> None:
-        """Replace `above` by values in a metadata block if the block above it is removed."""
-        lists = [read_list(part) for part in (ours, theirs)] if ours.origin in PATHS else []
-        if not lists or lists[0] is None or lists[1] is None:
-            return
-        values = {key_of(item.part): item.part for item in lists[1].items}
-        for item in lists[0].items:
-            tree = item.part.tree
-            if isinstance(tree, Tree) and tree.alias == "repeated_entry":
-                word, new = tree.last(), values.get(key_of(item.part))
-                value = new.tree.last() if new is not None and isinstance(new.tree, Tree) else None
-                if word is not None and value is not None and not self.edits.covers(word.at):
-                    self.edits.replace(word.at, word.end, value.text)
-
-    def _add_and_remove(
-        self, ours: ListItems, added: Mapping[int, list[TextPart]], removed: set[int], commas: bool
-    ) -> None:
-        """Add items after the items with the given indices (-1: first), and remove items."""
         if added and not ours.items:
             raise CannotEdit
-        if added and len(removed) == len(ours.items):
-            removed.remove(0)
-            self._replace_item(ours, [part for parts in added.values() for part in parts], commas)
-            added = {}
-        kept = [index for index in range(len(ours.items)) if index not in removed]
-        for index in removed:
-            self._remove(ours, index)
-        for index, parts in added.items():
-            if index < 0:
-                self._insert_before(ours, kept[0], parts, commas)
-            else:
-                self._insert_after(ours, index, parts, commas)
-        final = kept[-1] if kept else -1
-        if commas and final >= 0 and final not in added and not ours.items[-1].comma:
-            end = ours.items[final].part.end
-            comma = self._comma_end(ours, final)
-            if comma > end:
-                blanks = not self.text[end : comma - 1].strip(" \t")
-                self.edits.replace(end if blanks else comma - 1, comma, "")
+        listed.change(
+            {place: [inserted[index] for index in indices] for place, indices in added.items()},
+            removed,
+            moved,
+        )
 
-    def _comma_end(self, ours: ListItems, index: int) -> int:
-        """Return the offset after an item and its comma."""
-        item = ours.items[index]
-        match = _UP_TO_COMMA.match(self.text, item.part.end) if item.comma else None
-        return item.part.end if match is None else match.end()
+    def _item(self, ours: TextPart, base: TextPart, theirs: TextPart) -> None:
+        """Edit an item, and its path if the text spells it differently from the printed model."""
+        if has_other_path(ours, base) and not self._rename_in_path(ours):
+            head, new = map(_head, (ours, theirs))
+            self.edits.replace(ours.start, ours.start + len(head), new)
+        self.part(ours, base, theirs)
 
-    def _remove(self, ours: ListItems, index: int) -> None:
-        part = ours.items[index].part
-        start, end = part.start, self._comma_end(ours, index)
-        rest = REST_OF_LINE.match(self.text, end)
-        if self.edits.is_first_on_line(start) and rest is not None:
-            if part.origin in TOP_LEVEL:
-                start = _blank_line_before(self.text, start)
-        else:
-            following = len(self.text[end:]) - len(self.text[end:].lstrip(" \t")) + end
-            if index + 1 < len(ours.items) and ours.items[index + 1].part.start == following:
-                end = following
-            elif not self.edits.is_first_on_line(start):
-                start = len(self.text[:start].rstrip(" \t"))
-        self.edits.remove(start, end, is_statement=part.origin in construct_rules.STATEMENTS)
-
-    def _replace_item(self, ours: ListItems, parts: Sequence[TextPart], commas: bool) -> None:
-        """Replace the first item and the comment behind it."""
-        part, end = ours.items[0].part, self._comma_end(ours, 0)
-        glue = ", " if commas else f"\n{self.edits.indent(part.start)}"
-        self.edits.replace(part.start, part.end, glue.join([new.body for new in parts]))
-        rest = REST_OF_LINE.match(self.text, end)
-        if rest is not None and "#" in rest.group():
-            self.edits.edits.append(Edit(end, rest.end(), "", drops_comments=True))
-
-    def _insert_after(
-        self, ours: ListItems, index: int, parts: Sequence[TextPart], commas: bool
-    ) -> None:
-        item = ours.items[index]
-        offset = self._comma_end(ours, index)
-        rest = REST_OF_LINE.match(self.text, offset)
-        glue = " "
-        if rest is not None and self.edits.is_first_on_line(item.part.start):
-            glue = f"\n{self.edits.indent(item.part.start)}"
-        if item.part.origin in TOP_LEVEL:
-            glue = "\n\n"
-        texts = [part.body for part in parts]
-        comma = "," if commas else ""
-        if commas and not item.comma:
-            self.edits.replace(offset, offset, ",")
-        if "\n" in glue and rest is not None:
-            offset = rest.end()
-        ends = [*[comma] * (len(texts) - 1), comma if item.comma else ""]
-        new = "".join([f"{glue}{text}{end}" for text, end in zip(texts, ends, strict=True)])
-        self.edits.replace(offset, offset, new)
-
-    def _insert_before(
-        self, ours: ListItems, index: int, parts: Sequence[TextPart], commas: bool
-    ) -> None:
-        start = ours.items[index].part.start
-        glue = f"\n{self.edits.indent(start)}" if self.edits.is_first_on_line(start) else " "
-        comma = "," if commas else ""
-        new = "".join([f"{part.body}{comma}{glue}" for part in parts])
-        self.edits.replace(start, start, new)
+    def _repeated_entry(self, ours: TextPart, theirs: TextPart) -> None:
+        """Write the value of a metadata entry `key: above` if the block above has another value."""
+        word, value = [part.tree.last() for part in (ours, theirs) if isinstance(part.tree, Tree)]
+        assert word is not None
+        assert value is not None
+        if self._above.get(key_of(theirs)) != value.text:
+            self.edits.replace(word.at, word.end, value.text)
 
     # ---- Constructs -------------------------------------------------------------------------
 
@@ -247,9 +167,10 @@ class ItemEdits:
             CannotEdit: the text has no place for a difference.
         """
         is_same = base.body == theirs.body or base.token_texts() == theirs.token_texts()
-        if is_same and not (
-            ours.origin in ("section", "metadata_item") and may_name(ours.body, self.renamed)
-        ):
+        if _is_repeated_entry(ours):
+            self._repeated_entry(ours, theirs)
+            return
+        if is_same and not self._depends_on_others(ours):
             return
         versions = (ours, base, theirs)
         origin = ours.origin
@@ -284,6 +205,14 @@ class ItemEdits:
             self.part(children[0][0], children[1][0], children[2][0])
             return
         self._tokens(ours.start, ours.end, base.body, theirs.body)
+
+    def _depends_on_others(self, part: TextPart) -> bool:
+        """Whether a part of a text may change although its printed forms are equal."""
+        if part.origin not in ("section", "metadata_item"):
+            return False
+        return may_name(part.body, self.renamed) or (
+            part.origin == "metadata_item" and "above" in part.body
+        )
 
     def _tokens(self, start: int, end: int, before: str, after: str) -> None:
         edited = edit_tokens(self.text[start:end], before, after)
@@ -355,11 +284,87 @@ class ItemEdits:
             self.edits.replace(start, end, "")
 
 
-def _blank_line_before(text: str, offset: int) -> int:
-    """Return the start of the blank lines that end at an offset; the offset itself without them."""
-    blank = text[:offset].rstrip()
-    line = text.find("\n", len(blank))
-    return offset if line < 0 or line >= offset or not blank else line + 1
+def _moved_items(base: ListItems, own: Pairs, edited: Pairs) -> set[int]:
+    """Return the indices in the text of the items to move, so that all have their new order.
+
+    The order of metadata blocks has no meaning: they stay.
+    """
+    pairs = [
+        (own[index], edited[index])
+        for index, item in enumerate(base.items)
+        if index in own and index in edited and not _is_block(item.part)
+    ]
+    order = [new for _, new in pairs]
+    if order == sorted(order):
+        return set()
+    pairs.sort()
+    kept = longest_increasing_subsequence([new for _, new in pairs])
+    return {place for (place, _), stays in zip(pairs, kept, strict=True) if not stays}
+
+
+def _added_items(
+    theirs: ListItems, own: Pairs, edited: Pairs, moved: set[int]
+) -> dict[int, list[int]]:
+    """Map indices of items in the text to the items of `theirs` to insert behind them.
+
+    The key -1 stands for the start of the list.
+    """
+    places = {edited[index]: own[index] for index in edited if index in own}
+    known = set(edited.values())
+    added: dict[int, list[int]] = defaultdict(list)
+    last = -1
+    for index in range(len(theirs.items)):
+        place = places.get(index)
+        if index not in known or place in moved:
+            added[last].append(index)
+        elif place is not None:
+            last = place
+    return added
+
+
+def _items_above(
+    ours: ListItems,
+    theirs: ListItems,
+    own: Pairs,
+    edited: Pairs,
+    gone: set[int],
+    added: Mapping[int, Sequence[int]],
+) -> dict[int, TextPart | None]:
+    """Map the index of each item that stays to the item of `theirs` that will be above it."""
+    news = {own[index]: theirs.items[edited[index]].part for index in edited if index in own}
+    result: dict[int, TextPart | None] = {}
+    above: TextPart | None = None
+    for place in range(-1, len(ours.items)):
+        if place in gone:
+            continue
+        result[place] = above
+        above = theirs.items[added[place][-1]].part if place in added else news.get(place)
+    return result
+
+
+def _entries(block: TextPart | None) -> dict[Hashable, str]:
+    """Return the values of the entries of a printed metadata block, as spelled."""
+    listed = None if block is None or not _is_block(block) else read_list(block)
+    result = {}
+    for item in () if listed is None else listed.items:
+        value = item.part.tree.last() if isinstance(item.part.tree, Tree) else None
+        if value is not None:
+            result[key_of(item.part)] = value.text
+    return result
+
+
+def _is_block(part: TextPart) -> bool:
+    """Whether an item is a metadata block."""
+    return part.origin == "metadata_item" and _alias(part) == "metadata_block"
+
+
+def _is_repeated_entry(part: TextPart) -> bool:
+    """Whether an item is a metadata entry `key: above`."""
+    return part.origin == "metadata_item" and _alias(part) == "repeated_entry"
+
+
+def _alias(part: TextPart) -> str:
+    return part.tree.alias if isinstance(part.tree, Tree) else ""
 
 
 def _list_content(listed: ListItems) -> str:

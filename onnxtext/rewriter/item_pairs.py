@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -46,7 +47,13 @@ def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
 
 def may_name(text: str, renamed: Mapping[str, str | None]) -> bool:
     """Whether a part of a text may contain one of the renamed names; a fast test."""
-    return bool(renamed) and ("\\" in text or any(name in text for name in renamed))
+    if not renamed or "\\" in text:
+        return bool(renamed)
+    names = renamed.keys()
+    return not (names.isdisjoint(_WORD.findall(text)) and names.isdisjoint(text.split('"')))
+
+
+_WORD = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _lists_of_names(model: Model) -> dict[str, set[str]]:
@@ -100,12 +107,20 @@ def pair_edited(
         renamed: maps old names to new names, as `renamed_names` returns them.
     """
     pairs: Pairs = {}
+    repeated = {key for key, count in Counter(map(_key, base)).items() if count > 1}
+    if repeated:  # such as two `training` sections: pair those that stay as they are first
+        _pair_by(lambda item: _content_of_repeated(item, repeated), base, theirs, pairs)
     _pair_by(_key, base, theirs, pairs)
     if len(pairs) < min(len(base), len(theirs)):
         keys = {id(item): _new_key(_key(item), renamed, item.part.origin) for item in base}
         _pair_by(lambda item: keys.get(id(item), _key(item)), base, theirs, pairs)
         _pair_gaps(base, theirs, pairs)
     return pairs
+
+
+def _content_of_repeated(item: Item, repeated: set[Hashable]) -> Hashable:
+    key = _key(item)
+    return (key, *item.part.token_texts()) if key in repeated else None
 
 
 def _new_key(key: Hashable, renamed: Mapping[str, str | None], origin: str) -> Hashable:

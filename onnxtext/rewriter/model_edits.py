@@ -10,7 +10,7 @@ from onnxtext.format.concrete_syntax_tree import Tree, build_tree, top_level
 from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.text_parts import ListItems, fill_items
-from onnxtext.printer.models import graph_printer
+from onnxtext.printer.models import graph_printer, print_model
 from onnxtext.printer.sections import section_parts
 from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
 from onnxtext.rewriter.item_pairs import may_name, renamed_names
@@ -20,8 +20,8 @@ _NO_GRAPH = "g () => () {}\n\n"
 """Precedes sections that are read without their model."""
 
 
-def edit_items(old: Model, new: Model, text: str, before: str, after: str) -> str | None:
-    """Return a text with the differences of two printed models; None if that is impossible.
+def edit_items(old: Model, new: Model, text: str) -> str | None:
+    """Return a text with the differences of two models; None if that is impossible.
 
     The caller must verify that the result parses to the edited model.
 
@@ -29,13 +29,12 @@ def edit_items(old: Model, new: Model, text: str, before: str, after: str) -> st
         old: the model before the edit.
         new: the edited model.
         text: the text of this model.
-        before: the model before the edit, printed.
-        after: the edited model, printed.
     """
-    lists = read_model(text, old), _read_printed(before), _read_printed(after)
+    printed = [_read_printed(print_model(model, in_full=True)) for model in (old, new)]
     edits = TextEdits(text)
     try:
-        ItemEdits(edits, renamed_names(old, new)).items(*lists, commas=False)
+        items = ItemEdits(edits, renamed_names(old, new))
+        items.items(_read_source(text, old), *printed, commas=False)
     except CannotEdit:
         return None
     return edits.apply()
@@ -60,7 +59,7 @@ def edit_sections(
     last = max([node.at for owner in owners for node in owner.nodes], default=0)
     if not before or (before == after and not may_name(edits.text[last:], renamed)):
         return
-    ours = read_model(edits.text.replace("\ufeff", " ", 1), old)  # the offsets stay
+    ours = _read_source(edits.text, old)
     base = _read_printed(_NO_GRAPH + before)
     theirs = base if before == after else _read_printed(_NO_GRAPH + after)
     for listed in (ours, base, theirs):
@@ -79,8 +78,12 @@ def edit_sections(
 
 
 def _sections(model: Model) -> str:
-    sections = section_parts(model, graph_printer().graph_value)
+    sections = section_parts(model, graph_printer().graph_value, in_full=True)
     return "".join(["".join([*section, "\n\n"]) for section in sections])
+
+
+def _read_source(text: str, model: Model) -> ListItems:
+    return read_model(text.replace("\ufeff", " ", 1), model)  # the offsets stay
 
 
 def _read_printed(text: str) -> ListItems:

@@ -2,7 +2,7 @@
 """Write edited nodes and values into a text, statement by statement.
 
 Statements are matched by their offset in the tree before the edit, so statements may be renamed and
-new ones inserted between them. Other edits are left to `rewriting`.
+new ones inserted between them. Other edits are left to `item_edits`.
 """
 
 from __future__ import annotations

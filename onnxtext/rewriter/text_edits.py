@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from onnxtext.format.tokens_with_comments import comments_of, read_tokens
+from onnxtext.source import line_start
 
 REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?=\r?\n|\Z)")
 """Matches blanks and a comment up to the end of the line."""
@@ -50,19 +51,31 @@ class TextEdits:
 
     def apply(self) -> str:
         """Return the text with all edits."""
-        parts, offset = [], 0
-        for edit in sorted(self.edits, key=lambda edit: (edit.start, edit.end)):
+        return self._apply(0, len(self.text), self.edits)
+
+    def cut(self, start: int, end: int, since: int) -> str:
+        """Take edits out of the list, and return the text of a range with them.
+
+        Args:
+            start: the start of the range.
+            end: the end of the range.
+            since: the index of the first of the edits. They are in the range, or begin in the
+                blanks before it.
+        """
+        edits, self.edits[since:] = self.edits[since:], []
+        text = self._apply(start, end, edits)
+        return text.lstrip(" \t") if any(edit.start < start for edit in edits) else text
+
+    def _apply(self, start: int, end: int, edits: list[Edit]) -> str:
+        parts, offset = [], start
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
             parts += [self.text[offset : edit.start], edit.new]
             offset = edit.end
-        return "".join([*parts, self.text[offset:]])
+        return "".join([*parts, self.text[offset:end]])
 
     def replace(self, start: int, end: int, new: str) -> None:
         """Replace a range."""
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
-
-    def covers(self, offset: int) -> bool:
-        """Whether an edit replaces the character at an offset."""
-        return any(edit.start <= offset < edit.end for edit in self.edits)
 
     def remove(self, start: int, end: int, *, is_statement: bool) -> None:
         """Remove an item and the comment behind it; comments on lines inside the item stay.
@@ -72,24 +85,26 @@ class TextEdits:
             end: the end of the item.
             is_statement: whether to drop its other comments. If not, `keep_comments` keeps them.
         """
-        line, indent = self.line_start(start), self.indent(start)
         rest = REST_OF_LINE.match(self.text, end)
         if rest is None or not self.is_first_on_line(start):
             self.remove_part(start, end, is_statement=is_statement)
             return
+        line, indent = line_start(self.text, start), self.indent(start)
         new = "".join([f"{indent}{comment}\n" for comment in self._comment_lines(start, end)])
-        line_end = _LINE_END.match(self.text, rest.end())
-        end = rest.end() if line_end is None else line_end.end()
+        end = self.after_line_end(rest.end())
         self.edits.append(Edit(line, end, _LINE_END.sub(self._end, new), is_statement))
 
     def remove_part(self, start: int, end: int, *, is_statement: bool) -> None:
         """Remove a part of a line; comments on lines inside the part stay, as in `remove`."""
-        indent, kept = self.indent(start), self._comment_lines(start, end)
-        new = "".join([f"\n{indent}{comment}" for comment in kept]) + f"\n{indent}" * bool(kept)
+        kept = self._comment_lines(start, end)
+        glue = f"\n{self.indent(start)}" if kept else ""
+        new = "".join([f"{glue}{comment}" for comment in kept]) + glue
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new), is_statement))
 
     def _comment_lines(self, start: int, end: int) -> list[str]:
         """Return the comments in a range that have their own lines."""
+        if "#" not in self.text[start:end]:
+            return []
         leads = [token.lead for token in read_tokens(self.text[start:end])[1:]]
         return [comment.text for lead in leads for comment in lead]
 
@@ -114,15 +129,23 @@ class TextEdits:
         if lines:
             self.replace(start, start, "".join(lines))
 
-    def line_start(self, offset: int) -> int:
-        """Return the offset of the line that contains an offset."""
-        return self.text.rfind("\n", 0, offset) + 1
+    def after_line_end(self, offset: int) -> int:
+        """Return the offset after the line end at an offset; at the end of the text, its end."""
+        line_end = _LINE_END.match(self.text, offset)
+        return offset if line_end is None else line_end.end()
 
     def indent(self, offset: int) -> str:
         """Return the indentation of the line that contains an offset."""
-        match = _LEADING_BLANKS.match(self.text, self.line_start(offset), offset)
+        match = _LEADING_BLANKS.match(self.text, line_start(self.text, offset), offset)
         return "" if match is None else match.group()
 
+    def blanks_before(self, offset: int) -> int:
+        """Return the start of the spaces and tabs that end at an offset."""
+        while offset > 0 and self.text[offset - 1] in " \t":
+            offset -= 1
+        return offset
+
     def is_first_on_line(self, offset: int) -> bool:
-        """Whether only blanks precede an offset on its line."""
-        return not self.text[self.line_start(offset) : offset].strip()
+        """Whether only spaces and tabs precede an offset on its line."""
+        start = self.blanks_before(offset)
+        return start == 0 or self.text[start - 1] == "\n"

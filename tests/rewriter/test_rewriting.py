@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,6 +55,20 @@ def move_node(draw: random.Random, model: ast.Model) -> None:
         nodes.insert(draw.randrange(len(nodes) + 1), node)
 
 
+def lists_of(model: ast.Model) -> list[tuple[object, str]]:
+    """Return (object, field) of each list or tuple of a model whose order has a meaning."""
+    fields = ("inputs", "outputs", "values", "nodes", "attributes", "opset_imports", "functions")
+    owners = [model, *ast.walk_graphs(model), *ast.walk_nodes(model)]
+    return [(o, field) for o in owners for field in fields if len(getattr(o, field, ())) > 1]
+
+
+def reorder(draw: random.Random, model: ast.Model) -> None:
+    for owner, field in draw.sample(lists_of(model), min(3, len(lists_of(model)))):
+        items = getattr(owner, field)
+        if not isinstance(owner, ast.Node) or field == "attributes":
+            setattr(owner, field, type(items)(draw.sample(items, len(items))))
+
+
 def change_attribute(draw: random.Random, model: ast.Model) -> None:
     for node in some_nodes(draw, model)[:1]:
         result = ast.Attribute("added", ast.AttributeType.INT, draw.randrange(9))
@@ -83,8 +98,8 @@ def strip_metadata(draw: random.Random, model: ast.Model) -> None:
 
 
 EDITS: list[Edit] = [
-    rename, remove_node, insert_nodes, move_node, change_attribute, change_header, change_values,
-    strip_metadata,
+    rename, remove_node, insert_nodes, move_node, reorder, change_attribute, change_header,
+    change_values, strip_metadata,
 ]  # fmt: skip
 
 
@@ -353,3 +368,165 @@ metadata {
     result = onnxtext.rewrite(text, tree)
     assert '\nmetadata {\n  node a { k : "v" }  # a\n}\n' in result
     assert onnxtext.parse(result) == tree
+
+
+ITEMS = """<
+  onnxtext: 1,
+  opset_import: ["": 21, "d": 1], # operators
+>
+g (float x, # the x
+   float z) => (float a, float b) <
+  float v, # of v
+  # of w
+  float w,
+> {
+  # of a
+  a = Relu (x) # behind
+
+  # of the rest
+
+  b = Neg (z)
+  # of c
+  c = Abs <p = 1,
+    q = 2, # of q
+    # of r
+    r = 3> (a)
+}
+
+# of f
+<domain: "d">
+f (x) => (y) { y = Relu (x) # in f
+}
+
+# of h
+<domain: "d">
+h (x) => (y) { y = Neg (x) }
+
+training { update_binding: ["v": "a"] } # one
+# of two
+training { update_binding: ["w": "b"] }
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("field", "before", "after"),
+    [
+        ("opset_imports", '["": 21, "d": 1]', '["d": 1, "": 21]'),
+        (
+            "graph.inputs",
+            "(float x, # the x\n   float z)",
+            "(\n   float z,\n   # the x\n   float x)",
+        ),
+        ("graph.outputs", "(float a, float b)", "(float b, float a)"),
+        (
+            "graph.values",
+            "  float v, # of v\n  # of w\n  float w,\n",
+            "  # of w\n  float w,\n  float v, # of v\n",
+        ),
+        (
+            "graph.nodes",
+            ITEMS[ITEMS.index("  # of a") : ITEMS.index("}\n\n# of f")],
+            """
+  # of the rest
+
+  # of c
+  c = Abs <p = 1,
+    q = 2, # of q
+    # of r
+    r = 3> (a)
+  b = Neg (z)
+  # of a
+  a = Relu (x) # behind
+""",
+        ),
+        (
+            "graph.nodes[2].attributes",
+            "<p = 1,\n    q = 2, # of q\n    # of r\n    r = 3>",
+            "<\n    # of r\n    r = 3,\n    # of q\n    q = 2, p = 1>",
+        ),
+        (
+            "functions",
+            ITEMS[ITEMS.index("# of f") : ITEMS.index("training")],
+            """# of h
+<domain: "d">
+h (x) => (y) { y = Neg (x) }
+
+# of f
+<domain: "d">
+f (x) => (y) { y = Relu (x) # in f
+}
+
+""",
+        ),
+        (
+            "training",
+            ITEMS[ITEMS.index("\ntraining") :],
+            """# of two
+training { update_binding: ["w": "b"] }
+
+training { update_binding: ["v": "a"] } # one
+""",
+        ),
+    ],
+    ids=lambda value: value if re.fullmatch(r"[a-z_.0-9\[\]]+", value) else "",
+)
+def test_moved_items_take_their_comments_along(
+    field: str, before: str, after: str, end: str
+) -> None:
+    """A comment that a blank line separates from the item stays where it is."""
+    text = ITEMS.replace("\n", end)
+    tree = onnxtext.parse(text)
+    name = field.rpartition(".")[2]
+    owner: object = tree
+    if field.startswith("graph.nodes["):
+        owner = tree.graph.nodes[2]
+    elif field.startswith("graph."):
+        owner = tree.graph
+    items = getattr(owner, name)
+    setattr(owner, name, type(items)(reversed(items)))
+    result = onnxtext.rewrite(text, tree)
+    assert onnxtext.parse(result) == tree
+    assert ITEMS.count(before) == 1
+    assert result == ITEMS.replace(before, after).replace("\n", end)
+
+
+def test_a_moved_item_may_also_change() -> None:
+    tree = onnxtext.parse(ITEMS)
+    first, *_, last = tree.graph.nodes
+    first.decorators = (ast.Decorator("doc", (ast.Field(None, b"new"),)),)
+    last.attributes = last.attributes[::-1]
+    tree.graph.nodes.reverse()
+    result = onnxtext.rewrite(ITEMS, tree)
+    assert onnxtext.parse(result) == tree
+    assert '\n  b = Neg (z)\n  # of a\n  @doc("new")\n  a = Relu (x) # behind\n}\n' in result
+    assert Counter(comments_of(result)) == Counter(comments_of(ITEMS))
+
+
+def test_metadata_blocks_of_moved_nodes_stay() -> None:
+    """The order of the blocks has no meaning; `above` still repeats the same value."""
+    text = """<onnxtext: 1>
+g (x) => (b) {
+  a = Relu (x)
+  b = Neg (x)
+}
+metadata {
+  node a { k: '''
+    two
+    lines
+    ''' } # a
+  node b { k: above } # b
+}
+""".replace("'''", '"""')
+    tree = onnxtext.parse(text)
+    tree.graph.nodes.reverse()
+    moved = text.replace("  a = Relu (x)\n  b = Neg (x)\n", "  b = Neg (x)\n  a = Relu (x)\n")
+    assert onnxtext.rewrite(text, tree) == moved
+    tree = onnxtext.parse(text)
+    tree.graph.nodes[0].metadata = (("k", "other\nlines"),)
+    result = onnxtext.rewrite(text, tree)
+    assert onnxtext.parse(result) == tree
+    assert "above" not in result
+    assert comments_of(result) == ["# a", "# b"]
+    tree.graph.nodes[1].metadata = tree.graph.nodes[0].metadata
+    assert "node b { k: above } # b" in onnxtext.rewrite(text, tree)
