@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from onnxtext.ast.model import Function, Graph, Model
-from onnxtext.format.concrete_syntax_tree import Tree, build_tree, top_level
-from onnxtext.format.tokens_with_comments import read_tokens
 from onnxtext.merger.texts.lazy_read import read_model
-from onnxtext.merger.texts.text_parts import ListItems, fill_items
+from onnxtext.merger.texts.text_parts import ListItems
+from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer.models import graph_printer, print_model
 from onnxtext.printer.sections import section_parts
 from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
@@ -30,11 +29,14 @@ def edit_items(old: Model, new: Model, text: str) -> str | None:
         new: the edited model.
         text: the text of this model.
     """
-    printed = [_read_printed(print_model(model, in_full=True)) for model in (old, new)]
+    printed = [print_model(model, in_full=True) for model in (old, new)]
+    before, after = map(parse_or_none, printed)
+    if before is None or after is None:
+        return None
     edits = TextEdits(text)
+    lists = _read_source(text, old), read_model(printed[0], before), read_model(printed[1], after)
     try:
-        items = ItemEdits(edits, renamed_names(old, new))
-        items.items(_read_source(text, old), *printed, commas=False)
+        ItemEdits(edits, renamed_names(old, new)).items(*lists, commas=False)
     except CannotEdit:
         return None
     return edits.apply()
@@ -60,8 +62,8 @@ def edit_sections(
     if not before or (before == after and not may_name(edits.text[last:], renamed)):
         return
     ours = _read_source(edits.text, old)
-    base = _read_printed(_NO_GRAPH + before)
-    theirs = base if before == after else _read_printed(_NO_GRAPH + after)
+    base = _read_sections(before)
+    theirs = base if before == after else _read_sections(after)
     for listed in (ours, base, theirs):
         listed.items = [
             item
@@ -86,11 +88,6 @@ def _read_source(text: str, model: Model) -> ListItems:
     return read_model(text.replace("\ufeff", " ", 1), model)  # the offsets stay
 
 
-def _read_printed(text: str) -> ListItems:
-    result = ListItems()
-    trees = [
-        (Tree("head", "", [tree]) if tree.origin == "header" else tree, None)
-        for tree in top_level(build_tree(read_tokens(text)))
-    ]
-    fill_items(result, text, trees, 0, len(text))
-    return result
+def _read_sections(text: str) -> ListItems:
+    """Read printed sections without their model, which their paths may not fit any more."""
+    return read_model(_NO_GRAPH + text, Model(Graph("g")))

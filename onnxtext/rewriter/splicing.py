@@ -21,7 +21,7 @@ from onnxtext.rewriter.item_pairs import renamed_names
 from onnxtext.rewriter.model_edits import edit_sections
 from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
 from onnxtext.source import Source, line_start
-from onnxtext.syntax.span_map import SpanMap, map_spans
+from onnxtext.syntax.span_map import map_spans
 
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
@@ -105,12 +105,11 @@ class _Splice:
             return
         graphs = list(attribute_graphs(before.attributes))
         edited = list(attribute_graphs(after.attributes))
-        spans = map_spans(self.source, before.at, "node")
-        indent = self.edits.indent(spans.span.start)
+        indent = self.edits.indent(before.at)
         same = [graph.at for graph in graphs] == [graph.at for graph in edited]
         typed = replace(before, output_types=after.output_types)
         if same and _without_lists(typed) == _without_lists(after):
-            types = self._types(spans, before, after)
+            types = self._types(before, after)
             if types is not None:
                 for start, end, text in types:
                     self.edits.replace(start, end, text)
@@ -120,11 +119,12 @@ class _Splice:
         texts = [self._printer.node_text(node, indent) for node in (before, after)]
         self._restate(before.at, "node", (texts[0], texts[1]))
 
-    def _types(
-        self, spans: SpanMap, before: Node, after: Node
-    ) -> list[tuple[int, int, str]] | None:
+    def _types(self, before: Node, after: Node) -> list[tuple[int, int, str]] | None:
         """Return the edits (start, end, text) that set output types; None if a type is removed."""
-        edits = []
+        edits: list[tuple[int, int, str]] = []
+        if before.output_types == after.output_types:
+            return edits
+        spans = map_spans(self.source, before.at, "node")
         none = (None,) * len(after.outputs)
         types = zip(before.output_types or none, after.output_types or none, strict=True)
         for index, (old, new) in enumerate(types):
