@@ -10,14 +10,12 @@ parts token by token.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 
 from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import read_tokens
-from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts import construct_rules
 from onnxtext.merger.texts.item_keys import key_of
 from onnxtext.merger.texts.text_parts import (
@@ -27,9 +25,9 @@ from onnxtext.merger.texts.text_parts import (
     read_statement,
 )
 from onnxtext.printer.quoting import quote_word
+from onnxtext.rewriter.item_order import arrange, is_block
 from onnxtext.rewriter.item_pairs import (
     PATHS,
-    Pairs,
     has_other_path,
     may_name,
     pair_edited,
@@ -91,11 +89,11 @@ class ItemEdits:
         for index in set(range(len(ours.items))).difference(own.values()):
             if not self._rename_in_path(ours.items[index].part):
                 removed.add(index)
-        moved = _moved_items(base, own, edited)
-        added = _added_items(theirs, own, edited, moved)
+        places = {edited[index]: own[index] for index in edited if index in own}
+        moved, added = arrange(theirs.items, edited, places)
         inserted = {i: InsertedItem(theirs.items[i].part.body) for i in chain(*added.values())}
         listed = ListEdits(self.edits, ours, commas=commas)
-        above = _items_above(ours, theirs, own, edited, removed | moved, added)
+        above = _items_above(ours, theirs, places, removed | moved, added)
         for index, item in enumerate(base.items):
             if index not in edited:
                 continue
@@ -103,7 +101,7 @@ class ItemEdits:
             if index in own:
                 place, count = own[index], len(self.edits.edits)
                 mine = ours.items[place].part
-                if _is_block(mine):
+                if is_block(mine):
                     self._above = _entries(above[place]) if "above" in mine.body else {}
                 self._item(mine, item.part, changed)
                 self.edits.keep_comments(mine.start, count)
@@ -284,54 +282,15 @@ class ItemEdits:
             self.edits.replace(start, end, "")
 
 
-def _moved_items(base: ListItems, own: Pairs, edited: Pairs) -> set[int]:
-    """Return the indices in the text of the items to move, so that all have their new order.
-
-    The order of metadata blocks has no meaning: they stay.
-    """
-    pairs = [
-        (own[index], edited[index])
-        for index, item in enumerate(base.items)
-        if index in own and index in edited and not _is_block(item.part)
-    ]
-    order = [new for _, new in pairs]
-    if order == sorted(order):
-        return set()
-    pairs.sort()
-    kept = longest_increasing_subsequence([new for _, new in pairs])
-    return {place for (place, _), stays in zip(pairs, kept, strict=True) if not stays}
-
-
-def _added_items(
-    theirs: ListItems, own: Pairs, edited: Pairs, moved: set[int]
-) -> dict[int, list[int]]:
-    """Map indices of items in the text to the items of `theirs` to insert behind them.
-
-    The key -1 stands for the start of the list.
-    """
-    places = {edited[index]: own[index] for index in edited if index in own}
-    known = set(edited.values())
-    added: dict[int, list[int]] = defaultdict(list)
-    last = -1
-    for index in range(len(theirs.items)):
-        place = places.get(index)
-        if index not in known or place in moved:
-            added[last].append(index)
-        elif place is not None:
-            last = place
-    return added
-
-
 def _items_above(
     ours: ListItems,
     theirs: ListItems,
-    own: Pairs,
-    edited: Pairs,
+    places: Mapping[int, int],
     gone: set[int],
     added: Mapping[int, Sequence[int]],
 ) -> dict[int, TextPart | None]:
     """Map the index of each item that stays to the item of `theirs` that will be above it."""
-    news = {own[index]: theirs.items[edited[index]].part for index in edited if index in own}
+    news = {place: theirs.items[index].part for index, place in places.items()}
     result: dict[int, TextPart | None] = {}
     above: TextPart | None = None
     for place in range(-1, len(ours.items)):
@@ -344,7 +303,7 @@ def _items_above(
 
 def _entries(block: TextPart | None) -> dict[Hashable, str]:
     """Return the values of the entries of a printed metadata block, as spelled."""
-    listed = None if block is None or not _is_block(block) else read_list(block)
+    listed = None if block is None or not is_block(block) else read_list(block)
     result = {}
     for item in () if listed is None else listed.items:
         value = item.part.tree.last() if isinstance(item.part.tree, Tree) else None
@@ -353,18 +312,11 @@ def _entries(block: TextPart | None) -> dict[Hashable, str]:
     return result
 
 
-def _is_block(part: TextPart) -> bool:
-    """Whether an item is a metadata block."""
-    return part.origin == "metadata_item" and _alias(part) == "metadata_block"
-
-
 def _is_repeated_entry(part: TextPart) -> bool:
     """Whether an item is a metadata entry `key: above`."""
-    return part.origin == "metadata_item" and _alias(part) == "repeated_entry"
-
-
-def _alias(part: TextPart) -> str:
-    return part.tree.alias if isinstance(part.tree, Tree) else ""
+    if part.origin != "metadata_item":
+        return False
+    return isinstance(part.tree, Tree) and part.tree.alias == "repeated_entry"
 
 
 def _list_content(listed: ListItems) -> str:

@@ -530,3 +530,63 @@ metadata {
     assert comments_of(result) == ["# a", "# b"]
     tree.graph.nodes[1].metadata = tree.graph.nodes[0].metadata
     assert "node b { k: above } # b" in onnxtext.rewrite(text, tree)
+
+
+OTHER_ORDER = """<
+  onnxtext: 1,
+  opset_import: [21],
+  ir_version: 11,
+>
+g (x) => (float[1] y) <
+  float[1] v = {1},
+  float[1] w = {2},
+> { y = Relu (x) }
+order { @initializers(w, v) } # of order
+# of two
+configuration two { num_devices: 2 } # behind two
+configuration one { num_devices: 1 }
+# of v
+training { update_binding: ["v": "y"] }
+training { update_binding: ["w": "y"] } # behind w
+metadata { value x { k: "v" } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "before", "after"),
+    [
+        (
+            "configurations",
+            OTHER_ORDER[OTHER_ORDER.index("# of two") : OTHER_ORDER.index("# of v")],
+            "configuration one { num_devices: 1 }\n\n# of two\n"
+            "configuration two { num_devices: 2 } # behind two\n",
+        ),
+        (
+            "training",
+            OTHER_ORDER[OTHER_ORDER.index("# of v") : OTHER_ORDER.index("metadata")],
+            'training { update_binding: ["w": "y"] } # behind w\n\n# of v\n'
+            'training { update_binding: ["v": "y"] }\n',
+        ),
+    ],
+)
+def test_sections_move_only_among_their_kind(field: str, before: str, after: str) -> None:
+    """Sections and header entries that are not in canonical order stay so."""
+    tree = onnxtext.parse(OTHER_ORDER)
+    getattr(tree, field).reverse()
+    tree.ir_version = 12
+    result = onnxtext.rewrite(OTHER_ORDER, tree)
+    assert result == OTHER_ORDER.replace("version: 11", "version: 12").replace(before, after)
+    assert onnxtext.parse(result) == tree
+
+
+def test_new_sections_precede_the_next_of_their_kind() -> None:
+    tree = onnxtext.parse(OTHER_ORDER)
+    tree.training.insert(0, ast.Training(update_binding=[("w", "x")]))
+    tree.configurations.insert(0, ast.Configuration("zero", ast.Record()))
+    result = onnxtext.rewrite(OTHER_ORDER, tree)
+    assert onnxtext.parse(result) == tree
+    new = ['configuration "zero" {}', 'training {\n  update_binding: ["w": "x"]\n}']
+    for text in new:
+        assert result.count(text) == 1
+        result = result.replace(f"\n\n{text}\n", "\n")
+    assert result == OTHER_ORDER

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the items of a list in a text that an edit moves, and the places of new items."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Mapping, Sequence
+
+from onnxtext.format.concrete_syntax_tree import Tree
+from onnxtext.increasing_subsequence import longest_increasing_subsequence
+from onnxtext.merger.texts.item_keys import key_of
+from onnxtext.merger.texts.text_parts import Item, TextPart
+
+
+def arrange(
+    theirs: Sequence[Item], edited: Mapping[int, int], places: Mapping[int, int]
+) -> tuple[set[int], dict[int, list[int]]]:
+    """Return the items to move, and the items to insert.
+
+    Args:
+        theirs: the items after the edit.
+        edited: maps indices of items before the edit, as printed, to their indices in `theirs`.
+        places: maps indices of items in `theirs` to their indices in the text. Items that are in
+            `edited`, but have no place, are ignored: they are not in the text.
+
+    Returns:
+        - the indices in the text of the items to move;
+        - for indices of other items in the text, the indices of the items of `theirs` to insert
+          behind them: new and moved ones. The key -1 stands for the start of the list.
+    """
+    order = _new_order(_groups(theirs, edited, places), places)
+    ranks = {index: rank for rank, index in enumerate(order)}
+    by_place = sorted(places, key=lambda index: places[index])
+    kept = longest_increasing_subsequence([ranks[index] for index in by_place])
+    moved = {places[index] for index, stays in zip(by_place, kept, strict=True) if not stays}
+    inserted: dict[int, list[int]] = defaultdict(list)
+    last = -1
+    for index in order:
+        place = places.get(index)
+        if place is None or place in moved:
+            inserted[last].append(index)
+        else:
+            last = place
+    return moved, inserted
+
+
+def _groups(
+    theirs: Sequence[Item], edited: Mapping[int, int], places: Mapping[int, int]
+) -> dict[int, Hashable]:
+    """Map the index of each item to its group.
+
+    If the text has the items of a group in another order than the printed model, and the edit does
+    not change their order, each becomes a group of its own, which stays in its place.
+    """
+    known = set(edited.values())
+    groups = {
+        index: _group(item.part, index)
+        for index, item in enumerate(theirs)
+        if index in places or index not in known
+    }
+    before = [edited[index] for index in sorted(edited) if edited[index] in places]
+    here = sorted(places, key=lambda index: places[index])
+    loose = _unsorted(here, groups) - _unsorted(before, groups)
+    return {index: index if group in loose else group for index, group in groups.items()}
+
+
+def _unsorted(indices: Sequence[int], groups: Mapping[int, Hashable]) -> set[Hashable]:
+    """Return the groups that have a smaller index after a greater one."""
+    greatest: dict[Hashable, int] = {}
+    result: set[Hashable] = set()
+    for index in indices:
+        group = groups[index]
+        if greatest.get(group, -1) > index:
+            result.add(group)
+        greatest[group] = max(index, greatest.get(group, -1))
+    return result
+
+
+def _new_order(groups: Mapping[int, Hashable], places: Mapping[int, int]) -> list[int]:
+    """Return the indices of the items of `groups` in the order that the text will have.
+
+    The groups stay where they are in the text; the items of each group get the order of their
+    indices. A group that is not in the text follows the item with the next smaller index.
+    """
+    queues: dict[Hashable, deque[int]] = defaultdict(deque)
+    for index, group in groups.items():
+        queues[group].append(index)
+    slots = [groups[index] for index in sorted(places, key=lambda index: places[index])]
+    left = Counter(slots)
+    order: list[int] = []
+    for group in slots:
+        queue = queues[group]
+        left[group] -= 1
+        while queue and (not left[group] or queue[0] not in places):
+            order.append(queue.popleft())
+        if left[group]:
+            order.append(queue.popleft())
+    behind: dict[int, list[int]] = defaultdict(list)
+    there, last = set(order), -1
+    for index in groups:
+        if index in there:
+            last = index
+        else:
+            behind[last].append(index)
+    return [*behind[-1], *[one for index in order for one in (index, *behind.get(index, ()))]]
+
+
+def _group(part: TextPart, index: int) -> Hashable:
+    """Return the group of an item: the order of items of different groups has no meaning.
+
+    Sections with the same keyword are a group, each metadata block is one, and all other items.
+    """
+    if part.origin == "section":
+        key = key_of(part)
+        return key[:2] if isinstance(key, tuple) else key
+    return index if is_block(part) else None
+
+
+def is_block(part: TextPart) -> bool:
+    """Whether an item is a metadata block."""
+    if part.origin != "metadata_item":
+        return False
+    return isinstance(part.tree, Tree) and part.tree.alias == "metadata_block"
