@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnxtext.ast.compact_form.list_order import keep_names
 from onnxtext.ast.metadata import Pairs, decorator_entries
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import Type
@@ -121,6 +122,7 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
             types = [changed.get(name, output_types.get(name)) for name in node.outputs]
             node.output_types = tuple(types) if any(types) else ()
     inside = (outputs | weights) - moved
+    graph.decorators = keep_names(graph.decorators, (inside | shown).__contains__)
     graph.values = [
         value for value in graph.values if value.name in (inside if value.data is None else weights)
     ]

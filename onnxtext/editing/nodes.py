@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.compact_form.list_order import keep_names
 from onnxtext.ast.map_names import defined_names, map_names, map_uses
 from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
@@ -240,6 +241,7 @@ def remove(model: Model, node: str) -> None:
         value for value in scope.values if value.data is not None or value.name not in gone
     ]
     scope.value_metadata = {k: v for k, v in scope.value_metadata.items() if k not in gone}
+    scope.decorators = keep_names(scope.decorators, lambda name: name not in gone)
     if isinstance(scope, Graph):
         scope.quantization = [
             annotation for annotation in scope.quantization if annotation.tensor_name not in gone

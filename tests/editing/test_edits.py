@@ -697,3 +697,30 @@ metadata {
     assert '"v"' not in result
     assert 'output y { k: "w" }\n' in result
     onnxtext.to_binary(result)
+
+
+def test_removed_values_leave_the_order_of_lists() -> None:
+    """No `value-info-unknown` after the edit, and the other names keep their order."""
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float[2] b = {3, 4}> {
+  float[2] t = Mul (x, w)
+  float[2] u = Relu (t)
+  float[2] v = Abs (u)
+  y = Add (v, b)
+}
+order {
+  @initializers("b", "w")  # b first
+  @value_info("v", "u", "t", "w", without: ["x"])
+}
+"""
+    assert not onnxtext.check(text)
+    model = onnxtext.parse(text)
+    editing.remove(model, "u")
+    result = onnxtext.rewrite(text, model)
+    assert '@value_info("v", "t", "w", without: ["x"])' in result
+    assert not onnxtext.check(result)
+    model = onnxtext.parse(text)
+    editing.extract(model, ["t"], ["v"])
+    result = onnxtext.rewrite(text, model)
+    assert "@initializers" not in result
+    assert not onnxtext.check(result)

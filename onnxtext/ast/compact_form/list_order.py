@@ -8,7 +8,8 @@ the inputs, outputs and initializers that have an entry in `value_info`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from onnxtext.ast.byte_strings import to_bytes, to_text
@@ -75,6 +76,32 @@ class ListOrder(NamedTuple):
 
     items: tuple[Word | str, ...]
     without: frozenset[str] = frozenset()
+
+
+def keep_names(
+    decorators: Sequence[Decorator], kept: Callable[[str], bool]
+) -> tuple[Decorator, ...]:
+    """Remove names of values, except those `kept`, from `@value_info(…)` and `@initializers(…)`.
+
+    A decorator that only had removed names is removed.
+    """
+    result = []
+    for decorator in decorators:
+        if decorator.name not in ORDERS or not decorator.arguments:
+            result.append(decorator)
+            continue
+        fields = [replace(f, value=_kept_names(f.value, kept)) for f in decorator.arguments]
+        fields = [field for field in fields if field.value not in (b"", ())]
+        if fields:
+            result.append(replace(decorator, arguments=tuple(fields)))
+    return tuple(result)
+
+
+def _kept_names(value: FieldValue, kept: Callable[[str], bool]) -> FieldValue:
+    """Return a name or names in an argument; b"" or () if none is kept."""
+    if isinstance(value, tuple):
+        return tuple([item for item in value if _kept_names(item, kept) != b""])
+    return b"" if isinstance(value, bytes) and not kept(to_text(value)) else value
 
 
 class ListEntry(NamedTuple):
