@@ -216,3 +216,38 @@ def test_a_scale_of_unknown_size_may_be_a_single_one() -> None:
     (finding,) = onnxtext.check(far.replace("axis = 2", "axis = -1"))
     assert "`M` must be 1 or 4" in finding.message
     assert codes(far.replace("float[M]", "float[3]")) == {"shape-mismatch"}
+
+
+IMAGE = "float[1, 2, 4, 4] x"
+WRONGLY_INFERRED = (
+    # Versions before 22: onnx also counts windows that start in the pads at the end.
+    ("MaxPool <ceil_mode = 1, kernel_shape = [1, 1], strides = [2, 2], pads = [0, 0, 1, 1]> (x)",
+     IMAGE, "float[1, 2, 2, 2] y", 11),
+    ("AveragePool <ceil_mode = 1, kernel_shape = [3], strides = [3], pads = [1, 1]> (x)",
+     "float[1, 2, 2] x", "float[1, 2, 1] y", 19),
+    # onnx ignores the default values of these attributes.
+    ("MeanVarianceNormalization (x)", IMAGE, "float[1, 2, 4, 4] y", 13),
+    ('STFT (x, step, "", length)', "float[1, 128, 1] x", "float[1, 15, 9, 2] y", 17),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "inputs", "outputs", "opset"), WRONGLY_INFERRED)
+@pytest.mark.parametrize("nested", [False, True])
+def test_shapes_that_onnx_infers_wrongly_are_right(
+    call: str, inputs: str, outputs: str, opset: int, nested: bool
+) -> None:
+    nodes, values = f"y = {call}", "int64 step = {8},\nint64 length = {16},"
+    if nested:
+        body = "() => ({0} {1}) {{ {1} = {2} }}"
+        branches = [body.format(outputs[:-2], name, call) for name in "pq"]
+        nodes = "y = If (c) <then_branch = t {}, else_branch = e {}>".format(*branches)
+        inputs += ", bool c"
+    source = text(
+        nodes, inputs=inputs, outputs=outputs, values=values, ir_version=8, opsets=str(opset)
+    )
+    assert not [item for item in onnxtext.check(source) if item.code != "initializer-unused"]
+    large = text(
+        f"{nodes}\n_ = Identity (none)", inputs=f"{inputs}, float[2] none, float[3] wrong",
+        outputs=f"{outputs}, float[4] z", values=values, ir_version=8, opsets=str(opset),
+    ).replace("_ = Identity (none)", "z = Add (none, wrong)")  # fmt: skip
+    assert codes(large) == {"shape-mismatch"}, "errors of other nodes are found"

@@ -8,10 +8,11 @@ operator, attributes and input types.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Node, Presence
-from onnxtext.ast.tensors_and_attributes import attribute_value
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, attribute_value
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.scopes import Opsets
@@ -26,6 +27,11 @@ from onnxtext.proto.encode.types_and_tensors import lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.reader import WireError
 
+_IGNORED_DEFAULTS: Mapping[str, Attribute] = {
+    "MeanVarianceNormalization": Attribute("axes", AttributeType.INTS, (0, 2, 3)),
+    "STFT": Attribute("onesided", AttributeType.INT, 1),
+}
+"""Operators and attributes with default values that onnx's inference ignores."""
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
 """The least and greatest version that onnx accepts: it stores versions in 32 bits."""
 
@@ -118,6 +124,7 @@ class NodeInference:
             constants: the constants among these values, as bytes of a `TensorProto`, by name.
             opsets: the imported operator sets; None if unknown.
         """
+        node = _with_default(node)
         self._kept.append(node)  # `Lowering` caches attributes by id
         try:
             data = self._lowering.node(node)
@@ -138,7 +145,7 @@ class NodeInference:
             return answer
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
         found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
-        return _correct_types(signature.name, node, found)
+        return _correct_types(node, found)
 
     def _intern(self, type: Type) -> Type:
         """Return one object for all equal types."""
@@ -174,16 +181,49 @@ class NodeInference:
         return cached
 
 
-def _correct_types(name: str, node: Node, types: Types) -> Types:
+def _lacks_default(node: Node) -> bool:
+    """Whether onnx ignores the default value of an attribute that a node does not have."""
+    ignored = _IGNORED_DEFAULTS.get(node.op_type)
+    return ignored is not None and ignored.name not in [item.name for item in node.attributes]
+
+
+def _with_default(node: Node) -> Node:
+    """Return a node with the attribute whose default value onnx ignores."""
+    if not _lacks_default(node):
+        return node
+    return replace(node, attributes=(*node.attributes, _IGNORED_DEFAULTS[node.op_type]))
+
+
+def _has_wrong_rank(node: Node) -> bool:
+    """Whether onnx may infer too low a rank for the output of a node.
+
+    It does so if an output size in the attribute `output_shape` is smaller than the input size.
+    """
+    return (
+        node.op_type == "ConvTranspose"
+        and attribute_value(node.attributes, "output_shape") is not None
+    )
+
+
+def _has_wrong_sizes(node: Node) -> bool:
+    """Whether onnx may infer wrong sizes for the output of a node.
+
+    For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes. For pooling with
+    `ceil_mode`, it also counts windows that start in the pads at the end; runtimes do not.
+    """
+    return node.op_type == "Attention" or bool(attribute_value(node.attributes, "ceil_mode"))
+
+
+def is_misinferred(node: Node) -> bool:
+    """Whether onnx's inference of a whole model may reject a valid node."""
+    return _lacks_default(node) or _has_wrong_rank(node) or _has_wrong_sizes(node)
+
+
+def _correct_types(node: Node, types: Types) -> Types:
     """Remove from the output types of a node the shapes and sizes that onnx infers wrongly."""
-    if name == "ConvTranspose" and attribute_value(node.attributes, "output_shape") is not None:
-        # onnx infers too low a rank if an output size is smaller than the input size.
+    if _has_wrong_rank(node):
         return tuple(map(without_shape, types))
-    if name == "Attention" or attribute_value(node.attributes, "ceil_mode"):
-        # For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes.
-        # For pooling, it also counts windows that start in the pads at the end; runtimes do not.
-        return tuple(map(without_sizes, types))
-    return types
+    return tuple(map(without_sizes, types)) if _has_wrong_sizes(node) else types
 
 
 def _clamp_version(version: int) -> int:

@@ -19,6 +19,7 @@ The check takes these steps, and stops as soon as the model is known to be valid
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -30,6 +31,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
 from onnxtext.checker.inference.explain_shape_errors import plain_message
+from onnxtext.checker.inference.node_inference import is_misinferred
 from onnxtext.checker.inference.onnx_errors import (
     code_of,
     errors_of,
@@ -61,7 +63,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         return
     findings = ShapeInference.of(subject).findings
     yield from findings
-    if objection is not None and not findings:
+    if objection is not None and not findings and not _is_mistaken(subject, objection):
         yield _negative(subject, objection) or _unplaced(subject, objection)
 
 
@@ -77,6 +79,23 @@ def _is_foreign(target: Target) -> bool:
 def _is_checked_only_by_onnx(target: Target) -> bool:
     """Whether `dimension_conflicts` has no rule for the shapes of nodes with this target."""
     return type(target) is Signature and target.name not in OPERATORS
+
+
+def _is_mistaken(subject: CheckedModel, objection: str | Failure) -> bool:
+    """Whether onnx rejects only nodes whose shapes it infers wrongly.
+
+    Inference of single nodes, which corrects these shapes, finds the errors of such nodes.
+    """
+    if isinstance(objection, Failure):
+        return False
+    wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
+    return all(
+        not wrong.isdisjoint(_OPERATOR.findall(line)) for line in objection.splitlines() if line
+    )
+
+
+_OPERATOR = re.compile(r"\(op_type:([^),]+)")
+"""Matches the operators in onnx's error message; each line is about one node of the main graph."""
 
 
 def _negative(subject: CheckedModel, objection: str | Failure) -> Finding | None:
