@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule for the input and output counts of the bodies of If, Loop and Scan.
+"""Rule for the input and output counts of the bodies of If, Loop, Scan and SequenceMap.
 
 What: a body must have one input for each value that its node passes, and one output for each value
 that the node expects.
@@ -53,6 +53,8 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
             scanned = attribute_value(node.attributes, "num_scan_inputs")
             if isinstance(scanned, int):
                 min_outputs = max(passed - scanned, min_outputs)
+        case "SequenceMap":
+            passed = len(node.inputs)
         case _:
             return
     if len(names) != passed:

@@ -239,10 +239,10 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
     # If there are too many, one without a name is surplus rather than missing.
     for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
         formal = None if name else signature.input(index)
-        if formal is not None and (
-            formal.option == "single"
-            or (formal.option == "variadic" and index < signature.min_inputs)
-        ):
+        # Lists of standard operators have no optional inputs; some lists of onnxruntime have.
+        listed = formal is not None and formal.option == "variadic"
+        required = listed and (not signature.origin or index < signature.min_inputs)
+        if formal is not None and (required or formal.option == "single"):
             yield Finding(
                 "optional-input-missing",
                 f"the required input `{formal.name}` of `{node.op_type}` is missing",

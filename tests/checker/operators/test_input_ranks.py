@@ -77,6 +77,23 @@ NODES = {
     ("Tile (x, a)", "float[2] x, int64 a", 13): "error",
     ("Reshape (x, a)", "float[2] x, int64 a = {2}", 13): "error",
     ("Unsqueeze <axes = [0, 0]> (x)", "float[2] x", 1): "warning",
+    ("MaxPool <kernel_shape = [2], pads = [2, 0]> (x)", "float[1, 1, 2] x", 12): "warning",
+    ("MaxPool <kernel_shape = [2], pads = [1, 1]> (x)", "float[1, 1, 2] x", 12): None,
+    (
+        "Resize <antialias = 1> (x, , a)",
+        "float[1, 1, 2, 2] x, float[4] a = {1, 1, 2, 2}",
+        18,
+    ): "warning",
+    (
+        'Resize <antialias = 1, mode = "linear"> (x, , a)',
+        "float[1, 1, 2, 2] x, float[4] a = {1, 1, 2, 2}",
+        18,
+    ): None,
+    (
+        'Resize <exclude_outside = 1, mode = "linear"> (x, , a)',
+        "float[1, 1, 2, 2] x, float[4] a = {1, 1, 2, 2}",
+        18,
+    ): "warning",
     ("Softmax (x)", "float[2] x", 9): "warning",
     ("Softmax (x)", "float[0] x", 9): None,
     ("Softmax <axis = 3> (x)", "float[2] x", 9): "error",

@@ -59,6 +59,7 @@ WRONG = {
         "is 9, but the number of kernel points is 18",
     "y = DeformConv (image, kernel, offsets, three)": "the size of `three` is 3, but dimension",
     "y = DFT (triple)": "the last dimension of `triple` is 3, but it must be 1 or 2",
+    "y = GroupNormalization <num_groups = 2> (x, x, x)": "1 dimension, but the operator needs 2 or",
     "y = GroupNormalization <num_groups = 4> (channels, six, six)": "a multiple of `num_groups`",
     "y = GroupNormalization <num_groups = 3> (channels, three, six)": "the size of `three` is 3",
     "i = NonMaxSuppression (bad_boxes, scores)": "is 3, but the number of coordinates",
@@ -67,6 +68,7 @@ WRONG = {
     "y, z = Split <num_outputs = 3> (line)": "`num_outputs` is 3, but the node has 2 outputs",
     pool(min_gram_length="3"): "`min_gram_length` is 3, but `max_gram_length` is 2",
     pool(pool_strings='["a"]'): "`pool_int64s` and `pool_strings` are given, but only one is",
+    pool().replace("s = [1, 2, 3, 4]", "s: ints = []"): "or `pool_strings` must be given",
     pool(ngram_counts="[0]"): "`ngram_counts` has 1 entry, but `max_gram_length` is 2",
     pool(pool_int64s="[1, 2, 3]"): "has 1 entry for n-grams of length 2",
     pool(ngram_indexes="[0, 1]"): "`ngram_indexes` has 2 entries, but `pool_int64s` has 3 n-grams",
@@ -137,3 +139,25 @@ def test_onnxruntime_agrees(node: str) -> None:
     assert verdict.state in {
         True: ("fine", "other"), False: ("load", "run", "other")
     }[node in RIGHT or node in ACCEPTED], verdict.message  # fmt: skip
+
+
+MAPPED = (
+    "q = SequenceConstruct (x, x)\n"
+    "r = SequenceMap <body = b ({}) => ({}) {{ g = Neg (e) }}> (q, x)\n"
+    "y = SequenceLength (r)"
+)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "code"),
+    [
+        ('y = Concat <axis = 0> (x, "", x)', "optional-input-missing"),
+        ('y = Sum (x, "")', "optional-input-missing"),
+        (MAPPED.format("float[4] e", "float[4] g"), "subgraph-arity"),
+        (MAPPED.format("float[4] e, float[4] f", ""), "subgraph-arity"),
+        (MAPPED.format("float[4] e, float[4] f", "float[4] g"), None),
+    ],
+)
+def test_lists_of_values_have_no_gaps(nodes: str, code: str | None) -> None:
+    source = text(nodes, inputs="float[4] x", outputs="y")
+    assert [item.code for item in problems(source)] == [code] * (code is not None)

@@ -40,6 +40,8 @@ FOUND = {
     "LRN <size = 5> (x)": None,
     "LpNormalization <p = 3> (x)": "error",
     "LSTM <hidden_size = 2, layout = 2> (steps, w, r)": "error",
+    "Col2Im <strides = [0, 1]> (x, axis, axis)": "error",
+    'Resize <mode = "cubic", exclude_outside = 2> (x, , scales)': "warning",
     "LSTM <hidden_size = 2, layout = 0> (steps, w, r)": None,
     "Attention <qk_matmul_output_mode = 4> (x, x, x)": "warning",
     "Attention <qk_matmul_output_mode = 3> (x, x, x)": None,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import ge
 
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
@@ -119,7 +120,11 @@ def pool(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if shape is None or len(shape) < 3:
         return None
-    return (*shape[:2], *windowed(call, shape[2:], call.listed("kernel_shape", ())))
+    kernel, pads = call.listed("kernel_shape", ()), call.listed("pads", ())
+    if len(pads) == 2 * len(kernel) and any(map(ge, pads, kernel * 2)):
+        wrong = f"`pads` is {list(pads)}, and `kernel_shape` is {list(kernel)}"
+        call.reject(f"{wrong}; onnxruntime needs pads that are smaller", certain=False)
+    return (*shape[:2], *windowed(call, shape[2:], kernel))
 
 
 def global_pool(call: OperatorCall) -> SymbolicShape:

@@ -302,6 +302,9 @@ def gather_nd(call: OperatorCall) -> SymbolicShape:
             wrong += f" and `batch_dims` is {batch}"
         call.reject(f"{wrong}, but {{0}} has rank {len(data)}")
         return None
+    if batch >= len(chosen):
+        call.reject(f"`batch_dims` is {batch}, but {{1}} has rank {len(chosen)}")
+        return None
     for axis, sizes in enumerate(zip(data[:batch], chosen[:-1], strict=False)):
         call.equal(*sizes, f"dimension {axis} of {{0}}", f"dimension {axis} of {{1}}")
     require_indices(call, data[batch : batch + chosen[-1]])

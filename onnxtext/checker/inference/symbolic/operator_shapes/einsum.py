@@ -29,6 +29,8 @@ def require_equation(call: OperatorCall) -> None:
     )
     if arrow and repeated is not None:
         call.reject(f"the output term `{right}` repeats the index `{repeated}`")
+    if not left:  # onnx does not check an empty equation
+        call.has_rank(0, 0)
     sizes: dict[str, tuple[int, int]] = {}
     for index, term in enumerate(terms):
         for label, size in _labeled_dimensions(term, call.shape(index)):

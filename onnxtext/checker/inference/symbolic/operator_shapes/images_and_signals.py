@@ -77,6 +77,15 @@ def _col2im(call: OperatorCall) -> None:
     call.equal(shape[2], fitting, "dimension 2 of {0}", "the number of blocks that fit")
 
 
+def _resize(call: OperatorCall) -> None:
+    """Check the attributes of `Resize` that onnxruntime accepts only for some modes."""
+    mode, antialias = call.attribute("mode") or b"nearest", call.integer("antialias", 0)
+    if antialias and mode == b"nearest":
+        call.reject("onnxruntime needs `linear` or `cubic` mode for `antialias`", certain=False)
+    elif call.integer("exclude_outside", 0) and mode != b"cubic" and not antialias:
+        call.reject("onnxruntime needs `cubic` mode for `exclude_outside`", certain=False)
+
+
 def _stft(call: OperatorCall) -> None:
     """Require that the window of `STFT` is a list of `frame_length` numbers.
 
@@ -99,6 +108,7 @@ IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "Col2Im": _col2im,
     "MaxRoiPool": _max_roi_pool,
     "MaxUnpool": lambda call: call.same_shape(0, 1),
+    "Resize": _resize,
     "RoiAlign": _roi_align,
     "STFT": _stft,
 }

@@ -127,7 +127,10 @@ def _dft(call: OperatorCall) -> None:
 def _group_normalization(call: OperatorCall) -> None:
     """Require `num_groups` of `GroupNormalization` to divide the channels; check scale and bias."""
     shape, groups = call.shape(0), call.integer("num_groups", 0)
-    if shape is None or len(shape) < 2 or groups < 1:
+    if shape is None or groups < 1:
+        return
+    if len(shape) < 2:
+        call.reject(f"{{0}} has {dimensions(len(shape))}, but the operator needs 2 or more")
         return
     call.require_multiple(0, 1, groups, "`num_groups`")
     expected, name = (
@@ -135,7 +138,7 @@ def _group_normalization(call: OperatorCall) -> None:
     )
     for index in (1, 2):
         other = call.shape(index)
-        if other is not None and len(other) == 1:
+        if other is not None and call.has_rank(index, 1, certain=False):
             call.equal(other[0], expected, f"the size of {{{index}}}", name)
 
 
@@ -189,7 +192,11 @@ def _rotary_embedding(call: OperatorCall) -> None:
         return
     size, size_name = shape[-1], "the head size"
     if len(shape) == 3:
-        if heads < 1 or not isinstance(size, int):
+        if heads < 1:
+            if call.attribute("num_heads") is not None:  # onnx reports missing attributes
+                call.reject(f"`num_heads` is {heads}, but {{0}} has 3 dimensions")
+            return
+        if not isinstance(size, int):
             return
         if size % heads:
             call.require_multiple(0, 2, heads, "`num_heads`")
@@ -246,6 +253,18 @@ def _scan(call: OperatorCall) -> None:
             call.reject(f"`{name}` has {entries(length)}, but {needed}")
 
 
+def _slice(call: OperatorCall) -> None:
+    """Require the starts, ends, axes and steps of `Slice` to have one length.
+
+    The inference of the shape checks the lengths of known lists.
+    """
+    first = call.shape(1)
+    for index in (2, 3, 4):
+        other = call.shape(index) if call.value(index) is None else None
+        if first is not None and other is not None and len(first) == len(other) == 1:
+            call.equal(first[0], other[0], "the size of {1}", f"the size of {{{index}}}")
+
+
 def _split(call: OperatorCall) -> None:
     """Require a `Split` to have `num_outputs` outputs, or one output per element of `split`."""
     declared, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
@@ -290,7 +309,9 @@ def _tf_idf_vectorizer(call: OperatorCall) -> None:
     pools = [name for name in ("pool_int64s", "pool_strings") if count_of(call, name)]
     if len(pools) == 2:
         call.reject("`pool_int64s` and `pool_strings` are given, but only one is allowed")
-    elif pools:
+    elif not pools:
+        call.reject("`pool_int64s` or `pool_strings` must be given, and not be empty")
+    else:
         _require_pool(call, pools[0], longest)
 
 
@@ -349,6 +370,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "ReverseSequence": _reverse_sequence,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,
+    "Slice": _slice,
     "Split": _split,
     "TensorScatter": _tensor_scatter,
     "TfIdfVectorizer": _tf_idf_vectorizer,

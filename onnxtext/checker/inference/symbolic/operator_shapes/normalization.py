@@ -65,7 +65,9 @@ def cross_entropy(call: OperatorCall) -> Shapes:
     weights = call.shape(2)
     if call.has_rank(2, 1) and weights is not None and scores is not None and len(scores) > 1:
         call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
-    if scores and labels is not None and call.has_rank(1, len(scores) - 1):
+    if scores is not None and len(scores) < 2:
+        call.reject(f"{{0}} has {dimensions(len(scores))}, but the operator needs 2 or more")
+    elif scores and labels is not None and call.has_rank(1, len(scores) - 1):
         rest = [axis for axis in range(len(scores)) if axis != 1]
         for index, axis in enumerate(rest[: len(labels)]):
             names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"

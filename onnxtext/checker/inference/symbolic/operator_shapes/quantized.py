@@ -109,16 +109,17 @@ def require_matmul_scales(
             continue
         name = f"dimension {at} of {{{matrix}}}"
         for index in indexes:
-            scale_shape = call.shape(index)
-            if scale_shape is None or len(scale_shape) < 2:
+            scales = call.shape(index)
+            if scales is None or len(scales) < 2:
                 _require_each(call, index, shape[at], name)
-            elif isinstance(scale_shape[-3 - at], int):  # -3 - at: -1 if `at` is -2, else -2
-                call.equal(
-                    scale_shape[-3 - at],
-                    1,
-                    f"dimension {-3 - at} of {{{index}}}",
-                    "the required size",
-                )
+            elif call.has_rank(index, len(shape)):
+                single = len(shape) - 3 - at  # -3 - at: -1 if `at` is -2, else -2
+                for axis, size in enumerate(shape):
+                    names = [f"dimension {axis} of {{{item}}}" for item in (index, matrix)]
+                    if axis == single:
+                        call.equal(scales[axis], 1, names[0], "the required size")
+                    else:
+                        call.equal(scales[axis], size, *names)
 
 
 def require_scalars(call: OperatorCall, *indexes: int) -> None:

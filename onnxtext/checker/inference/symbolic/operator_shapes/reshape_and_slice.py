@@ -90,7 +90,8 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is None or axes is None:
-        return None
+        count = (call.shape(1) or (None,))[0]
+        return (None,) * (len(shape) + count) if shape and isinstance(count, int) else None
     rank = len(shape) + len(axes)
     added = call.axes(axes, rank)
     if added is None:
