@@ -157,8 +157,6 @@ def test_valid_or_unfixable_texts_stay() -> None:
     for nodes in ("y = Relu (x)", "y = Rellu (x)", "a = Neg (b)\nb = Neg (a)\ny = Relu (a)"):
         model = text(nodes)
         assert fixed(model) == (model, ())
-    one_line = text("y = Relu (a) a = Neg (x)")
-    assert fixed(one_line)[0] == one_line
     broken = "g () => ("
     assert fixed(broken)[1] == ()
 
@@ -244,6 +242,27 @@ def test_nodes_with_comments_that_turn_formatting_off_or_on_are_not_moved() -> N
     directive, comment = (text(nodes.format(word)) for word in ("fmt", "note"))
     assert fixed(directive) == (directive, ())
     assert fixed(comment)[0] != comment
+
+
+SHARED_LINES = [
+    # the nodes before and after sorting, with the braces; None if they stay as they are
+    ("{ y = Relu (a) a = Neg (x) }", "{ a = Neg (x) y = Relu (a) }"),
+    ("{ y = Relu (a)\n  a = Neg (x) }", "{ a = Neg (x)\n  y = Relu (a) }"),
+    ("{ # first\n  y = Relu (a)\n  a = Neg (x) }  # end",
+     "{ # first\n  a = Neg (x)\n  y = Relu (a) }  # end"),
+    ("{ y = Relu (\n  a\n) a = Neg (x)\n}", "{ a = Neg (x) y = Relu (\n  a\n)\n}"),
+    # In front of the brace or of the other node, the comment would comment it out.
+    ("{ y = Relu (a) # comment\n  a = Neg (x) }", None),
+    ("{ y = Relu (a)\n  # comment\n  a = Neg (x) }", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("nodes", "wanted"), SHARED_LINES)
+def test_nodes_that_share_lines_are_sorted(nodes: str, wanted: str | None) -> None:
+    head = "<ir_version: 10, opset_import: [21]>\nmain (float[4] x) => (float[4] y) "
+    result = fix_text((head + nodes).encode(), name="model.onnxtxt")
+    assert result.text == head + (wanted or nodes)
+    assert len(result.done) == (wanted is not None)
 
 
 def test_sorting_moves_as_few_nodes_as_possible() -> None:

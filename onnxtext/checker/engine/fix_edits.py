@@ -298,31 +298,51 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
-    """Return the (start, end) offsets of each node with its comments; None if nodes share a line.
+    """Return the (start, end) offsets of each node with its comments.
 
     A comment on its own line belongs to the node below it. A trailing comment belongs to the node
     before it on the line (docs/design.md, Layout). Blank lines are not moved.
+
+    If a node shares a line with another node or a brace, return None if a node has comments: in
+    front of what shares the line, a comment would comment it out.
     """
     result = []
+    shared = False
     for index, span in enumerate(spans):
-        start = span.start
-        line = line_start(text, start)
-        if text[line:start].strip():
-            return None
         floor = spans[index - 1].end if index else 0
-        while line > floor:
-            above = line_start(text, line - 1)
-            if above < floor or not text[above : line - 1].strip().startswith("#"):
-                break
-            line = above
-        first = line + _indentation(text[line:start])
-        line_end = text.find("\n", span.end)
-        end = len(text) if line_end < 0 else line_end
-        trailing = text[span.end : end].strip()
-        if trailing and not trailing.startswith("#"):
-            return None
-        result.append((first, span.end + len(text[span.end : end].rstrip())))
+        line = text.rfind("\n", floor, span.start) + 1
+        first, end = span.start, span.end
+        if (index and not line) or text[line:first].strip():
+            shared = True
+        else:
+            first = _with_comments_above(text, line, floor) + _indentation(text[line:first])
+        is_last = index + 1 == len(spans)
+        limit = len(text) if is_last else spans[index + 1].start
+        line_end = text.find("\n", end, limit)
+        trailing = text[end : limit if line_end < 0 else line_end].rstrip()
+        if line_end < 0 and not is_last:
+            shared = True
+        elif trailing.lstrip().startswith("#"):
+            end += len(trailing)
+        else:
+            shared = shared or bool(trailing)
+        result.append((first, end))
+    if shared and result != [(span.start, span.end) for span in spans]:
+        return None
     return result
+
+
+def _with_comments_above(text: str, line: int, floor: int) -> int:
+    """Return the start of the first of the comment lines directly above a line.
+
+    `line` is the start of the line, and `floor` is the offset at which the search stops.
+    """
+    while line > floor:
+        above = line_start(text, line - 1)
+        if above < floor or not text[above : line - 1].strip().startswith("#"):
+            break
+        line = above
+    return line
 
 
 # ---- Verification -------------------------------------------------------------------------------
