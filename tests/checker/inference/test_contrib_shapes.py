@@ -14,10 +14,12 @@ import pytest
 from onnx import TensorProto, helper
 
 import onnxtext
+from benchmarks.judge import judged
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
+from tests.checker.models import problems
 
 Input = tuple[str, tuple[int, ...]] | None
 """The element type and the shape of an input, or None for an omitted one; see `_data`."""
@@ -250,3 +252,88 @@ def test_messages_name_the_inputs_of_quantized_operators(
         f"  y = com.microsoft.{node}\n}}\n"
     )
     assert any(message in item.message for item in onnxtext.check(text))
+
+
+X3 = "float[2, 6, 8] x"
+HEADS = "float[1, 6, 32] q, float[1, 6, 16] k, float[1, 2, 5, 8] past, int32[1] last, int32 size"
+PLUS = "uint8[1, 3, 4, 4] x, float s, uint8 z, float[2] s2"
+BITS = "float[2, 32] x, uint8[5, 1, 16] w, float[5] s, float[4] s4, uint8[5, 2, 16] wide"
+ROTARY = "float[2, 6, 8] x, int64[2, 6] p, int64[2, 5] p5, int64[6] p6, float[9, 2] c"
+CALLS: dict[tuple[str, str], str | None] = {
+    # the call and its inputs: a part of the message; None if the call is right
+    ("BiasGelu (x, b)", f"{X3}, float[7] b"): "the size of `b` is 7, but the last dimension of `x`",
+    ("FastGelu (x, b)", f"{X3}, float[1, 8] b"): "`b` has 2 dimensions, but the operator needs 1",
+    ("FastGelu (x)", X3): None,
+    ("SkipLayerNormalization (x, x, b)", f"{X3}, float[7] b"): "the size of `b` is 7",
+    ("SkipLayerNormalization (x, s, b)", f"{X3}, float[6, 7] s, float[8] b"): "dimension of `s` is",
+    ("SkipSimplifiedLayerNormalization (x, x, b)", "float[1, 2, 6, 8] x, float[8] b"): "2 or 3",
+    ("SkipSimplifiedLayerNormalization (x, x, b)", f"{X3}, float[8] b"): None,
+    (".SimplifiedLayerNormalization (x, b)", f"{X3}, float[7] b"): "dimension -1 of `b` is 7",
+    ("EmbedLayerNormalization (i, , w, p, , b, b)",
+     "int32[2, 6] i, float[9, 8] w, float[7, 8] p, float[7] b"): "dimension 1 of `w` is 8",
+    ("MatMulNBits <K = 32, N = 5, block_size = 32, bits = 4> (x, w, s)", BITS): None,
+    ("MatMulNBits <K = 16, N = 5, block_size = 32, bits = 4> (x, w, s)", BITS): "but `K` is 16",
+    ("MatMulNBits <K = 32, N = 4, block_size = 32, bits = 4> (x, w, s4)", BITS): "but `N` is 4",
+    ("MatMulNBits <K = 32, N = 5, block_size = 24, bits = 4> (x, w, s)", BITS): "power of 2",
+    ("MatMulNBits <K = 32, N = 5, block_size = 32, bits = 4> (x, w, s4)", BITS): "of scales is 4",
+    ("MatMulNBits <K = 32, N = 5, block_size = 32, bits = 4> (x, wide, s)", BITS): "of blocks is 1",
+    ("RotaryEmbedding <num_heads = 2> (x, p, c, c)", ROTARY): None,
+    ("RotaryEmbedding <num_heads = 2> (x, p5, c, c)", ROTARY): "but dimension 1 of `x` is 6",
+    ("RotaryEmbedding <num_heads = 2> (x, p6, c, c)", ROTARY): "`p6` must be one number",
+    ("Attention <num_heads = 2> (x, w, b)", f"{X3}, float[8, 24] w, float[24] b"): None,
+    ("Attention <num_heads = 2> (x, w, b)", f"{X3}, float[7, 24] w, float[24] b"): "of `w` is 7",
+    ("Attention <num_heads = 2> (x, w, b)", f"{X3}, float[8, 24] w, float[23] b"): "of `b` is 23",
+    ("Attention <num_heads = 3> (x, w, b)", f"{X3}, float[8, 24] w, float[24] b"): "3 times",
+    ("MultiHeadAttention <num_heads = 3> (x, x, x)", X3): "not a multiple of `num_heads`",
+    ("MultiHeadAttention <num_heads = 2> (x, , x)", X3): "`key` is missing",
+    ("MultiHeadAttention <num_heads = 2> (x, x)", X3): "but the operator needs 5",
+    ("GroupQueryAttention <num_heads = 4, kv_num_heads = 2> (q, k, k, past, past, last, size)",
+     HEADS): None,
+    ("GroupQueryAttention <num_heads = 4, kv_num_heads = 3> (q, k, k, past, past, last, size)",
+     HEADS): "positive multiple of `kv_num_heads` (3)",
+    ("GroupQueryAttention <num_heads = 4, kv_num_heads = 2> (q, k, k, past, , last, size)",
+     HEADS): "`past_key` and `past_value` must be used together",
+    ("GroupQueryAttention <num_heads = 4, kv_num_heads = 2> (q, k, k, k, k, last, size)",
+     HEADS): "but the operator needs 4",
+    ("QLinearSigmoid (x, s2, z, s, z)", PLUS): "`s2` must be one number",
+    ("QLinearSoftmax <opset = 13, axis = 4> (x, s, z, s, z)", PLUS): "`axis` is 4",
+    ("QLinearConcat <axis = 0> (s, z, x, s)", PLUS): "needs a scale and a zero point",
+    ("QLinearAveragePool <kernel_shape = [2]> (x, s, z, s, z)", PLUS): "of which 2 are spatial",
+    ("NhwcMaxPool <kernel_shape = [2, 0]> (x)", PLUS): "sizes must be positive",
+    ("Trilu (x)", "float[4] x"): "needs 2 or more",
+    ("Inverse (x)", "float[2, 3] x"): "dimension -2 of `x` is 2, but dimension -1 of `x` is 3",
+    ('FusedGemm <activation = "relu"> (x, x)', "float[2, 2] x"): "`activation` must be Celu",
+    ('FusedConv <activation = "Elu"> (x, x)', "float[1, 1, 2, 2] x"): "`activation` must be Clip",
+    ('FusedConv <activation = "HardSwish"> (x, x)', "float[1, 1, 2, 2] x"): None,
+}  # fmt: skip
+
+
+def _of_call(call: str, inputs: str) -> str:
+    node = call.removeprefix(".") if call.startswith(".") else f"com.microsoft.{call}"
+    return (
+        '<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]>\n'
+        f"g ({inputs}) => (y) {{\n  y = {node}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(("call", "inputs"), CALLS)
+def test_calls_that_do_not_fit_are_found(call: str, inputs: str) -> None:
+    messages = [item.message for item in problems(_of_call(call, inputs))]
+    wanted = CALLS[call, inputs]
+    if wanted is None:
+        assert not messages
+    else:
+        assert any(wanted in message for message in messages), messages
+    unknown = re.sub(r"(?<=[\[ ])\d+(?=[,\]])", "?", inputs)
+    if wanted is None:
+        assert not problems(_of_call(call, unknown))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("call", "inputs"), CALLS)
+def test_onnxruntime_rejects_calls_that_do_not_fit(call: str, inputs: str) -> None:
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
+    model = onnx.load_from_string(onnxtext.to_binary(_of_call(call, inputs)))
+    verdict = judged(model, ((1,),))
+    if "GroupQueryAttention" not in call or CALLS[call, inputs] is not None:
+        assert (verdict.state == "fine") == (CALLS[call, inputs] is None), verdict.message

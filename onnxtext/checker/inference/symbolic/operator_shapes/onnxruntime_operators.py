@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from onnxtext.checker.inference.symbolic.onnxruntime_relations import require_relations
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes import quantized
 from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
@@ -160,8 +161,7 @@ SHAPES: dict[str, ShapeFunction] = {
         ("BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout",
          "BitmaskDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",
          "LongformerAttention", "MoE", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
-         "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "SimplifiedLayerNormalization",
-         "Trilu"),
+         "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "Trilu"),
         lambda call: call.shape(0),
     ),
     "BiasSplitGelu": _halve_last_dim,
@@ -187,6 +187,7 @@ SHAPES: dict[str, ShapeFunction] = {
     "QLinearGlobalAveragePool": _channels_last(_standard("GlobalAveragePool")),
     "QLinearMul": _quantized_operands,
     "QLinearWhere": _standard("Where", 0, 1, 4),
+    "SimplifiedLayerNormalization": _standard("LayerNormalization"),
     "TransposeMatMul": _product,
 }  # fmt: skip
 """Maps each operator to the inference function for the shape of its first output."""
@@ -208,7 +209,11 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
 
 
 def shapes(call: OperatorCall) -> Shapes:
-    """Infer the shapes of a node's outputs; shapes that are None or missing are unknown."""
+    """Infer the shapes of a node's outputs; shapes that are None or missing are unknown.
+
+    Reject the node if its inputs or attributes do not fit.
+    """
+    require_relations(call)
     infer_all = ALL_SHAPES.get(call.node.op_type)
     if infer_all is not None:
         return infer_all(call)
