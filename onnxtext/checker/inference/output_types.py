@@ -54,6 +54,26 @@ def _like(node: Node, inputs: Texts) -> str | None:
     return _type_from_number(node, "dtype", inputs[0] if inputs else None)
 
 
+def _quantized(node: Node, inputs: Texts) -> str | None:
+    """Return the output type of `QuantizeLinear`: that of the zero point, by default uint8."""
+    if len(inputs) > 2 and node.inputs[2]:
+        return inputs[2]
+    if not attribute_value(node.attributes, "output_dtype"):
+        return "tensor(uint8)"
+    return _type_from_number(node, "output_dtype", None)
+
+
+def _dequantized(node: Node, inputs: Texts) -> str | None:
+    """Return the output type of `DequantizeLinear`: by default that of the scale."""
+    if not attribute_value(node.attributes, "output_dtype"):
+        return inputs[1] if len(inputs) > 1 else None
+    return _type_from_number(node, "output_dtype", None)
+
+
+def _from_data_type(node: Node, inputs: Texts) -> str | None:
+    return _type_from_number(node, "output_datatype", "tensor(float)")
+
+
 def _get_element(node: Node, inputs: Texts) -> str | None:
     return element_of(inputs[0], "optional") or inputs[0] if inputs else None
 
@@ -90,9 +110,17 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
 
 
 OUTPUT_TYPES = {
+    "BitCast": lambda node, inputs: _type_from_number(node, "to", None),
+    "BlackmanWindow": _from_data_type,
     "Cast": lambda node, inputs: _type_from_number(node, "to", None),
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
+    "DequantizeLinear": _dequantized,
+    "HammingWindow": _from_data_type,
+    "HannWindow": _from_data_type,
+    "MelWeightMatrix": _from_data_type,
+    "Multinomial": lambda node, inputs: _type_from_number(node, "dtype", "tensor(int32)"),
+    "QuantizeLinear": _quantized,
     "RandomNormal": lambda node, inputs: _type_from_number(node, "dtype", "tensor(float)"),
     "RandomUniform": lambda node, inputs: _type_from_number(node, "dtype", "tensor(float)"),
     "RandomNormalLike": _like,

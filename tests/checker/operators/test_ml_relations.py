@@ -109,8 +109,8 @@ WRONG: dict[Case, str] = {
 WARNED: dict[Case, str] = {
     (plain("CategoryMapper", **MAPPER, default_string='"b"'), "string[2] x"): "only one of",
     (plain("FeatureVectorizer", "x"), THREE): "`inputdimensions` is missing",
-    (plain("Imputer", imputed_value_floats="[1.0]", replaced_value_float="0.0",
-           replaced_value_int64="0"), THREE): "only one of `replaced_value_float`",
+    (plain("Imputer", imputed_value_floats="[1.0]", replaced_value_float="1.0",
+           replaced_value_int64="1"), THREE): "only one of `replaced_value_float`",
     (vector_classifier(coefficients="[1.0]"), ONE): "`coefficients` has 1 entry; onnxruntime",
     (vector_classifier(rho=""), ONE): "`rho` has 0 entries; onnxruntime needs 1",
     (vector_regressor(rho=""), ONE): "`rho` is missing",
@@ -122,6 +122,9 @@ RIGHT: tuple[Case, ...] = (
     (plain("ArrayFeatureExtractor", "x", "i"), THREE),
     (plain("ArrayFeatureExtractor", "x", "i"), "float[1, N] x"),
     (plain("CategoryMapper", **MAPPER), "string[2] x"),
+    (plain("CategoryMapper", **MAPPER, default_string='"_Unused"'), "string[2] x"),
+    (plain("Imputer", imputed_value_floats="[1.0]", replaced_value_float="0.0",
+           replaced_value_int64="1"), THREE),
     (plain("DictVectorizer", string_vocabulary='["a"]'), MAP),
     (plain("FeatureVectorizer", "x", "x", inputdimensions="[3, 3]"), THREE),
     (plain("FeatureVectorizer", "x", "z", inputdimensions="[3, 3]"), f"{THREE}, float[N, 3] z"),
@@ -142,7 +145,7 @@ RIGHT: tuple[Case, ...] = (
 )  # fmt: skip
 
 ACCEPTED = (
-    "floats = [1.0, 2.0]> (x)", "intercepts = [1.0, 2.0]> (x)", "replaced_value_int64 = 0",
+    "floats = [1.0, 2.0]> (x)", "intercepts = [1.0, 2.0]> (x)", "replaced_value_int64 = 1",
     "CategoryMapper", "= [1, 1], classlabels", "{7}",
 )  # fmt: skip
 """Parts of nodes that onnxruntime runs."""

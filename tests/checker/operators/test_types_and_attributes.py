@@ -9,7 +9,7 @@ import pytest
 import onnxtext
 from benchmarks.judge import judged
 from onnxtext import Diagnostic
-from tests.checker.models import text
+from tests.checker.models import codes, text
 
 POOL = (
     'TfIdfVectorizer <max_gram_length = 1, max_skip_count = 0, min_gram_length = 1, mode = "TF", '
@@ -134,3 +134,30 @@ def test_the_condition_of_a_loop_is_bool(type: str, node: str, *, wrong: bool) -
         found = [item for item in onnxtext.check(content) if item.severity == "error"]
         assert [item.code for item in found] == ["type-mismatch"] * wrong
         assert not wrong or "the condition of a `Loop` is `bool`" in found[0].message
+
+
+COMPUTED = {
+    # a node with the output `y`: the element type of `y`
+    "y = QuantizeLinear (x, s)": "uint8",
+    "y = QuantizeLinear (x, s, z)": "int8",
+    'y = QuantizeLinear <output_dtype = 5> (x, s, "")': "int16",
+    "y = DequantizeLinear (i, s)": "float",
+    "y = DequantizeLinear <output_dtype = 10> (i, s)": "float16",
+    "y = BitCast <to = 6> (x)": "int32",
+    "y = HannWindow (n)": "float",
+    "y = HammingWindow <output_datatype = 11> (n)": "double",
+    "y = MelWeightMatrix (n, n, n, s, s)": "float",
+    "y = Multinomial (m)": "int32",
+    "y = Multinomial <dtype = 7> (m)": "int64",
+}
+
+
+@pytest.mark.parametrize("node", COMPUTED)
+def test_types_that_depend_on_attributes_are_compared(node: str) -> None:
+    inputs = "float[2] x, float s, int8 z, int8[2] i, int64 n, float[1, 2] m"
+    element = COMPUTED[node]
+    right = text(node, inputs=inputs, outputs=f"{element}[] y", opsets="26")
+    assert "type-mismatch" not in codes(right)
+    wrong = text(node, inputs=inputs, outputs="bool[] y", opsets="26")
+    messages = [item.message for item in onnxtext.check(wrong) if item.code == "type-mismatch"]
+    assert any("declared `bool`, but" in m and f"computes `{element}`" in m for m in messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.ast.tensors_and_attributes import Floats
+from onnxtext.ast.tensors_and_attributes import Float32, Floats
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     Shapes,
@@ -195,14 +195,22 @@ def _svm_regressor(call: OperatorCall) -> Shapes:
     return (_matrix(call, 1, 1, 2),)
 
 
+def _warn_if_both(
+    call: OperatorCall, first: str, first_default: object, second: str, second_default: object
+) -> None:
+    """Warn if two attributes are given, and neither has its default value.
+
+    onnxruntime also writes the attributes that have their default values.
+    """
+    values = call.attribute(first), call.attribute(second)
+    if values[0] not in (None, first_default) and values[1] not in (None, second_default):
+        call.reject(f"only one of `{first}` and `{second}` should be given", certain=False)
+
+
 def _imputer(call: OperatorCall) -> Shapes:
     """Check that `Imputer` has one imputed value, or one value for each feature."""
     shape, name = call.shape(0), _only_one(call, "imputed_value_floats", "imputed_value_int64s")
-    replaced = [f"replaced_value_{kind}" for kind in ("float", "int64")]
-    if all(call.attribute(other) is not None for other in replaced):
-        call.reject(
-            f"only one of `{replaced[0]}` and `{replaced[1]}` should be given", certain=False
-        )
+    _warn_if_both(call, "replaced_value_float", Float32(0), "replaced_value_int64", 0)
     count = 0 if name is None else count_of(call, name)
     if shape and count > 1:
         call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
@@ -217,11 +225,7 @@ def _dict_vectorizer(call: OperatorCall) -> Shapes:
 
 def _category_mapper(call: OperatorCall) -> Shapes:
     """Check `CategoryMapper`: its default decides the direction of the mapping."""
-    defaults = [call.attribute(f"default_{kind}") for kind in ("int64", "string")]
-    if None not in defaults:
-        call.reject(
-            "only one of `default_int64` and `default_string` should be given", certain=False
-        )
+    _warn_if_both(call, "default_int64", -1, "default_string", b"_Unused")
     return (call.shape(0),)
 
 
