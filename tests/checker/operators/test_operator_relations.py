@@ -281,3 +281,16 @@ def test_onnxruntime_agrees(case: Case) -> None:
         assert verdict.state in (("fine",) if accepts else ("load", "run")), verdict.message
     elif verdict.state != "other":
         assert verdict.state == "fine", verdict.message
+
+
+@pytest.mark.parametrize(("axes", "found"), [("[2]", True), ("[1]", False), ("[N]", False)])
+def test_the_number_of_axes_determines_the_rank(axes: str, found: bool) -> None:
+    source = text(
+        "y = Unsqueeze (x, a)", inputs=f"float[2, 3] x, int64{axes} a", outputs="float[?, ?, ?] y"
+    )
+    messages = [item.message for item in problems(source)]
+    assert (
+        messages
+        == ["the shape of `y` is declared `[?, ?, ?]`, but `Unsqueeze` computes `[?, ?, ?, ?]`"]
+        * found
+    )

@@ -87,11 +87,12 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
 
 def unsqueeze(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Unsqueeze`: the added dimensions have size 1."""
-    shape = call.shape(0)
-    axes = call.integers("axes", 1)
-    if shape is None or axes is None:
-        count = (call.shape(1) or (None,))[0]
-        return (None,) * (len(shape) + count) if shape and isinstance(count, int) else None
+    shape, axes = call.shape(0), call.integers("axes", 1)
+    if shape is None:
+        return None
+    if axes is None:
+        listed = call.symbolic("axes", 1)
+        return None if listed is None else (None,) * (len(shape) + len(listed))
     rank = len(shape) + len(axes)
     added = call.axes(axes, rank)
     if added is None:
