@@ -416,6 +416,19 @@ def test_declared_shapes_in_functions_are_used(inputs: str, nodes: str) -> None:
         converted(text.replace("float[2, 3] u", "u").replace("float[N, 3]", ""), 12)
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 0), (2, 0, 3), (0, 2, 3)])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_softmax_of_a_tensor_without_elements_is_converted(
+    shape: tuple[int, ...], axis: int
+) -> None:
+    sizes = ", ".join(map(str, shape))
+    text = HEAD.format("11")
+    text += f"g (float[{sizes}] x) => (float[{sizes}] y) {{ y = Softmax <axis = {axis}> (x) }}"
+    result = converted(text, 13)
+    assert "Reshape" not in result
+    assert outputs(result, [np.zeros(shape, np.float32)])[0].shape == shape
+
+
 CALLS = """\
 g (float[2, 3] x) => (float[2, 1] y) {{ a = f.Outer {} (x) y = f.Inner <axes = [1]> (a) }}
 <domain: "f", opset_import: [{}, "f": 1]> Outer <outer> (u) => (v) {{

@@ -41,8 +41,11 @@ def softmax_up(conversion: NodeConversion) -> None:
 
 
 def _only_axis(shape: Dims, axis: int) -> int | None:
-    """Return the only axis from `axis` on with a size other than 1; None if there are several."""
-    if axis == len(shape) - 1:
+    """Return the only axis from `axis` on with a size other than 1; None if there are several.
+
+    For a tensor without elements, return `axis`: the result has no elements for any axis.
+    """
+    if axis == len(shape) - 1 or (0 in shape and axis < len(shape)):
         return axis
     longer = [index for index in range(axis, len(shape)) if shape[index] != 1]
     if len(longer) > 1 or axis >= len(shape):
