@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 
-from onnxtext.checker.isolation.worker_pool import InferenceClient
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply
 from onnxtext.editing.opsets import convert

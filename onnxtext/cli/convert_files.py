@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from onnxtext.cli.output_paths import ConversionJob, plan_jobs
+from onnxtext.cli.conversion_jobs import ConversionJob, plan_jobs
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import (
     CommandError,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.output_paths import ConversionJob
+from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.terminal import is_terminal
 

@@ -16,7 +16,7 @@ from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.recorded_inference import RecordedInference
-from onnxtext.checker.isolation.worker_pool import Answers, InferenceClient
+from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 
 T = TypeVar("T")
 Shape = tuple[Dim, ...]

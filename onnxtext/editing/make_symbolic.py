@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from onnxtext.ast.model import Model
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.isolation.worker_pool import Answers
+from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
 from onnxtext.editing.set_shapes import follow_inference, put_shape

@@ -12,7 +12,7 @@ from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.isolation.worker_pool import Answers
+from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
 from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
 from onnxtext.source import Source

@@ -20,7 +20,7 @@ from onnxtext.checker.context.finding import Finding, quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.shape_environment import ShapeEnvironment
-from onnxtext.checker.isolation.worker_pool import Answers
+from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import InferredShapes, infer_shapes
 from onnxtext.editing.rejected_sizes import accepts_sizes, is_checked

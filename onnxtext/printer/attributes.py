@@ -17,7 +17,7 @@ from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_l
 from onnxtext.printer.records import record_text
 from onnxtext.printer.statement_layout import column, value_text
 from onnxtext.tensor.float_literals import float32_text
-from onnxtext.tensor.print_elements import format_floats
+from onnxtext.tensor.format_elements import format_floats
 
 GraphText = Callable[[ast.Graph, str, int], str]
 """Returns the text of a graph, given the indentation of its statement and its start column."""

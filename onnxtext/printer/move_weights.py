@@ -18,7 +18,7 @@ from onnxtext.ast.typed_blobs import (
 )
 from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.element_types import ELEMENTS
-from onnxtext.tensor.print_elements import is_splat
+from onnxtext.tensor.format_elements import is_splat
 
 INLINE_ELEMENTS = 32
 """Tensors, and lists in attributes, with more elements than this become blobs."""

@@ -27,7 +27,7 @@ from onnxtext.printer.models import print_model
 from onnxtext.printer.quoting import quote_word, value_name
 from onnxtext.printer.statement_layout import Decorators, tensor_lines
 from onnxtext.tensor.element_types import ELEMENTS
-from onnxtext.tensor.print_elements import format_field
+from onnxtext.tensor.format_elements import format_field
 
 
 def print_official(model: ast.Model) -> str:

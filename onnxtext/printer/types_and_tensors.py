@@ -15,7 +15,7 @@ from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_l
 from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.statement_layout import column, tensor_lines
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
-from onnxtext.tensor.print_elements import (
+from onnxtext.tensor.format_elements import (
     format_field,
     format_rows,
     format_typed,

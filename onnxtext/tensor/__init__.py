@@ -8,7 +8,7 @@ literal, or the bytes of one field. Import from its modules:
 * ``float_formats``: the binary formats of floats; bytes to numbers and back.
 * ``float_literals``: one floating-point literal to its bits and back.
 * ``parse_literals``: whole literals ``[...]`` and ``{...}`` to bytes.
-* ``print_elements``: bytes to rows of text.
+* ``format_elements``: bytes to rows of text.
 * ``varints``: packed protobuf varints.
 * ``blobs``: data that a text refers to by its digest.
 * ``errors``: ``LiteralError``, the exception for invalid literals.

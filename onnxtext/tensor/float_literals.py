@@ -121,7 +121,7 @@ def float32_text(bits: int, *, point: bool = False) -> str:
         point: Whether the text must not look like an integer: ``1.0`` rather than ``1``.
 
     Returns:
-        The text, in the spelling of `print_elements.format_rows`; ``nan(0x…)`` for NaNs other than
+        The text, in the spelling of `format_elements.format_rows`; ``nan(0x…)`` for NaNs other than
         ``nan`` and ``-nan``.
     """
     if bits & 0x7FFFFFFF >= 0x7F800000:

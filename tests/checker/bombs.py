@@ -22,8 +22,8 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 from onnx.defs import OpSchema
 
 import onnxtext
-from onnxtext.checker.isolation.worker_pool import POOL, InferenceClient
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.isolation.inference_client import POOL, InferenceClient
 from tests.corpus import onnx_directory, wheel_models
 
 NUMBERS = (

@@ -142,7 +142,7 @@ def test_other_violated_laws_are_reported(model: Path) -> None:
 BREAK_PRINTER = """
 import onnxtext.printer.models as printer
 parts = printer.model_parts
-printer.model_parts = lambda model, *more: (part.replace('Relu', 'Rexu') for part in parts(model))
+printer.model_parts = lambda *a, **k: (part.replace('Relu', 'Rexu') for part in parts(*a, **k))
 """
 
 

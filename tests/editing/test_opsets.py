@@ -18,8 +18,8 @@ from benchmarks import opsets as benchmark
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.checker.isolation.worker_pool import InferenceClient
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing import apply, set_opset
 from onnxtext.editing.opsets import convert, plan_conversion

@@ -33,7 +33,7 @@ from onnxtext.proto.decode.lift import LiftError
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.select_core import core
 from onnxtext.tensor.element_types import ELEMENTS
-from onnxtext.tensor.print_elements import format_floats, format_rows
+from onnxtext.tensor.format_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import in_two_threads, interrupt
 from tests.seeds import seeded

@@ -98,7 +98,7 @@ def test_packing_agrees_with_numpy_helper(element: ElementType, count: int) -> N
 def test_imports_neither_onnx_nor_ml_dtypes() -> None:
     code = (
         "import sys\n"
-        "import onnxtext.tensor.parse_literals, onnxtext.tensor.print_elements\n"
+        "import onnxtext.tensor.parse_literals, onnxtext.tensor.format_elements\n"
         "import onnxtext.tensor.varints\n"
         "print([m for m in ('onnx', 'ml_dtypes', 'google.protobuf') if m in sys.modules])"
     )

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits, float32_text, float64_bits, float64_text
-from onnxtext.tensor.print_elements import format_rows
+from onnxtext.tensor.format_elements import format_rows
 from tests.tensor.raw import parse_raw
 
 FLOAT, DOUBLE = ELEMENTS["float"], ELEMENTS["double"]

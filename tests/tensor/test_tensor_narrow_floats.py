@@ -18,9 +18,9 @@ from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_formats import FORMATS, round_double, round_doubles, values_of
 from onnxtext.tensor.float_literals import narrow_bits
+from onnxtext.tensor.format_elements import format_rows, format_typed, is_splat
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse_literals import parse_scalar, parse_typed
-from onnxtext.tensor.print_elements import format_rows, format_typed, is_splat
 from onnxtext.tensor.shortest_decimals import narrow_texts
 from tests.tensor.raw import parse_raw
 
@@ -407,7 +407,7 @@ def test_splats_are_found_block_by_block(
     name: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """4,000,000,000 elements of 4 bits fit into a file; unpacked they take twice as many bytes."""
-    monkeypatch.setattr("onnxtext.tensor.print_elements._BLOCK", 2)
+    monkeypatch.setattr("onnxtext.tensor.format_elements._BLOCK", 2)
     element = ELEMENTS[name]
     count = 64 + more
     one = pack(np.full(count, 1, np.uint8), element.bits)

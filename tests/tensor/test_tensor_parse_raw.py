@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from onnxtext.tensor import number_lists
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.format_elements import format_rows
 from onnxtext.tensor.parse_literals import parse_scalar, read_raw
-from onnxtext.tensor.print_elements import format_rows
 from onnxtext.tensor.repeated_bytes import Repetition
 from tests.seeds import draws
 from tests.tensor.raw import RAW, parse_raw

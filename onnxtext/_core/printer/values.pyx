@@ -5,7 +5,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcmp
 
 from onnxtext._core.proto.decorators cimport text_argument
-from onnxtext._core.syntax.literals cimport is_external_number
+from onnxtext._core.tensor.parse_literals cimport is_external_number
 from onnxtext._core.printer.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.tensor.packing cimport is_packed, unpacked
 from onnxtext._core.ast.slots cimport (

@@ -4,7 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from onnxtext._core.syntax.literals cimport (
+from onnxtext._core.tensor.parse_literals cimport (
     UNINTERRUPTED, Layout, Reader, after_blanks, is_blank, is_digit, read_element,
 )
 

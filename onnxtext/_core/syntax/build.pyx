@@ -13,7 +13,7 @@ from onnxtext._core.syntax.attribute_numbers cimport read_number
 from onnxtext._core.syntax.grammar cimport (
     DEFER, DOTTED, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
 )
-from onnxtext._core.syntax.literals cimport Layout, is_external_number, read_literal
+from onnxtext._core.tensor.parse_literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
     OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,
@@ -29,7 +29,7 @@ from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, AttributeType, Blob, DataFile, ExternalData, Float32, Floats, SparseTensor,
     Tensor,
 )
-from onnxtext.syntax.actions.literals import DataCall, FieldCalls, RawText, TypedText
+from onnxtext.syntax.actions.unparsed_literals import DataCall, FieldCalls, RawText, TypedText
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)

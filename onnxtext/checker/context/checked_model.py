@@ -24,7 +24,7 @@ from onnxtext.checker.context.operator_tables import default_tables
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
 from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
 from onnxtext.checker.context.signatures import OperatorTable, Schemas
-from onnxtext.checker.isolation.worker_pool import InferenceClient
+from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.suggestions import nearest_name
 

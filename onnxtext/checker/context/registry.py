@@ -89,7 +89,7 @@ class Family(NamedTuple):
 MODULES = (
     "ir_versions",
     "opsets",
-    "header_and_metadata",
+    "producer_and_metadata",
     "names",
     "single_assignment",
     "undefined_values_and_order",

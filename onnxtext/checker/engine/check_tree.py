@@ -23,7 +23,7 @@ from onnxtext.checker.engine.select_rules import (
     selected_rules,
 )
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.checker.isolation.worker_pool import Answers, InferenceClient
+from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source

@@ -9,7 +9,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, profiles, rules
 from onnxtext.checker.engine.cascading_findings import without_cascades
-from onnxtext.checker.isolation.worker_pool import start_worker
+from onnxtext.checker.isolation.inference_client import start_worker
 
 ALL = "all"
 

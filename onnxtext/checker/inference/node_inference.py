@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.type_merging import Types, without_shape, without_sizes
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.proto.convert_records import RecordError
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError

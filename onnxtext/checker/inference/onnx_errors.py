@@ -11,8 +11,8 @@ from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.isolation.strip_weights import without_weights
-from onnxtext.checker.isolation.worker_process import Failure
 
 _LARGEST = 1 << 31
 _MAX_EXPANDED = 10_000

@@ -49,7 +49,7 @@ from onnxtext.checker.inference.type_merging import (
     clear_negative_dims,
     given_types,
 )
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import lower_tensor
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kill a child process that exceeds its time or memory limit on macOS and Windows.
 
-On Linux, this is not needed: the child limits its own time and memory (`worker_main`).
+On Linux, this is not needed: the child limits its own time and memory (`child_main`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from importlib.util import find_spec, module_from_spec
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.worker_main import NATIVE
+from onnxtext.checker.isolation.child_main import NATIVE
 
 _LOADING = Lock()
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.checker.isolation import worker_main
+from onnxtext.checker.isolation import child_main
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 CODE = """\
 import sys
 sys.path.insert(0, sys.argv[1])
-import worker_main
+import child_main
 del sys.path[0]
-worker_main.main(sys.argv[2], sys.argv[3:])
+child_main.main(sys.argv[2], sys.argv[3:])
 """
 """The Python program that a new interpreter runs as the child process."""
 
@@ -163,7 +163,7 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
         for index, fd in enumerate(moved):
             os.dup2(fd, index)
         os.closerange(3, _max_files())
-        worker_main.serve(module)
+        child_main.serve(module)
     except BaseException:
         pass
     finally:

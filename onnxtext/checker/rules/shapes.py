@@ -14,7 +14,8 @@ The check takes these steps, and stops as soon as the model is known to be valid
    all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) In
    a model of more than `_MAX_NODES` nodes, for which step 3 would be slow, operators that only onnx
    knows, such as `Loop`, are accepted, too.
-3. Infer each node separately, which finds all errors and the nodes that cause them.
+3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings
+   are made there (`inference.shape_inference`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.operators import OPERATORS
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.edited_files import EditTarget, new_findings, write
 from onnxtext.cli.load_settings import read_schema_tables, read_settings
 from onnxtext.cli.options import MODEL, one_of, reporting_options
-from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import read_argument
@@ -230,7 +230,7 @@ def _check_codes(choice: CheckOptions) -> None:
 
 def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.context.operator_tables import use_tables
-    from onnxtext.checker.isolation.worker_pool import start_worker
+    from onnxtext.checker.isolation.inference_client import start_worker
 
     start_worker()
     path = None if name == "-" else Path(name)

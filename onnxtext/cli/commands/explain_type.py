@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.complete_value_names import complete_value
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_argument
 from onnxtext.diagnostics.terminal_text import escape_controls

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
+from onnxtext.cli.conversion_jobs import STDIN, ConversionJob, files_below
 from onnxtext.cli.edited_files import line_diff
 from onnxtext.cli.options import TEXT, reporting_options
-from onnxtext.cli.output_paths import STDIN, ConversionJob, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
 from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.cli.convert_files import Conversion, Output, run
 from onnxtext.cli.options import (
     BINARY,
@@ -18,7 +19,6 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.output_paths import ConversionJob
 from onnxtext.cli.report import CommandError, DiagnosticWarning
 from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_argument
 from onnxtext.diagnostics.terminal_text import escape_controls

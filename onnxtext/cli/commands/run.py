@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
-from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.run_results import (
     differences_as_json,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.pager import find_pager, write_paged
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file_or_stdin

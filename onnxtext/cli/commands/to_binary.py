@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.cli.convert_files import Conversion, Output, run
 from onnxtext.cli.options import (
     BINARY,
@@ -15,7 +16,6 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.output_paths import ConversionJob
 from onnxtext.cli.report import CommandError
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector, reuse_memory
@@ -44,7 +44,7 @@ def conversion(
 
     def convert(data: bytes, job: ConversionJob) -> Output:
         if checked:
-            from onnxtext.checker.isolation.worker_pool import start_worker
+            from onnxtext.checker.isolation.inference_client import start_worker
 
             start_worker()  # before the imports below, because they would make the fork slower
         from onnxtext.syntax.parse import parse_model

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.conversion_jobs import ConversionJob, files_below
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.output_paths import ConversionJob, files_below
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
 from onnxtext.cli.streams import print_to_stdout

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
-from onnxtext.cli.output_paths import STDIN
 from onnxtext.cli.report import (
     FINDINGS,
     CommandError,

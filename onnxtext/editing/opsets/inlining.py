@@ -98,7 +98,7 @@ def _body(conversion: NodeConversion) -> tuple[Function, int]:
 
 def _context_dependent(conversion: NodeConversion, schema: Any) -> tuple[bytes, int]:
     """Return (function body that onnx builds for the node and its input types, opset version)."""
-    from onnxtext.checker.isolation.worker_pool import InferenceClient
+    from onnxtext.checker.isolation.inference_client import InferenceClient
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)
     if not versions:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import nested_graphs
-from onnxtext.checker.isolation.worker_pool import InferenceClient
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.make_tensors import make_tensor, read_numbers
 from onnxtext.editing.opsets.model_facts import NotConvertible

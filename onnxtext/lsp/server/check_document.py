@@ -11,7 +11,7 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.engine.dangling_entries import only_dangling
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
-from onnxtext.checker.isolation.worker_pool import Answers
+from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span

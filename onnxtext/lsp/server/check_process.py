@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.checker.isolation.worker_pool import Answers
+from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.lsp.server.check_document import Analysis, Report, analyze
 
 HEAD = 8

@@ -14,8 +14,8 @@ from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.metadata import meta_of
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.format_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.print_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.varints import unpack_varints
 from onnxtext.wire.reader import WireError, check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT

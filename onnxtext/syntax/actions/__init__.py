@@ -15,7 +15,6 @@ from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their 
     graphs_and_nodes,
     headers,
     lists,
-    literals,
     models,
     records,
     resources,
@@ -24,6 +23,7 @@ from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their 
     strings,
     tensors,
     types,
+    unparsed_literals,
 )
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.tensors_and_attributes import EXTERNAL_KEYS, is_external_number
-from onnxtext.syntax.actions.literals import DataCall
 from onnxtext.syntax.actions.semantic_error import SemanticError, token_of
+from onnxtext.syntax.actions.unparsed_literals import DataCall
 
 
 def external_data(calls: list[DataCall]) -> ast.ExternalData:

@@ -9,10 +9,10 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.syntax.actions.literals import Pending
 from onnxtext.syntax.actions.registry import ACTIONS, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.tensors import resolve
+from onnxtext.syntax.actions.unparsed_literals import Pending
 
 Decorators = list[Decorator] | None
 

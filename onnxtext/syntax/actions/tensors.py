@@ -10,7 +10,11 @@ from math import prod
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.syntax.actions.external_data import external_data
-from onnxtext.syntax.actions.literals import (
+from onnxtext.syntax.actions.number_list_commas import comma_edits, move_edits
+from onnxtext.syntax.actions.registry import ACTIONS
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal, token_of
+from onnxtext.syntax.actions.types import scalar_type
+from onnxtext.syntax.actions.unparsed_literals import (
     DataCall,
     FieldCalls,
     JoinedText,
@@ -21,14 +25,10 @@ from onnxtext.syntax.actions.literals import (
     TypedText,
     nested_items,
 )
-from onnxtext.syntax.actions.number_list_commas import comma_edits, move_edits
-from onnxtext.syntax.actions.registry import ACTIONS
-from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal, token_of
-from onnxtext.syntax.actions.types import scalar_type
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.format_elements import is_typed_expressible
 from onnxtext.tensor.parse_literals import parse_field, parse_scalar, parse_typed, read_raw
-from onnxtext.tensor.print_elements import is_typed_expressible
 from onnxtext.tensor.repeated_bytes import Repetition
 
 NUMERIC_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")

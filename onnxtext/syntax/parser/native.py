@@ -10,9 +10,9 @@ from typing import Any
 
 from onnxtext._core.syntax import actions, functions, sections
 from onnxtext._core.syntax.grammar import OPS, Grammar
-from onnxtext._core.syntax.literals import Layout
 from onnxtext._core.syntax.parser import LalrLoop
 from onnxtext._core.syntax.scanner import KINDS, Scanner
+from onnxtext._core.tensor.parse_literals import Layout
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer

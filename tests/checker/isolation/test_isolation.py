@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.isolation import worker_pool
-from onnxtext.checker.isolation.worker_pool import InferenceClient
-from onnxtext.checker.isolation.worker_process import Failure
+from onnxtext.checker.isolation import inference_client
+from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.diagnostics import Diagnostic
 from tests.seeds import fresh_seed
 
@@ -166,7 +166,7 @@ def test_many_kinds_of_arguments_terminate() -> None:
 
 
 def test_failures_of_one_model_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "_MAX_FAILED", 3)
+    monkeypatch.setattr(inference_client, "_MAX_FAILED", 3)
     nodes = "\n".join(f"  a{i} = GatherND <batch_dims = {-(1 << 31) + i}> (x, i)" for i in range(9))
     text = (
         f"<ir_version: 10, opset_import: [12]> g (float[2, 3] x, int64[2, 1] i) => () {{{nodes}}}"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.worker_main import FINE, MEMORY
-from onnxtext.checker.isolation.worker_process import Failure, Worker, WorkerDied
+from onnxtext.checker.isolation.child_main import FINE, MEMORY
+from onnxtext.checker.isolation.child_process import Failure, Worker, WorkerDied
 
 _MAX_IDLE = 2
 """The maximum number of idle processes to keep."""

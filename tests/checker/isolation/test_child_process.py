@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.isolation import spawn, worker_pool, worker_process
+from onnxtext.checker.isolation import child_process, inference_client, spawn
+from onnxtext.checker.isolation.child_main import make_frame
+from onnxtext.checker.isolation.child_process import Worker, WorkerDied
+from onnxtext.checker.isolation.inference_client import POOL
 from onnxtext.checker.isolation.limit_watch import LimitWatch, memory_of
-from onnxtext.checker.isolation.worker_main import make_frame
-from onnxtext.checker.isolation.worker_pool import POOL
-from onnxtext.checker.isolation.worker_process import Worker, WorkerDied
 from tests.checker.isolation.test_isolation import CALM, CODE, bomb
 
 pytestmark = pytest.mark.thorough
@@ -30,15 +30,15 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> worker_pool.ProcessPool:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> inference_client.ProcessPool:
     """Use an empty pool, so that no idle child of another test is reused."""
-    fresh = worker_pool.ProcessPool()
-    monkeypatch.setattr(worker_pool, "POOL", fresh)
+    fresh = inference_client.ProcessPool()
+    monkeypatch.setattr(inference_client, "POOL", fresh)
     return fresh
 
 
 def test_a_missing_child_is_reported_and_shapes_are_not_checked(
-    fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+    fresh: inference_client.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "")
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
@@ -50,7 +50,7 @@ def test_a_missing_child_is_reported_and_shapes_are_not_checked(
 
 
 def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
-    fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+    fresh: inference_client.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
     monkeypatch.setattr(spawn, "CODE", "import sys; sys.exit('no')")
@@ -60,7 +60,9 @@ def test_a_child_that_does_not_start_is_not_reported_as_a_crash(
 
 
 @POSIX
-def test_a_child_killed_by_another_process_is_restarted(fresh: worker_pool.ProcessPool) -> None:
+def test_a_child_killed_by_another_process_is_restarted(
+    fresh: inference_client.ProcessPool,
+) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
     os.kill(worker._child.pid, signal.SIGKILL)
@@ -74,7 +76,7 @@ def test_a_request_to_a_killed_child_can_be_repeated(name: str, kind: str) -> No
     script = f"""
 import os, signal
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-from onnxtext.checker.isolation.worker_process import Worker, WorkerDied
+from onnxtext.checker.isolation.child_process import Worker, WorkerDied
 worker = Worker()
 worker.ask(5, 1 << 30, "model", b"")
 os.kill(worker._child.pid, signal.{name})
@@ -99,8 +101,8 @@ def test_a_looping_child_ends_with_its_parent(forked: bool, tmp_path: Path) -> N
     script = f"""
 import sys
 {"import onnxtext.cli.main" if forked else ""}
-from onnxtext.checker.isolation import spawn, worker_process
-worker = worker_process.Worker()
+from onnxtext.checker.isolation import spawn, child_process
+worker = child_process.Worker()
 assert (worker._child._spawned is None) is {forked}
 print(worker._child.pid, flush=True)
 worker.ask(60, 1 << 30, "model", open({str(data)!r}, "rb").read())
@@ -206,7 +208,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     """Children cannot limit their memory on macOS and Windows."""
     worker = Worker()
     worker.ask(5, 1 << 30, "model", b"")
-    monkeypatch.setattr(worker_process, "_LIMITED", False)
+    monkeypatch.setattr(child_process, "_LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", lambda pid: 1 << 40)
     with pytest.raises(WorkerDied) as caught:
@@ -258,11 +260,11 @@ del os.set_blocking, select.poll
 
 
 @pytest.fixture
-def windows(fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(fresh: inference_client.ProcessPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove the functions that parent and child lack on Windows."""
     monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
-    monkeypatch.setattr(worker_process, "_LIMITED", False)
+    monkeypatch.setattr(child_process, "_LIMITED", False)
     for module, name in ((os, "set_blocking"), (select, "poll"), (signal, "SIGPIPE")):
         monkeypatch.delattr(module, name, raising=False)
 
@@ -301,7 +303,7 @@ def test_limits_hold_on_windows_too(windows: None, monkeypatch: pytest.MonkeyPat
 def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
     """The child gets no signal when its parent is killed, so it exits by itself after a time."""
     code = ON_WINDOWS + spawn.CODE.replace(
-        "import worker_main\n", "import worker_main; worker_main._ORPHANED = 1\n"
+        "import child_main\n", "import child_main; child_main._ORPHANED = 1\n"
     )
     worker = Path(spawn.__file__).parent
     import onnx.onnx_cpp2py_export as native
@@ -318,12 +320,12 @@ def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
 
 
 def test_a_damaged_answer_is_a_failure(
-    fresh: worker_pool.ProcessPool, monkeypatch: pytest.MonkeyPatch
+    fresh: inference_client.ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A child with corrupt memory may keep running and answer."""
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
-    lies = "import worker_main; worker_main._answer = lambda *arguments: b'12345678'\n"
-    monkeypatch.setattr(spawn, "CODE", spawn.CODE.replace("import worker_main\n", lies))
+    lies = "import child_main; child_main._answer = lambda *arguments: b'12345678'\n"
+    monkeypatch.setattr(spawn, "CODE", spawn.CODE.replace("import child_main\n", lies))
     worker = Worker()
     with pytest.raises(WorkerDied) as caught:
         worker.ask(5, 1 << 30, "model", b"")

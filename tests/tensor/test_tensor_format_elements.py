@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.float_literals import float32_text, float64_text
-from onnxtext.tensor.packing import pack
-from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
-from onnxtext.tensor.print_elements import (
+from onnxtext.tensor.format_elements import (
     format_field,
     format_floats,
     format_rows,
@@ -24,6 +22,8 @@ from onnxtext.tensor.print_elements import (
     is_splat,
     is_typed_expressible,
 )
+from onnxtext.tensor.packing import pack
+from onnxtext.tensor.parse_literals import parse_field, parse_floats, parse_ints, parse_typed
 from tests.seeds import draws
 from tests.tensor.raw import RAW, WIDTHS, parse_raw
 

@@ -12,8 +12,8 @@ import sys
 import time
 from typing import Any, Literal
 
+from onnxtext.checker.isolation.child_main import READY, make_frame, read_frame, unpack, write_all
 from onnxtext.checker.isolation.spawn import start
-from onnxtext.checker.isolation.worker_main import READY, make_frame, read_frame, unpack, write_all
 from onnxtext.quick_dataclass import dataclass
 
 STARTING = 60.0
