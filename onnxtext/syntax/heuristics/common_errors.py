@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from onnxtext.syntax.heuristics.constructs.attribute_errors import (
     named_inputs,
+    node_among_attributes,
     unclosed_attribute_list,
     unclosed_attributes,
+    unfinished_graph,
     unopened_attributes,
 )
 from onnxtext.syntax.heuristics.constructs.attribute_value_errors import (
@@ -24,6 +26,8 @@ from onnxtext.syntax.heuristics.constructs.data_errors import (
     doubled_closer,
     letters_in_numbers,
     quoted_elements,
+    rows_in_brackets,
+    words_as_elements,
 )
 from onnxtext.syntax.heuristics.constructs.decorator_errors import (
     decorated_output,
@@ -51,6 +55,7 @@ from onnxtext.syntax.heuristics.constructs.header_errors import (
     explicit_fields,
     headers,
     hyphenated_key,
+    missing_header_comma,
     opset_items,
     point_for_comma,
     point_in_integer,
@@ -106,6 +111,7 @@ from onnxtext.syntax.heuristics.constructs.operator_errors import (
     operator_separators,
 )
 from onnxtext.syntax.heuristics.constructs.section_errors import (
+    construct_inside_graph,
     header_among_nodes,
     metadata_colon,
     missing_metadata_value,
@@ -182,24 +188,30 @@ from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
     conditional_expressions,
     expressions,
     python_types,
+)
+from onnxtext.syntax.heuristics.right_sides import (
+    augmented_assignments,
+    computed_values,
+    right_sides,
     values_as_nodes,
 )
 
 COMMON_ERRORS = (
     lookalikes, letters,
     # Headers
-    unclosed_list, unclosed_header, headers, hyphenated_key, point_for_comma, entries, bare_header,
-    trailing_header,
+    unclosed_list, unclosed_header, headers, missing_header_comma, hyphenated_key, point_for_comma,
+    entries, bare_header, trailing_header,
     # Sections
-    header_among_nodes, unclosed_before_section, unknown_section, unnamed_configuration,
-    section_colon, section_without_braces, block_head, metadata_colon, missing_metadata_value,
-    bare_metadata_value, function_after_sections, unquoted_label,
+    construct_inside_graph, header_among_nodes, unclosed_before_section, unknown_section,
+    unnamed_configuration, section_colon, section_without_braces, block_head, metadata_colon,
+    missing_metadata_value, bare_metadata_value, function_after_sections, unquoted_label,
     # Keys
     point_in_integer, unquoted_header_value, opset_items, explicit_fields,
     # Values
     types_without_colon, types_without_equals, missing_value, tensor_values, blank_after_minus,
     spaced_names, references, called_values, blobs, doubled_closer, booleans, quoted_elements,
-    letters_in_numbers, string_elements, untyped_initializer, called_data, untyped_sparse,
+    letters_in_numbers, words_as_elements, rows_in_brackets, string_elements, untyped_initializer,
+    called_data, untyped_sparse,
     bare_tensor_value, foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Decorators
     wrong_decorator, unquoted_doc, equals_in_decorator, decorated_output,
@@ -207,6 +219,7 @@ COMMON_ERRORS = (
     empty_text, fences, imports, control_flow, conditional_expressions, emphasis, bullets,
     backticks, trailing_comment,
     # Nodes
+    node_among_attributes, unfinished_graph, right_sides, augmented_assignments, computed_values,
     python_types, labels, foreign_nodes, foreign_attributes, incomplete_attribute, unnamed_graph,
     node_in_brackets, trailing_decorator, subscript, made_by_helper, operator_separators,
     expressions, after_node, comma_after_node, block_among_nodes, function_among_nodes,
@@ -233,13 +246,13 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, foreign_nodes, mlir_node, section_without_braces, block_head, python_types,
-    unfinished_values, unknown_section, metadata_colon, bare_metadata_value,
-    function_after_sections, wrong_decorator, blobs, header_among_nodes, comma_after_node,
-    unopened_attributes, unclosed_attributes, conditional_expressions, type_without_node, semicolon,
-    unclosed_row, unclosed_string, lone_string, unclosed_list, unclosed_header, headers, entries,
-    bare_header, trailing_header, wrong_brackets, incomplete_graph_header, foreign_words,
-    wrong_bracket, fences, imports, slashes, other_comments, prose,
-    trailing_decorator, extra_brace, values_as_nodes,
+    conflict, node_among_attributes, right_sides, foreign_nodes, mlir_node, section_without_braces,
+    block_head, python_types, unfinished_values, unknown_section, metadata_colon,
+    bare_metadata_value, function_after_sections, wrong_decorator, blobs, header_among_nodes,
+    comma_after_node, unopened_attributes, unclosed_attributes, conditional_expressions,
+    type_without_node, semicolon, unclosed_row, unclosed_string, lone_string, unclosed_list,
+    unclosed_header, headers, missing_header_comma, entries, bare_header, trailing_header,
+    wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket, fences, imports,
+    slashes, other_comments, prose, trailing_decorator, extra_brace, values_as_nodes,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

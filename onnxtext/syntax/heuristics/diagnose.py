@@ -12,8 +12,12 @@ from math import inf
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
-from onnxtext.syntax.heuristics.constructs.attribute_errors import unclosed_attributes
+from onnxtext.syntax.heuristics.constructs.attribute_errors import (
+    node_among_attributes,
+    unclosed_attributes,
+)
 from onnxtext.syntax.heuristics.constructs.attribute_value_errors import called_number
 from onnxtext.syntax.heuristics.constructs.graph_errors import (
     missing_opener,
@@ -36,7 +40,13 @@ from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import tensor_types
 from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import called_values
 from onnxtext.syntax.heuristics.one_token_changes import best_change, diagnose_change, ranked_words
-from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS
+from onnxtext.syntax.heuristics.speculative_parse import (
+    CERTAIN_TOKENS,
+    MAX_TOKENS,
+    Region,
+    States,
+)
+from onnxtext.syntax.parser.lalr import ITEMS
 
 _COMMON = 0.5
 """The cost of a common error."""
@@ -49,22 +59,22 @@ _PLAUSIBLE_TOKENS = 3
 _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
+_MAX_OTHERS = 2
+"""Maximum number of other mistakes in a statement that are considered to test an edit."""
+_NUMBERS = frozenset(("INT", "FLOAT", "HEX", "HEX_FLOAT"))
+
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     """Return the probable cause of an unexpected token; None if unknown."""
     common = _common_error(context)
-    if common is not None and (
-        not common.edits or context.is_certain(common.edits) or _repeats(context, common.edits)
-    ):
+    if common is not None and (not common.edits or _is_right(context, common.edits)):
         return common
     cut_short = context.next_statement is not None
     context_there = (
         context if context.next_statement is None else context.until(context.next_statement)
     )
     best = None if common is not None else best_change(context_there, cut_short)
-    if best is not None and (
-        context_there.is_certain([best.edit]) or _repeats(context_there, [best.edit])
-    ):
+    if best is not None and _is_right(context_there, [best.edit]):
         return diagnose_change(context_there, best)
     limit = inf
     if common is not None and is_plausible(context, common.edits):
@@ -90,12 +100,14 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
         context: the context of the error.
         edit_cost: the cost of the edits for the innermost construct; infinite without a diagnosis.
     """
-    return edit_cost > _DOUBTFUL or (edit_cost > 0 and unopened_bracket(context.rest) is not None)
+    inside_item = not context.rules or unopened_bracket(context.rest) is not None
+    return edit_cost > _DOUBTFUL or (edit_cost > 0 and inside_item)
 
 
 _WIDER = (
-    swapped_lists, graph_among_nodes, unclosed_before_header, unclosed_attributes, tensor_types,
-    called_number, called_values, misspelled, list_without_brackets, wrong_brackets, wrong_bracket,
+    node_among_attributes, swapped_lists, graph_among_nodes, unclosed_before_header,
+    unclosed_attributes, tensor_types, called_number, called_values, misspelled,
+    list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 
 
@@ -106,9 +118,7 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
             return diagnosis
     for recognizer in _WIDER:
         for diagnosis in recognizer(context):
-            if diagnosis.edits and (
-                context.is_certain(diagnosis.edits) or _repeats(context, diagnosis.edits)
-            ):
+            if diagnosis.edits and _is_right(context, diagnosis.edits):
                 return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
@@ -121,20 +131,64 @@ def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     )
 
 
-def _repeats(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether the next error after these edits is at a token of the same kind.
+def _is_right(context: ErrorContext, edits: Sequence[Edit], others: int = _MAX_OTHERS) -> bool:
+    """Whether edits are right: the text after them parses, or its next error is another mistake.
 
-    Then the writer probably made the same mistake again, and the edits are right.
+    The next error is another mistake if it is at a token of the same kind, since the writer
+    probably made the same mistake again, or if it is near and a safe fix or a missing mark mends
+    it.
+
+    Args:
+        context: the context of the error.
+        edits: the edits that mend the error.
+        others: the maximum number of other mistakes.
     """
+    if context.is_certain(edits):
+        return True
     outcome = context.attempt(*edits, max_tokens=CERTAIN_TOKENS)
-    if outcome is None or outcome.count < _PLAUSIBLE_TOKENS or context.token is None:
+    if outcome is None or not outcome.count or context.token is None:
         return False
     offset = outcome.resume
     for _ in range(outcome.count):
         token = context.lexer.token(context.text, offset)
         offset = len(context.text) if token is None else token.end
     token = context.lexer.token(context.text, offset)
-    return token is not None and context.name(token) == context.name(context.token)
+    if token is None:
+        return False
+    kinds = {context.name(token), context.name(context.token)}
+    if outcome.count >= _PLAUSIBLE_TOKENS and (len(kinds) == 1 or kinds <= _NUMBERS):
+        return True
+    near = others and outcome.count < MAX_TOKENS
+    other = _innermost_item(context, edits, token) if near else None
+    if other is None or other.next_statement is not None:
+        return False
+    common = _common_error(other)
+    if common is not None:
+        certain = bool(common.title) and common.applicability == "safe"
+        return certain and _is_right(other, common.edits, others - 1)
+    best = best_change(other, cut_short=False)
+    return best is not None and bool(best.missing) and _is_right(other, [best.edit], others - 1)
+
+
+def _innermost_item(
+    context: ErrorContext, edits: Sequence[Edit], token: Token
+) -> ErrorContext | None:
+    """Return the context of the unexpected token that follows some edits; None if there is none."""
+    region = replace_fields(context.region, error=token.at)
+    together = tuple(sorted((*context.earlier_edits, *edits), key=lambda edit: edit.span))
+    before = ErrorContext(region, token, [], together, context.opened).attempt()
+    if before is None:
+        return None
+    states, first, start = States(context.automaton, region.states), 0, region.states
+    for index, done in enumerate(before.tokens):
+        if not ITEMS.isdisjoint(context.automaton.gotos[states.stack[-1]]):
+            first, start = index, tuple(states.stack)
+        if not states.feed(context.name(done)):
+            return None
+    offset = before.tokens[first].at if before.tokens else token.at
+    later = tuple([edit for edit in together if edit.span.start >= offset])
+    inner = Region(context.text, offset, start, token.at)
+    return ErrorContext(inner, token, before.tokens[first:], later, context.opened)
 
 
 def is_incomplete(context: ErrorContext) -> bool:

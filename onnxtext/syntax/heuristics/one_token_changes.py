@@ -68,7 +68,8 @@ def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
         if outcome is None:
             continue
         # In `a = 1 b = 2 c = 3`, the three tokens `b = 2` suffice: then a comma is missing.
-        entry = change.missing == "COMMA" and outcome.count == 3
+        # In `a 1, b 2`, the three tokens `1, b` suffice: then a `=` is missing.
+        entry = change.missing in {"COMMA", "EQUAL"} and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):
             continue

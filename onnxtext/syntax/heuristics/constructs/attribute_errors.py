@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace as replace_fields
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit
-from onnxtext.source import Span
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span, line_start
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
     closing_index,
@@ -19,13 +21,95 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
+    incomplete_statement,
     indentation,
     innermost_bracket,
     insert,
+    line_end,
     replace,
 )
 
 _VALUES = frozenset(("FLOAT", "NUMBERS", "INT", "STRING", "ESCAPED_STRING", "WORD"))
+
+_NAME = r"(?:\w+|\"[^\"\n]*\")"
+NODE = re.compile(
+    rf"(?:\[{_NAME}?\][ \t]*)?(?:\w+(?:\[[^]\n]*\])?[ \t]+)?{_NAME}(?:[ \t]*,[ \t]*{_NAME})*[ \t]*="
+    rf"[ \t]*(?:{_NAME}\.)*{_NAME}(?::\w+)?[ \t]*(?:<|\((?![^\n]*[-=]>))"
+)
+"""Matches the beginning of a node, but not an attribute whose value is a graph."""
+
+
+def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes without their end before the next node: `y = Op <`, then `z = Op (y)`."""
+    opener, tokens = _open_attributes(context)
+    if opener is None or not tokens:
+        return
+    text, indent = context.text, indentation(context.text, opener)
+    for before, token in pairwise([",", *tokens]):
+        begins = before in {",", "<", ")"} or before[:1] == "@"
+        if not begins or not begins_line(text, token.at) or indentation(text, token.at) > indent:
+            continue
+        if token[:1] != "@" and not NODE.match(text, token.at, line_end(text, token.at)):
+            return
+        yield from _unfinished_attributes(context, opener, token.at)
+        return
+
+
+def _unfinished_attributes(context: ErrorContext, opener: int, at: int) -> Iterator[Diagnosis]:
+    """Diagnose the attributes between a `<` and the node that begins at an offset."""
+    text = context.text
+    last = context.lexer.tokens(text, opener, at)[-1]
+    margin = indentation(text, at)
+    span = Span(at, line_end(text, at))
+    if text[line_start(text, opener) : line_end(text, opener)] == text[at - margin : span.end]:
+        following = context.lexer.token(text, span.end)
+        end = span.end if following is None else following.at
+        edits = (Edit(Span(at, end), " " * (indentation(text, end) - margin)),)
+        message, title = "this line is written twice", "remove it"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    if text.find("\n", opener, last.at) >= 0:
+        edits = (insert(at, f">\n{' ' * margin}"),)
+        message, title = "expected `>` after the attributes", "add `>`"
+        others = (Label(Span(opener, opener + 1), "this bracket is never closed"),)
+        yield Diagnosis(
+            "unclosed-bracket", message, last.span, edits, title, "unsafe", None, "", others
+        )
+    for closer in (" x = 0> ()\n", " x = 0>\n"):
+        unfinished = incomplete_statement(
+            "an attribute or `>`", last, last.span, (insert(at, closer),)
+        )
+        yield replace_fields(unfinished, min_tokens=2)
+
+
+def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
+    """Return the offset of the `<` before unfinished attributes, and the tokens after it."""
+    tokens = [*context.done, *context.rest[:1]]
+    if "attribute" in context.rules:
+        opened = context.opened
+        return (None, []) if opened is None else (opened.start, tokens)
+    index = innermost_bracket(context.done)
+    if "node" not in context.rules or index is None or context.done[index] != "<":
+        return None, []
+    return context.done[index].at, tokens[index + 1 :]
+
+
+def unfinished_graph(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an attribute whose graph has nodes, but no head: `body =`, then `y = Op (x)`."""
+    done, token, text = context.done, context.token, context.text
+    if token == "=" and done[-2:-1] == ["="] and done[2:]:
+        before, node, written = done[-2], done[-1], " g () => () {"
+    elif token is not None and done and context.ahead[:1] == ["="]:
+        before, node, written = done[-1], token, " = g () => () {"
+    else:
+        return
+    if not in_attributes(context.until(before.at)) or not NODE.match(text, node.at):
+        return
+    deeper = indentation(text, node.at) > indentation(text, before.at)
+    if begins_line(text, node.at) and deeper:
+        words = "a graph or another value" if before == "=" else "`=` and a graph"
+        edits = (insert(before.end, written),)
+        unfinished = incomplete_statement(words, before, before.span, edits)
+        yield replace_fields(unfinished, min_tokens=2)
 
 
 def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -11,6 +11,8 @@ from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
     Diagnosis,
     ErrorContext,
     innermost_bracket,
@@ -27,6 +29,12 @@ _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _LIKE_NUMBER = re.compile(r"-?\w+(?:\.\w*)?(?:(?<=[eE])[-+]\w+)?")
 _QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
+_BOOLEANS = {
+    "true": "true", "yes": "true", "on": "true", "t": "true", "y": "true",
+    "false": "false", "no": "false", "off": "false", "f": "false", "n": "false",
+}  # fmt: skip
+_ROWS = re.compile(r"[-+.,\s\w()\[\]{}]*")
+_TO_BRACKETS = str.maketrans("({)}", "[[]]")
 _DATA_TYPES = frozenset(("TYPE", "PRIM"))
 
 
@@ -114,22 +122,62 @@ def type_of_list(context: ErrorContext) -> str:
 
 
 def booleans(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `True` and `TRUE` as elements of a tensor: `[TRUE, FALSE]`, `bool(True)`."""
+    """Diagnose other spellings of booleans: `[TRUE, FALSE]`, `[yes, no]`, `bool(True)`."""
     token = context.token
-    if token is None or not _is_boolean(token) or token.islower():
+    if token is None or token.lower() not in _BOOLEANS or token in {"true", "false"}:
         return
     alone = context.done[-1:] == ["="] and "value_info" in context.rules
     if not type_of_list(context).startswith("bool") and not alone:
         return
-    others = [other for other in context.ahead if _is_boolean(other)]
-    edits = tuple([Edit(other.span, other.lower()) for other in (token, *others)])
-    title = f"write `{token.lower()}`"
+    others = [other for other in context.ahead if other.lower() in _BOOLEANS]
+    edits = tuple([Edit(other.span, _BOOLEANS[other.lower()]) for other in (token, *others)])
+    title = f"write `{_BOOLEANS[token.lower()]}`"
     message = f"`{token}` is not a value"
-    yield Diagnosis("python-literal", message, token.span, edits, title, min_tokens=1)
+    safety: Applicability = "safe" if token.lower() in {"true", "false"} else "unsafe"
+    yield Diagnosis("python-literal", message, token.span, edits, title, safety, min_tokens=1)
 
 
-def _is_boolean(word: str) -> bool:
-    return word.lower() in {"true", "false"}
+def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose words as elements of a tensor: `[zero, one]`, `[0, None]`."""
+    token, type = context.token, type_of_list(context)
+    if token is None or context.name(token) != "WORD" or not type or type.startswith("string"):
+        return
+    if context.done[-1] not in {"[", "{", ","} or context.ahead[:1] not in ([","], ["]"], ["}"]):
+        return
+    zero = "false" if type.startswith("bool") else "0"
+    words = [other for other in (token, *context.ahead) if context.name(other) == "WORD"]
+    edits = tuple([Edit(other.span, zero) for other in words])
+    message, help = f"`{token}` is not a number", "write a number, such as 0, 1.5, inf or nan"
+    if zero == "false":
+        message, help = f"`{token}` is not an element of type bool", "write `true` or `false`"
+    yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+
+
+def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose rows of a tensor in wrong brackets: `((1, 2), (3, 4))`, `{{1, 2}, {3, 4}}`."""
+    done, token = context.done, context.token
+    first = next((i for i in range(len(done) - 1, 0, -1) if done[i - 1] == "="), len(done))
+    start = token if first == len(done) and done[-1:] == ["="] else None
+    if first < len(done) and all(item in {"[", "(", "{"} for item in done[first:]):
+        start = done[first]
+    if token is None or start is None or not context.text.startswith(("(", "{"), token.at):
+        return
+    if not {"value_info", "tensor"} & context.rules:
+        return
+    depth, rows = 0, 0
+    for item in context.lexer.tokens(context.text, start.at, start.at + _MAX_LIST_LENGTH):
+        depth += (item in OPENING) - (item in CLOSING)
+        rows += item in OPENING or item[0] in "[{"
+        if depth == 0:
+            break
+    else:
+        return
+    span = Span(start.at, item.end)
+    if rows < 3 or not _ROWS.fullmatch(context.text, *span):
+        return
+    edits = (Edit(span, context.text[slice(*span)].translate(_TO_BRACKETS)),)
+    message, title = "the rows of a tensor must be in square brackets", "write `[…]`"
+    yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", min_tokens=1)
 
 
 def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:

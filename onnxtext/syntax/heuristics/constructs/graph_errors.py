@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
+    indentation,
     innermost_bracket,
     insert,
     line_end,
@@ -105,7 +106,9 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             last = closing_index(outputs) if outputs else None
             if last is not None:  # the outputs have the same brackets as the inputs
                 edits += [replace(outputs[0], left), replace(outputs[last], right)]
-            if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits):
+            # The tokens in the brackets parse; so with several of them, few need to follow.
+            min_tokens = 1 if end >= _LONG else 4
+            if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits, min_tokens):
                 continue
             message = f"expected `{left}…{right}`, found `{opener}…{CLOSER[opener]}`"
             others = (Label(tokens[end].span, "the closing bracket"),)
@@ -196,13 +199,17 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` on a line of its own among the nodes: it is indented like them."""
+    """Diagnose an extra `}` among the nodes: its line is indented like them."""
     text, first = context.text, context.done[0] if context.done else context.token
     if first is None or first == "<" or "function" not in context.rules:
         return
     end = context.until(first.at).previous_end
     line = text[line_start(text, end) : end]
-    if line.strip() != "}" or line[0] not in " \t" or not begins_line(text, first.at):
+    indent = indentation(text, end - 1)
+    if not line.endswith("}") or not indent or not begins_line(text, first.at):
+        return
+    joined = line.count("}") == line.count("{") or indent != indentation(text, first.at)
+    if line.strip() != "}" and joined:
         return
     span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
     if first == "}":

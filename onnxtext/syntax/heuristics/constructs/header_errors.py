@@ -100,6 +100,19 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
+def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header entry without a comma before the next key: `domain: "d"` `ir_version`."""
+    token, done = context.token, context.done
+    if token not in _KEYS or not done or not context.ahead or "header_entry" not in context.rules:
+        return
+    if done[-1] not in {":", "=", ","} and "COMMA" in context.expected():
+        assert token is not None
+        end = done[-1].end
+        span = Span(end, end) if begins_line(context.text, token.at) else token.span
+        message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
+        yield Diagnosis("missing-comma", message, span, edits, "add `,`", min_tokens=1)
+
+
 _HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:[- ]\w+)+(?=[ \t]*:)")
 
 
@@ -160,9 +173,14 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     first = context.done[0] if context.done else context.token
     if first is None or "header_entry" not in context.rules:
         return
-    edits, _ = _entries(_tokens(context, first.at))
+    tokens = _tokens(context, first.at)
+    edits, end = _entries(tokens)
     quoted = first[0] == '"'
     token = first if quoted else context.token
+    keys = sum(token.strip('"') in _KEYS for token in tokens[:end])
+    if len(edits) < keys:  # not all entries are wrong: the others are separate errors
+        limit = tokens[2].at if quoted else 0
+        edits = [edit for edit in edits if edit.span.end <= limit]
     if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
         key = first.strip('"')

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import inf
 
@@ -11,12 +12,14 @@ from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
 from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
     insert,
+    line_end,
     replace,
 )
 
@@ -24,8 +27,65 @@ SECTION_TERMINALS = frozenset(word.upper() for word in SECTIONS)
 _STRINGS = frozenset(("STRING", "ESCAPED_STRING"))
 _MAX_OPEN = 3
 """Maximum number of missing braces to add."""
+_MAX_BLOCKS = 8000
+"""Maximum number of characters of sections and functions inside a graph to inspect."""
+_HEAD = re.compile(
+    r"(?:\w+|\"[^\"\n]*\")[ \t]*(?:<[^<>\n]*>[ \t]*)?\([^()\n]*\)[ \t]*[-=]>"
+    r"[ \t]*\([^()\n]*\)[ \t]*[{<]"
+)
 _KEY_END = 100
 """Maximum number of characters from the `<` of a header to the end of its first key."""
+
+
+def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a section or a function among the nodes of a graph, whose nodes or `}` follow it."""
+    done, text = context.done, context.text
+    first = done[0] if done else context.token
+    if first is None or "node" not in context.rules or not begins_line(text, first.at):
+        return
+    is_section = first in SECTIONS and context.token == "{" and len(done) <= 2
+    is_function = (first == "<" and _is_header(context, first.at)) or (
+        bool(done) and _HEAD.match(text, first.at, line_end(text, first.at)) is not None
+    )
+    if not is_section and not is_function:
+        return
+    yield from _inside_graph(context, first.span, "section" if is_section else "function")
+    if first == "<":
+        yield _unclosed_before_header(first.span, insert(first.at, "}\n\n"))
+
+
+def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diagnosis]:
+    """Diagnose the section or function that begins at a span."""
+    end = _end_of_blocks(context, span.start)
+    if end is not None:
+        message, help = f"a {kind} cannot be inside a graph", "move it behind the `}` of the graph"
+        yield Diagnosis("misplaced-section", message, span, help=help, skip_to=end + 1)
+
+
+def _end_of_blocks(context: ErrorContext, offset: int) -> int | None:
+    """Return the end of the last line of adjacent sections or functions among nodes.
+
+    Return None unless a node or the `}` of the graph follows them.
+
+    Args:
+        context: the context of the error.
+        offset: the offset of the first section or function.
+    """
+    text, depth, end = context.text, 0, None
+    for token in context.lexer.tokens(text, offset, offset + _MAX_BLOCKS):
+        if end is not None and begins_line(text, token.at):
+            line = text[token.at : line_end(text, token.at)]
+            if token == "}" or NODE.match(line):
+                return end
+            if token not in SECTIONS and token != "<" and not _HEAD.match(line):
+                return None
+            end = None
+        depth += (token == "{") - (token == "}")
+        if token == "}" and depth == 0:
+            end = line_end(text, token.at)
+        elif depth < 0:
+            return None
+    return None
 
 
 def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -149,6 +209,7 @@ def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     if opened is None or {"attribute", "parameter"} & context.rules != {"attribute"}:
         return
     if _is_header(context, opened.start):
+        yield from _inside_graph(context, opened, "function")
         yield _unclosed_before_header(opened)
 
 

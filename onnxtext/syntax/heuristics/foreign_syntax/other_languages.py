@@ -350,6 +350,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
     type = type_of_list(context)
     others = (_NUMBERS_FOR,) if type else (_PYTHON_WORDS, _NUMBERS_FOR)
+    few = 2 if context.token in {",", ">"} and in_attributes(context) else 4
     for token in context.nearby(2):
         for words in (_PYTHON_WORDS,) if type.startswith("bool") else others:
             word = words.get(token)
@@ -360,9 +361,14 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"`{token}` is not a value"
             if token in NOTHING:
                 help = "remove the attribute or input that has no value"
-                yield Diagnosis("python-literal", message, token.span, edits, help=help)
+                yield Diagnosis(
+                    "python-literal", message, token.span, edits, help=help, min_tokens=few
+                )
             safety: Applicability = "unsafe" if type and words is _NUMBERS_FOR else "safe"
-            yield Diagnosis("python-literal", message, token.span, edits, f"write `{word}`", safety)
+            title = f"write `{word}`"
+            yield Diagnosis(
+                "python-literal", message, token.span, edits, title, safety, min_tokens=few
+            )
 
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:

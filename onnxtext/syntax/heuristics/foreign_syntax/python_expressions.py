@@ -45,12 +45,7 @@ _CONTAINERS = {
 }  # fmt: skip
 _PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
 _BLANKS = re.compile(r"[ \t]*")
-_REST_OF_LINE = re.compile(r"[ \t\r]*(?:#|$)", re.MULTILINE)
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
-_NEAR = 20_000
-"""Maximum number of characters before a name in which to search for its definition or use."""
-_SHORT = 30
-"""Maximum length of a value that a message quotes."""
 _MAX_NESTING = 8
 _MAX_TYPE = 200
 """Maximum number of characters of a Python type that is recognized."""
@@ -105,29 +100,6 @@ def conditional_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None and context.at >= match.start(1) - 1:
         message, span = f"`{match[1]}` is not supported", Span(*match.span(1))
         yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
-
-
-def values_as_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a value in place of a node: `y = x` and `y = 1`."""
-    done, token = context.done, context.token
-    if "node" not in context.rules or innermost_bracket(done) is not None or "=" not in done:
-        return
-    names = [name for name in done if name != "="]
-    if done[-2:-1] == ["="] and (token is None or context.next_statement == context.at):
-        value, help = done[-1], f"write `{names[0]} = Identity ({done[-1]})`"
-        used = rf"(?<![\w.@\"]){re.escape(value)}[ \t]*[,)]|^[ \t]*{re.escape(value)}[ \t]*="
-        near = slice(max(0, value.at - _NEAR), value.at)
-        if value[0] == '"' or re.search(used, context.text[near], re.MULTILINE) is None:
-            return
-    elif done[-1] == "=" and context.name(token) in {"INT", "FLOAT", "NUMBERS", "NESTED"}:
-        if token is None or not _REST_OF_LINE.match(context.text, token.end):
-            return  # `axis = 1,` is an attribute
-        value, help = token, "write an initializer in the `<…>` of the graph, or a node `Constant`"
-    else:
-        return
-    message = f"`{value}` is a value, not a node" if len(value) < _SHORT else "this is not a node"
-    edits = (Edit(value.span, "A ()"),)
-    yield Diagnosis("not-a-name", message, value.span, edits, help=help, min_tokens=1)
 
 
 def called_values(context: ErrorContext) -> Iterator[Diagnosis]:

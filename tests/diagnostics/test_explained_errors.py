@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors whose message names their cause: what is not a node, unfinished lists, wrong data."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.test_typical_errors import (
+    BRANCHES,
+    FUNCTION,
+    IF,
+    G,
+    H,
+    key,
+    node,
+    place,
+    value,
+)
+
+NOT_NODES = [
+    ("t, t", "a list of values is not a node", "write `u = Identity (t)` for each"),
+    ("None", "`None` is a value, not a node", "such as `y = Relu (x)`"),
+    ("True", "`True` is a value, not a node", "or a node `Constant`"),
+    ('"a"', '`"a"` is a value, not a node', "or a node `Constant`"),
+    ('{"a": 1}', '`{"a": 1}` is a value, not a node', "or a node `Constant`"),
+    ("[i for i in t]", "`[i for i in t]` is a value, not a node", "or a node `Constant`"),
+    ("tensor(1)", "`tensor(1)` is a value, not a node", "or a node `Constant`"),
+    ("torch.tensor([1, 2])", "`torch.tensor([1, 2])` is a value", "or a node `Constant`"),
+    ("t.T", "`t.T` is a value, not a node", "such as `u = Transpose (t)`"),
+    ("t.shape", "`t.shape` is a value, not a node", "such as `u = Shape (t)`"),
+    ("t.data # a comment", "`t.data` is a value, not a node", "such as `u = Identity (t)`"),
+    ("t[0][1]", "a value cannot have a subscript", "`Gather` or `Slice`"),
+    ("t.reshape(2, 3)", "`t.reshape(2, 3)` is a call of a method", "`u = Reshape (t, …)`"),
+    ("nn.Linear(3, 4)(t)", "a node cannot have two lists in parentheses", "`OUTPUTS = OPERATOR"),
+    ("c ? t : x", "expressions are not supported", "write `u = Where (c, t, x)`"),
+]
+
+
+@pytest.mark.parametrize(("right", "message", "help"), NOT_NODES)
+def test_what_is_not_a_node_is_reported_at_its_beginning(
+    right: str, message: str, help: str
+) -> None:
+    text = node(f"  u = {right}")
+    (item,) = syntax_errors(text)
+    assert place(item, text) == (4, 7), item.message
+    assert item.message.startswith(message)
+    assert help in (item.help or "")
+
+
+ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str]] = {
+    "an assignment with an operator": (
+        node("  t += x"), [(4, 5)], "expressions are not supported", "write `NAME = Add (t, x)`",
+    ),
+    "an expression as the value of an attribute": (
+        node("  u = Op <a = 3 * 4, b = 1> (t)"), [(4, 17)], "a value cannot be an expression",
+        "write the result",
+    ),
+    "a list times a number": (
+        value("  float[3] w = [0] * 3,"), [(4, 20)], "a value cannot be an expression",
+        "such as `[0, ...]`",
+    ),
+    "a node after `Op <`": (
+        node("  u = Op <\n  v = Relu (t)"), [(4, 10)],
+        "incomplete statement: expected an attribute or `>` after `<`", "complete or remove it",
+    ),
+    "a node with attributes after `Op <`": (
+        node("  u = Op <\n  v = Softmax <axis = 0> (t)"), [(4, 10)],
+        "incomplete statement: expected an attribute or `>` after `<`", "complete or remove it",
+    ),
+    "a node with a decorator after `Op <`": (
+        node('  u = Op <\n  @doc("a")\n  v = Relu (t)'), [(4, 10)],
+        "incomplete statement: expected an attribute or `>` after `<`", "complete or remove it",
+    ),
+    "a node with a graph after `Op <`": (
+        f"{H}{IF}  t = Op <\n  y = If (c) <\n{BRANCHES}", [(3, 10)],
+        "incomplete statement: expected an attribute or `>` after `<`", "complete or remove it",
+    ),
+    "attributes on several lines without `>`": (
+        node("  u = Op (t) <\n    a = 1,\n    b = 2,\n  v = Softmax <axis = 0> (t)"), [(6, 10)],
+        "expected `>` after the attributes", "add `>`",
+    ),
+    "the first line of a node twice": (
+        f"{H}{IF}  y = If (c) <\n  y = If (c) <\n{BRANCHES}", [(4, 3)],
+        "this line is written twice", "remove it",
+    ),
+    "a graph without a head": (
+        f"{H}{IF}  y = If (c) <\n{BRANCHES}".replace(" b () => (float q) {", ""), [(7, 17)],
+        "incomplete statement: expected a graph or another value after `=`",
+        "complete or remove it",
+    ),
+    "a surplus brace at the end of a node": (
+        node("  u = Abs (t)}\n  [l] v = Abs (t)"), [(4, 14)], "unexpected `}`: it closes the graph",
+        "remove it",
+    ),
+    "a section inside a graph": (
+        node('  metadata {\n    value x { k: "v" }\n  }'), [(4, 3)],
+        "a section cannot be inside a graph", "move it behind the `}` of the graph",
+    ),
+    "two sections inside a graph": (
+        f"{H}{G}  y = Relu (x)\nmetadata {{\n}}\nquantization {{\n}}\n}}\n", [(4, 1)],
+        "a section cannot be inside a graph", "move it behind the `}` of the graph",
+    ),
+    "a function inside a graph": (
+        node("  F (a) => (b) {\n    b = Abs (a)\n  }"), [(4, 3)],
+        "a function cannot be inside a graph", "move it behind the `}` of the graph",
+    ),
+    "a function with a header inside a graph": (
+        node('  <domain: "my", opset_import: [21]>\n  F (a) => (b) {\n    b = Abs (a)\n  }'),
+        [(4, 3)],
+        "a function cannot be inside a graph", "move it behind the `}` of the graph",
+    ),
+    "a function after a graph without `}`": (
+        f"{H}{G}  y = Relu (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n", [(5, 1)],
+        "expected `}` before the header of a function", "add `}`",
+    ),
+    "words as booleans": (
+        value("  bool[2] w = [yes, no],"), [(4, 16)], "`yes` is not a value", "write `true`",
+    ),
+    "words as numbers": (
+        value("  float[2, 2] w = [[1, two], [three, 4]],"), [(4, 24)], "`two` is not a number",
+        "write a number",
+    ),
+    "rows in parentheses": (
+        value("  float[2, 2] w = ((1, 2), (3, 4)),"), [(4, 19)],
+        "the rows of a tensor must be in square brackets", "write `[…]`",
+    ),
+    "rows in braces": (
+        value("  float[2, 2] w = {{1, 2}, {3, 4}},"), [(4, 20)],
+        "the rows of a tensor must be in square brackets", "write `[…]`",
+    ),
+    "a boolean before a number without a digit": (
+        node("  u = Op <a = True, b = .5> (t)"), [(4, 15), (4, 25)], "`True` is not a value",
+        "write `1`",
+    ),
+    "two attributes without `=`": (
+        node("  u = Op <a 1, b 0.5> (t)"), [(4, 13), (4, 18)], "expected `=` or `:`, found `1`",
+        "add `=`",
+    ),
+    "two different errors in a header": (
+        key('  producer_name = "a",\n  model_version: 3;'), [(3, 17), (4, 19)],
+        "expected `:`, found `=`", "write `:`",
+    ),
+    "a missing comma before another error in a header": (
+        key('  producer_name: "a"\n  model_version = 3,'), [(3, 21), (4, 17)],
+        "expected `,` or `>`, found `model_version`", "add `,`",
+    ),
+}  # fmt: skip
+"""For each text: the places of its errors, and the message and the help of the first one."""
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_each_error_is_reported_once_and_explained(name: str) -> None:
+    text, places, message, help = ERRORS[name]
+    found = syntax_errors(text)
+    assert [place(item, text) for item in found] == places, [item.message for item in found]
+    assert found[0].message.startswith(message)
+    assert help in (found[0].help or "")
+    for item in found:
+        if item.fix is not None:
+            assert len(syntax_errors(item.fix.apply(text))) < len(found)
