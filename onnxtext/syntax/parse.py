@@ -18,6 +18,9 @@ from onnxtext.syntax.parser.parser import Parser
 if TYPE_CHECKING:
     from onnxtext.syntax.recovery.recovery import Recovery
 
+_MAX_MARKS = 3
+"""Maximum number of marks, such as wrong quotes, after which more errors are searched for."""
+
 
 def parse_model(source: Source) -> Model:
     """Parse a model.
@@ -93,8 +96,16 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     return value, diagnostics
 
 
-def _parse(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """Return the same as `parse_partial`, with fixes that are not verified."""
+def _parse(
+    source: Source, start: str, marks: int = _MAX_MARKS
+) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """Return the same as `parse_partial`, with fixes that are not verified.
+
+    Args:
+        source: the text.
+        start: the name of the start rule.
+        marks: the maximum number of marks after which to find more errors.
+    """
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
@@ -119,7 +130,16 @@ def _parse(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
             value = parser.parse()
         except SemanticError as error:  # too many errors, or nested too deeply
             recover().stop(error)
-    diagnostics = recover().finish() if errors or recovery is not None else ()
+    diagnostics = recover().finish() if errors or recovery is not None else []
+    if recovery is not None and recovery.replaced and marks:
+        from onnxtext.syntax.recovery.errors_after_marks import errors_after_mark
+
+        diagnostics += errors_after_mark(
+            source,
+            diagnostics[-1],
+            recovery.replaced,
+            lambda fixed: _parse(fixed, start, marks - 1)[1],
+        )
     parser.recover = None  # break a reference cycle, which only the garbage collector would free
     return (None if value is ERROR_NODE else value), tuple(diagnostics)
 

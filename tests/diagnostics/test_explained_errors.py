@@ -15,6 +15,7 @@ from tests.diagnostics.test_typical_errors import (
     key,
     node,
     place,
+    section,
     value,
 )
 
@@ -144,6 +145,39 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str]] = {
     "a missing comma before another error in a header": (
         key('  producer_name: "a"\n  model_version = 3,'), [(3, 21), (4, 17)],
         "expected `,` or `>`, found `model_version`", "add `,`",
+    ),
+    "an error after a comparison": (
+        f'{H}{G}  t = x > 0\n  y = Relu (t)\n}}\nmetadata {{\n  node y {{\n    k = "v"\n  }}\n}}\n',
+        [(3, 9), (8, 7)], "expressions are not supported", "write `Greater (x, …)`",
+    ),
+    "an error after a surplus `>` of a header": (
+        f"<\n  ir_version: 10,\n>\n>\n{G}  y = Relu x\n}}\n", [(4, 1), (6, 12)],
+        "unexpected `>`: the header has ended", "remove `>`",
+    ),
+    "an error after a surplus brace among nodes": (
+        node("  u = Abs (t)\n  }\n  v = Abs t"), [(5, 3), (6, 11)],
+        "unexpected `}`: it closes the graph", "remove it",
+    ),
+    "errors after a surplus brace in metadata": (
+        section('metadata {\n  node y {\n    k: "v"\n  }}\n  value x {\n    a = "b"\n  }\n}\n'),
+        [(9, 4), (11, 7)], "unexpected `}`", "remove it",
+    ),
+    "an error after a line of a shell": (
+        node("EOF\n  u = Abs (t)\n  v = Abs t"), [(4, 1), (6, 11)],
+        "`EOF` belongs to a here-document of a shell", "remove it",
+    ),
+    "an error after a tag": (
+        node("</div>\n  u = Abs (t)\n  v = Abs t"), [(4, 1), (6, 11)],
+        "`</div>` is a tag of HTML", "remove it",
+    ),
+    "an error after a string without its opening quotes": (
+        section(
+            'metadata {\n  node y {\n    k:\n      a\n      b\n      """\n    l = "v"\n  }\n}\n'
+        ),
+        [(8, 7), (12, 7)], 'a string of several lines must begin with `"""`', 'write `"""`',
+    ),
+    "a brace before nodes": (
+        f"{H}{G}  t = Abs (x)\n  {{ y = Relu (t)\n}}\n", [(4, 3)], "expected ", "remove `{`",
     ),
 }  # fmt: skip
 """For each text: the places of its errors, and the message and the help of the first one."""

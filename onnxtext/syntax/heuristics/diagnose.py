@@ -164,10 +164,13 @@ def _is_right(context: ErrorContext, edits: Sequence[Edit], others: int = _MAX_O
         return False
     common = _common_error(other)
     if common is not None:
+        end = max([edit.span.end for edit in edits], default=0)
         certain = bool(common.title) and common.applicability == "safe"
+        certain = certain and all(edit.span.start >= end for edit in common.edits)
         return certain and _is_right(other, common.edits, others - 1)
     best = best_change(other, cut_short=False)
-    return best is not None and bool(best.missing) and _is_right(other, [best.edit], others - 1)
+    missing = best is not None and best.missing in {"COMMA", "EQUAL", "COLON"}
+    return best is not None and missing and _is_right(other, [best.edit], others - 1)
 
 
 def _innermost_item(
@@ -181,12 +184,14 @@ def _innermost_item(
         return None
     states, first, start = States(context.automaton, region.states), 0, region.states
     for index, done in enumerate(before.tokens):
-        if not ITEMS.isdisjoint(context.automaton.gotos[states.stack[-1]]):
-            first, start = index, tuple(states.stack)
         if not states.feed(context.name(done)):
             return None
+        if not ITEMS.isdisjoint(context.automaton.gotos[states.stack[-2]]):
+            first, start = index, tuple(states.stack[:-1])
     offset = before.tokens[first].at if before.tokens else token.at
-    later = tuple([edit for edit in together if edit.span.start >= offset])
+    # Text that is inserted before an unedited token belongs to the item before it.
+    offset_of_edits = offset if first in before.edited else offset + 1
+    later = tuple([edit for edit in together if edit.span.start >= offset_of_edits])
     inner = Region(context.text, offset, start, token.at)
     return ErrorContext(inner, token, before.tokens[first:], later, context.opened)
 

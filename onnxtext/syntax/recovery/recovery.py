@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import inf
 
 from onnxtext.diagnostics import Diagnostic, Edit
-from onnxtext.source import Source, Span, line_start
+from onnxtext.source import Source, line_start
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
@@ -33,9 +33,10 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
+    innermost_bracket,
 )
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
-from onnxtext.syntax.parser.lalr import ERROR_NODE, Machine, Unexpected
+from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 from onnxtext.syntax.recovery.cascades import CascadeFilter
 from onnxtext.syntax.recovery.error_diagnostics import (
@@ -52,6 +53,7 @@ from onnxtext.syntax.recovery.resynchronization import (
     Resynchronization,
     drop_item,
     is_synchronous,
+    open_bracket,
     rewind,
     sync_positions,
 )
@@ -59,8 +61,7 @@ from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3  # the maximum number of enclosing constructs to inspect for an error
-_MAX_WIDER_LENGTH = 80
-"""Maximum number of tokens of each enclosing construct that is inspected for an error."""
+_MAX_WIDER_LENGTH = 80  # the maximum number of tokens of each of them
 
 MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
@@ -77,6 +78,7 @@ class Recovery:
 
     Attributes:
         diagnostics: the syntax errors so far.
+        replaced: the number of errors that the last diagnostic replaces; 0 if it replaces none.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Recovery:
         self.source = source
         self.text = parser.text
         self.diagnostics: list[Diagnostic] = []
+        self.replaced = 0
         self._errors = semantic_errors
         # These are offsets. Errors up to `_reported` are not reported again. After an error,
         # parsing last resumed at `_resumed`; a diagnosis that begins before it is a consequence of
@@ -123,13 +126,15 @@ class Recovery:
         semantic = [semantic_error_report(self.source, error) for error in distinct.values()]
         syntactic = without_closing_braces(kept, self.diagnostics)
         result = first_of_lines(self.text, syntactic, semantic)
-        result = without_cascade(self.source, result)
         if self._stopped:
             result = result[:MAX_SEMANTIC_ERRORS]
             last = result[-1]
             note = "too many errors: parsing stopped here"
             result[-1] = replace(last, notes=(*last.notes, note))
-        return replace_errors_of_marks(self.source, result)
+        replaced = replace_errors_of_marks(self.source, without_cascade(self.source, result))
+        if replaced is not result and not self._stopped:
+            self.replaced = len(result) - len(replaced) + 1
+        return replaced
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
         """Whether the semantic error with the index `number` may follow from a guess."""
@@ -234,7 +239,11 @@ class Recovery:
             skipped = self.parser.lexer.tokens(
                 self.text, at, min(skip_to, at + MAX_STATEMENT_LENGTH)
             )
-            self._cascades.unbalanced |= unopened_bracket(skipped) is not None
+            if context.opened is None or self.text[context.opened.start] != "<":
+                skipped = [token for token in skipped if token not in "<>"]  # as in `x > 0`
+            index = innermost_bracket(skipped)
+            unclosed = index is not None and skipped[index] == "{"
+            self._cascades.unbalanced |= unclosed or unopened_bracket(skipped) is not None
         else:
             start = context.region.start
             is_short = resume - start < MAX_STATEMENT_LENGTH
@@ -270,7 +279,7 @@ class Recovery:
                 if position and self.text.startswith('"""', machine.where[position - 1]):
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
-        opened = _open_bracket(machine, position)
+        opened = open_bracket(machine, position)
         edits = tuple(edit for edit in self._edits if edit.span.start >= start)
         if at - start <= MAX_STATEMENT_LENGTH and len(edits) <= MAX_TRIES:
             region = Region(self.text, start, tuple(machine.states[: position + 1]), at)
@@ -299,7 +308,7 @@ class Recovery:
             if len(tokens) > _MAX_WIDER_LENGTH:
                 return
             if index < position and all(states.feed(self.parser.lexer.kind(t)) for t in tokens):
-                opened = _open_bracket(machine, index)
+                opened = open_bracket(machine, index)
                 yield ErrorContext(region, context.token, tokens, (), opened), index
 
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
@@ -389,12 +398,3 @@ class Recovery:
                 if not drop_item(machine):
                     return None
         return None
-
-
-def _open_bracket(machine: Machine, position: int) -> Span | None:
-    """Return the span of the innermost open bracket on the stack below a position."""
-    for index in range(min(position, len(machine.where)) - 1, -1, -1):
-        value = machine.values[index]
-        if isinstance(value, str) and value in {"(", "[", "{", "<"}:
-            return Span(machine.where[index], machine.where[index] + 1)
-    return None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
@@ -41,6 +42,15 @@ def sync_positions(machine: Machine) -> Iterator[int]:
     sync_states = _synchronous()
     states = machine.states
     return (index for index in range(len(states) - 1, -1, -1) if states[index] in sync_states)
+
+
+def open_bracket(machine: Machine, position: int) -> Span | None:
+    """Return the span of the innermost open bracket on the stack below a position."""
+    for index in range(min(position, len(machine.where)) - 1, -1, -1):
+        value = machine.values[index]
+        if isinstance(value, str) and value in {"(", "[", "{", "<"}:
+            return Span(machine.where[index], machine.where[index] + 1)
+    return None
 
 
 def rewind(machine: Machine, position: int) -> None:

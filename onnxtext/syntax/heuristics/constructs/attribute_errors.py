@@ -45,7 +45,7 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     if opener is None or not tokens:
         return
     text, indent = context.text, indentation(context.text, opener)
-    for before, token in pairwise([",", *tokens]):
+    for before, token in zip([",", *tokens], tokens, strict=False):
         begins = before in {",", "<", ")"} or before[:1] == "@"
         if not begins or not begins_line(text, token.at) or indentation(text, token.at) > indent:
             continue

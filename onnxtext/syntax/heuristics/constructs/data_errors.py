@@ -142,6 +142,8 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     token, type = context.token, type_of_list(context)
     if token is None or context.name(token) != "WORD" or not type or type.startswith("string"):
         return
+    if token in {"True", "False"}:
+        return
     if context.done[-1] not in {"[", "{", ","} or context.ahead[:1] not in ([","], ["]"], ["}"]):
         return
     zero = "false" if type.startswith("bool") else "0"

@@ -216,6 +216,8 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(first, ""),)
         yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
         return
+    edits = (insert(first.at, "g () => () { "),)
+    yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
     close = text.find("\n}", first.at)  # the end of the graph
     if close >= 0:
         skip_to = line_end(text, close + 1) + 1

@@ -43,8 +43,13 @@ def _tokens(context: ErrorContext, offset: int) -> list[Token]:
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an empty header `<>`, a header `(ir_version: 10)`, and a second header."""
+    """Diagnose an empty header `<>`, `>` twice, a header `(ir_version: 10)`, a second header."""
     token = context.token
+    if token == ">" and context.done == [">"] and "header_entry" in context.rules:
+        message, removed = "unexpected `>`: the header has ended", (replace(token, ""),)
+        yield Diagnosis(
+            "syntax-error", message, token.span, removed, "remove `>`", "unsafe", min_tokens=1
+        )
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
@@ -178,9 +183,8 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     quoted = first[0] == '"'
     token = first if quoted else context.token
     keys = sum(token.strip('"') in _KEYS for token in tokens[:end])
-    if len(edits) < keys:  # not all entries are wrong: the others are separate errors
-        limit = tokens[2].at if quoted else 0
-        edits = [edit for edit in edits if edit.span.end <= limit]
+    if not quoted and len(edits) < keys:  # not all entries are wrong: these are separate errors
+        return
     if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
         key = first.strip('"')

@@ -179,7 +179,11 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
     end = closing_index(tokens)
-    if end is not None and begins_line(context.text, context.at):
+    if end is None or not begins_line(context.text, context.at):
+        return
+    close = tokens[end].at
+    own = not begins_line(context.text, close)
+    if own or indentation(context.text, close) >= indentation(context.text, context.at):
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         message = "nodes cannot be in braces"
         yield Diagnosis(

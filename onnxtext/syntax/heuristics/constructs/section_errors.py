@@ -124,7 +124,8 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
     if token in BLOCKS and context.text[context.previous_end - 1] == "}":
         span = Span(context.previous_end - 1, context.previous_end)
         message = f"unexpected `}}`: it closes the section before `{token} …`"
-        skip_to = len(context.text) + 1
+        edits, skip_to = (insert(token.at, "metadata { "),), len(context.text) + 1
+        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
         yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
     elif context.ahead[:1] == ["{"]:
         meant = nearest_name(token, SECTIONS)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the errors after a mark whose diagnostic replaces all errors that follow from it.
+
+Such marks are wrong quotes and what copying adds to a text. The text is parsed again with the fix
+of the diagnostic applied; the places of its errors are converted to places in the original text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from operator import itemgetter
+
+from onnxtext.diagnostics import Diagnostic, Edit, Fix
+from onnxtext.diagnostics.apply_edits import apply_edits
+from onnxtext.source import Source, Span
+
+_FEW = 3
+"""Number of errors after a fix that may be more than the errors that the mark causes."""
+
+
+def errors_after_mark(
+    source: Source, mark: Diagnostic, replaced: int, parse: Callable[[Source], Sequence[Diagnostic]]
+) -> list[Diagnostic]:
+    """Return the errors that remain after the fix of a mark, in text order.
+
+    Args:
+        source: the text.
+        mark: the diagnostic of the mark.
+        replaced: the number of errors that the diagnostic replaces. If many more remain, or one is
+            on the next line, the fix is probably wrong, and the result is empty.
+        parse: parses a text.
+    """
+    if mark.fix is None:
+        return []
+    edits = sorted(mark.fix.edits, key=lambda edit: edit.span)
+    fixed = Source(apply_edits(source.text, edits), source.name)
+    found = [item for item in parse(fixed) if item.labels]
+    places = _Places(edits)
+    start = mark.labels[0].span.start
+    later = [places.original(item, source) for item in found]
+    later = [item for item in later if item.labels[0].span.start > start]
+    near = later and source.text.count("\n", start, later[0].labels[0].span.start) < 2
+    return later if not near and len(later) <= max(_FEW, replaced) else []
+
+
+class _Places:
+    """Converts places in an edited text to places in the original text."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        """Create the conversion for edits in text order."""
+        self._pieces = [(0, 0)]  # for each unedited piece: offset in the edited text, original
+        size = end = 0
+        for edit in edits:
+            size += edit.span.start - end + len(edit.text)
+            end = edit.span.end
+            self._pieces.append((size, end))
+        self._starts = [edit.span.start for edit in edits]
+
+    def original(self, item: Diagnostic, source: Source) -> Diagnostic:
+        """Return a diagnostic with the places in the original text.
+
+        A fix that overlaps the edits is dropped.
+        """
+        labels = tuple([replace(label, span=self._span(label.span)) for label in item.labels])
+        fix = None if item.fix is None else self._fix(item.fix)
+        return replace(item, source=source, labels=labels, fix=fix)
+
+    def _fix(self, fix: Fix) -> Fix | None:
+        edits = [Edit(self._span(edit.span), edit.text) for edit in fix.edits]
+        sizes = [edit.span.end - edit.span.start for edit in fix.edits]
+        kept = all(e.span.end - e.span.start == size for e, size in zip(edits, sizes, strict=True))
+        return replace(fix, edits=tuple(edits)) if kept else None
+
+    def _span(self, span: Span) -> Span:
+        start = self._offset(span.start)
+        return Span(start, max(start, self._offset(span.end)))
+
+    def _offset(self, offset: int) -> int:
+        index = bisect_right(self._pieces, offset, key=itemgetter(0)) - 1
+        size, original = self._pieces[index]
+        place = original + offset - size
+        return min(place, self._starts[index]) if index < len(self._starts) else place
