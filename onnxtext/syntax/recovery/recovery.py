@@ -62,7 +62,6 @@ from onnxtext.syntax.recovery.triple_quotes import without_cascade
 BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3  # the maximum number of enclosing constructs to inspect for an error
 _MAX_WIDER_LENGTH = 80  # the maximum number of tokens of each of them
-
 MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
 
@@ -233,7 +232,7 @@ class Recovery:
             self._reported = self._skipped = (skip_to or 0) - 1
         if resume is None:
             return self._close()
-        if skip_to is not None:
+        if diagnosis is not None and skip_to is not None:
             self._resumed = resume
             self._cascades.note_certain()
             skipped = self.parser.lexer.tokens(
@@ -241,9 +240,10 @@ class Recovery:
             )
             if context.opened is None or self.text[context.opened.start] != "<":
                 skipped = [token for token in skipped if token not in "<>"]  # as in `x > 0`
-            index = innermost_bracket(skipped)
-            unclosed = index is not None and skipped[index] == "{"
-            self._cascades.unbalanced |= unclosed or unopened_bracket(skipped) is not None
+            unbalanced = unopened_bracket(skipped) is not None
+            if diagnosis.code == "unclosed-string":  # perhaps the string contains brackets
+                unbalanced |= innermost_bracket(skipped) is not None
+            self._cascades.unbalanced |= unbalanced
         else:
             start = context.region.start
             is_short = resume - start < MAX_STATEMENT_LENGTH

@@ -147,13 +147,20 @@ def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
-    """Return edits that correct header entries, and the index of the token after the entries."""
+def _entries(tokens: list[Token]) -> tuple[list[Edit], int, int]:
+    """Correct header entries.
+
+    Returns:
+        The edits, the index of the token after the entries, and the number of entries.
+    """
     edits: list[Edit] = []
-    index = 0
+    index = count = 0
     while (
-        tokens[index + 2 :] and tokens[index].strip('"') in _KEYS and tokens[index + 1] in _COLONS
+        index + 2 < len(tokens)
+        and tokens[index].strip('"') in _KEYS
+        and tokens[index + 1] in _COLONS
     ):
+        count += 1
         key, size = tokens[index], 1
         if tokens[index + 2] in CLOSER:
             size = 1 + (closing_index(tokens[index + 2 :]) or 0)
@@ -170,7 +177,7 @@ def _entries(tokens: list[Token]) -> tuple[list[Edit], int]:
         elif after.strip('"') in _KEYS:
             edits.append(insert(tokens[index - 1].end, ","))
         index += after in {",", ";"}
-    return edits, index
+    return edits, index, count
 
 
 def entries(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -179,11 +186,10 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     if first is None or "header_entry" not in context.rules:
         return
     tokens = _tokens(context, first.at)
-    edits, end = _entries(tokens)
+    edits, _, count = _entries(tokens)
     quoted = first[0] == '"'
     token = first if quoted else context.token
-    keys = sum(token.strip('"') in _KEYS for token in tokens[:end])
-    if not quoted and len(edits) < keys:  # not all entries are wrong: these are separate errors
+    if not quoted and len(edits) < count:  # not all entries are wrong: these are separate errors
         return
     if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
@@ -202,7 +208,7 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if not after_graph and context.lexer.tokens(context.text, 0, done[0].at):
         return
     tokens = _tokens(context, done[0].at)
-    edits, index = _entries(tokens)
+    edits, index, _ = _entries(tokens)
     if not index or tokens[index + 1 : index + 2] == ["{"]:  # protobuf text
         return
     edits.insert(0, insert(done[0].at, "<"))
