@@ -8,6 +8,7 @@ import pytest
 from tests.diagnostics.found import syntax_errors
 from tests.diagnostics.test_typical_errors import (
     BRANCHES,
+    END,
     FUNCTION,
     IF,
     G,
@@ -175,6 +176,30 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str]] = {
             'metadata {\n  node y {\n    k:\n      a\n      b\n      """\n    l = "v"\n  }\n}\n'
         ),
         [(8, 7), (12, 7)], 'a string of several lines must begin with `"""`', 'write `"""`',
+    ),
+    "a call as an item of a list": (
+        node('  u = Op <a = [int("1"), 2]> (t)'), [(4, 16)], "an element cannot be a call such as",
+        "write `1`",
+    ),
+    "a call as an element of a tensor": (
+        value("  float[2] w = [1, sqrt(2)],"), [(4, 20)], "an element cannot be a call such as",
+        "write the number",
+    ),
+    "a word with a point as an element": (
+        value("  float[2] w = [math.pi, 1],"), [(4, 17)], "`math.pi` is not a number",
+        "write the number",
+    ),
+    "a binding without quotes": (
+        section("training {\n  update_binding: [a: b]\n}\n"), [(7, 20)],
+        "`a` needs quotes to be a string", "quote it",
+    ),
+    "a store without quotes": (
+        section("resources {\n  store: weights\n}\n"), [(7, 10)],
+        "`weights` needs quotes to be a string", "quote it",
+    ),
+    "a parameter as in Python": (
+        f"{H}{G}{END}{FUNCTION}F <k: float> (a) => (b) {{\n  b = Op <c: float = self.k> (a)\n}}\n",
+        [(8, 22)], "expected `@k`, found `self.k`", "write `@k`",
     ),
     "a brace before nodes": (
         f"{H}{G}  t = Abs (x)\n  {{ y = Relu (t)\n}}\n", [(4, 3)], "expected ", "remove `{`",

@@ -125,6 +125,7 @@ from onnxtext.syntax.heuristics.constructs.string_and_list_errors import (
     list_separators,
     misplaced_attributes,
     string_tensor,
+    string_without_quotes,
     unclosed_row,
     unclosed_string,
 )
@@ -184,6 +185,7 @@ from onnxtext.syntax.heuristics.foreign_syntax.other_languages import (
     tensor_types,
 )
 from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
+    called_elements,
     called_values,
     conditional_expressions,
     expressions,
@@ -206,12 +208,12 @@ COMMON_ERRORS = (
     unnamed_configuration, section_colon, section_without_braces, block_head, metadata_colon,
     missing_metadata_value, bare_metadata_value, function_after_sections, unquoted_label,
     # Keys
-    point_in_integer, unquoted_header_value, opset_items, explicit_fields,
+    point_in_integer, unquoted_header_value, string_without_quotes, opset_items, explicit_fields,
     # Values
     types_without_colon, types_without_equals, missing_value, tensor_values, blank_after_minus,
-    spaced_names, references, called_values, blobs, doubled_closer, booleans, quoted_elements,
-    letters_in_numbers, words_as_elements, rows_in_brackets, string_elements, untyped_initializer,
-    called_data, untyped_sparse,
+    spaced_names, references, called_values, called_elements, blobs, doubled_closer, booleans,
+    quoted_elements, letters_in_numbers, words_as_elements, rows_in_brackets, string_elements,
+    untyped_initializer, called_data, untyped_sparse,
     bare_tensor_value, foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
     # Decorators
     wrong_decorator, unquoted_doc, equals_in_decorator, decorated_output,

@@ -38,7 +38,10 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import tensor_types
-from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import called_values
+from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
+    called_elements,
+    called_values,
+)
 from onnxtext.syntax.heuristics.one_token_changes import best_change, diagnose_change, ranked_words
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
@@ -106,7 +109,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 _WIDER = (
     node_among_attributes, swapped_lists, graph_among_nodes, unclosed_before_header,
-    unclosed_attributes, tensor_types, called_number, called_values, misspelled,
+    unclosed_attributes, tensor_types, called_number, called_elements, called_values, misspelled,
     list_without_brackets, wrong_brackets, wrong_bracket,
 )  # fmt: skip
 

@@ -233,10 +233,27 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
         if done[-3] not in _NO_STRINGS and done[-3] != name:
             return
     else:
+        yield from _foreign_reference(context)
         return
     message = f"expected `@` before the parameter `{name}`"
     edits, title = (Edit(span, f"@{name}"),), f"write `@{name}`"
     yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+
+
+_FOREIGN_REFERENCE = re.compile(
+    r"=[ \t]*(?P<written>(?:self\.|attrs?\.|[&*]|\$?\{)(?P<name>\w+)\}?)(?=[ \t]*[,>])"
+)
+
+
+def _foreign_reference(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose references to parameters as in other languages: `= self.alpha`, `= &alpha`."""
+    equals = next((token for token in reversed(context.done) if token == "="), None)
+    match = None if equals is None else _FOREIGN_REFERENCE.match(context.text, equals.at)
+    if match is not None and context.at < match.end() and _is_parameter(context, match["name"]):
+        message = f"expected `@{match['name']}`, found `{match['written']}`"
+        span, title = Span(*match.span("written")), f"write `@{match['name']}`"
+        edits = (Edit(span, f"@{match['name']}"),)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
 
 
 def _is_parameter(context: ErrorContext, name: str) -> bool:

@@ -144,7 +144,14 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token in {"True", "False"}:
         return
-    if context.done[-1] not in {"[", "{", ","} or context.ahead[:1] not in ([","], ["]"], ["}"]):
+    if context.done[-1] not in {"[", "{", ","}:
+        return
+    if context.ahead[:1] == ["."] and context.ahead[1:]:
+        span = Span(token.at, context.ahead[1].end)
+        message = f"`{context.text[slice(*span)]}` is not a number"
+        zeros, help = (Edit(span, "0"),), "write the number itself"
+        yield Diagnosis("syntax-error", message, span, zeros, help=help, min_tokens=1)
+    if context.ahead[:1] not in ([","], ["]"], ["}"]):
         return
     zero = "false" if type.startswith("bool") else "0"
     words = [other for other in (token, *context.ahead) if context.name(other) == "WORD"]

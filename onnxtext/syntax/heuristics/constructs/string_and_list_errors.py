@@ -61,6 +61,30 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
+_STRINGS = frozenset(("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"))
+
+
+def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a word where only a string is possible: `store: weights`, `["b": b1]`."""
+    token, ahead = context.token, context.ahead
+    if token is None or context.name(token) != "WORD" or context.done[-1:] not in ([":"], ["["]):
+        return
+    expected = set(context.expected())
+    if not expected & _STRINGS or not expected <= _STRINGS | {"INT", "RSQB"}:
+        return
+    # Another mark than these follows a longer value, or a word before a string.
+    if ahead and ahead[0].at < context.line_end and ahead[0] not in {",", "]", "}", ":", ">"}:
+        return
+    words = [token]
+    if ahead[:1] == [":"] and context.name(ahead[1] if ahead[1:] else None) == "WORD":
+        words.append(ahead[1])
+    edits = tuple([replace(word, f'"{word}"') for word in words])
+    message = f"`{token}` needs quotes to be a string"
+    yield Diagnosis(
+        "unquoted-string", message, token.span, edits, "quote it", "unsafe", min_tokens=1
+    )
+
+
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a string whose closing `"` is missing on its line."""
     text = context.text

@@ -46,6 +46,7 @@ _CONTAINERS = {
 _PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
 _BLANKS = re.compile(r"[ \t]*")
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
+_CONVERSIONS = frozenset(("int", "float", "str", "long", "Fraction", "Decimal"))
 _MAX_NESTING = 8
 _MAX_TYPE = 200
 """Maximum number of characters of a Python type that is recognized."""
@@ -129,6 +130,41 @@ def called_values(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
     message = f"the value of an attribute cannot be a call such as `{match[0].rstrip()}(…)`"
     help = "write the value, such as `1`, `[1, 2]` or the tensor `float[2] {1, 2}`"
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help, min_tokens=1)
+
+
+def called_elements(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a call as an item of a list: `[int("1"), 2]`, `[float("inf")]`."""
+    done, token = context.done, context.token
+    index = innermost_bracket(done)
+    if index and done[index] == "(":
+        first, before = done[index - 1], done[: index - 1]
+    elif token == "(" and done:
+        first, before = done[-1], done[:-1]
+    elif done[-1:] == [")"] and (index := innermost_bracket(done[:-1])):
+        first, before = done[index - 1], done[: index - 1]
+    elif token is not None:
+        first, before = token, done
+    else:
+        return
+    index = innermost_bracket(before)
+    if index is None or before[index] != "[" or before[-1] not in {"[", ","} or "=" not in before:
+        return
+    match = _CALL.match(context.text, first.at, context.line_limit)
+    if match is None:
+        return
+    tokens = context.lexer.tokens(context.text, match.end(), context.line_limit)
+    end = closing_index(tokens)
+    if end is None or tokens[end + 1 : end + 2] not in ([","], ["]"]):
+        return
+    span, number = Span(first.at, tokens[end].end), tokens[1].strip('"') if end == 2 else ""
+    message = f"an element cannot be a call such as `{match[0].rstrip()}(…)`"
+    converts = match[0].rstrip() in _CONVERSIONS or match[0].rpartition(".")[2].rstrip() in ELEMENTS
+    is_number = _QUOTED_NUMBER.fullmatch(f'"{number}"') or number in {"inf", "-inf", "nan"}
+    if converts and is_number:
+        edits, title = (Edit(span, number),), f"write `{number}`"
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    help = "write the number, such as 0, 1.5, inf or nan"
     yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help, min_tokens=1)
 
 
