@@ -201,6 +201,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str]] = {
         f"{H}{G}{END}{FUNCTION}F <k: float> (a) => (b) {{\n  b = Op <c: float = self.k> (a)\n}}\n",
         [(8, 22)], "expected `@k`, found `self.k`", "write `@k`",
     ),
+    "a node in YAML": (
+        node("  - op: Relu\n    inputs: [x]\n    outputs:\n      - u\n  [l] v = Abs t"),
+        [(4, 3), (8, 15)], "this is YAML, not a node", "such as `y = Relu (x)`",
+    ),
     "a brace before nodes": (
         f"{H}{G}  t = Abs (x)\n  {{ y = Relu (t)\n}}\n", [(4, 3)], "expected ", "remove `{`",
     ),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for nodes and attributes in JSON, protobuf text, TorchScript and MLIR."""
+"""Error heuristics for nodes and attributes in JSON, YAML, protobuf text, TorchScript and MLIR."""
 
 from __future__ import annotations
 
@@ -29,6 +29,14 @@ _FORMATS = (
             r"[ \t]*(?:op_type|input|output)[ \t]*:[ \t]*\"[^\"\n]*\"[ \t\r]*$", re.MULTILINE
         ),
         "protobuf text",
+    ),
+    (
+        re.compile(
+            r"[ \t]*(?:-[ \t]+)?(?:name|op|op_?[tT]ype|type|inputs?|outputs?|attributes?)[ \t]*:"
+            r"(?:[ \t]+[^\n=(]*)?$|[ \t]*-[ \t]+[\w/.:]+[ \t\r]*$",
+            re.MULTILINE,
+        ),
+        "YAML",
     ),
     (re.compile(r"[ \t]*%[\w.]+[ \t]*:[ \t]*[\w*]+(?:\([^)\n]*\))?[ \t]*="), "TorchScript"),
 )
