@@ -64,20 +64,25 @@ _MAX_COST_TO_DESCRIBE = 1.9
 
 _MAX_OTHERS = 2
 """Maximum number of other mistakes in a statement that are considered to test an edit."""
+_SEPARATORS = frozenset(("COMMA", "EQUAL", "COLON"))
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX", "HEX_FLOAT"))
 
 
 def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     """Return the probable cause of an unexpected token; None if unknown."""
     common = _common_error(context)
-    if common is not None and (not common.edits or _is_right(context, common.edits)):
+    if common is not None and (
+        not common.edits or _is_right(context, common.edits, marks=bool(common.title))
+    ):
         return common
     cut_short = context.next_statement is not None
     context_there = (
         context if context.next_statement is None else context.until(context.next_statement)
     )
     best = None if common is not None else best_change(context_there, cut_short)
-    if best is not None and _is_right(context_there, [best.edit]):
+    separator = best is not None and best.missing in _SEPARATORS
+    others = _MAX_OTHERS if separator else 0
+    if best is not None and _is_right(context_there, [best.edit], others, marks=separator):
         return diagnose_change(context_there, best)
     limit = inf
     if common is not None and is_plausible(context, common.edits):
@@ -134,7 +139,9 @@ def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
     )
 
 
-def _is_right(context: ErrorContext, edits: Sequence[Edit], others: int = _MAX_OTHERS) -> bool:
+def _is_right(
+    context: ErrorContext, edits: Sequence[Edit], others: int = _MAX_OTHERS, marks: bool = False
+) -> bool:
     """Whether edits are right: the text after them parses, or its next error is another mistake.
 
     The next error is another mistake if it is at a token of the same kind, since the writer
@@ -145,6 +152,7 @@ def _is_right(context: ErrorContext, edits: Sequence[Edit], others: int = _MAX_O
         context: the context of the error.
         edits: the edits that mend the error.
         others: the maximum number of other mistakes.
+        marks: whether a missing mark counts as another mistake.
     """
     if context.is_certain(edits):
         return True
@@ -170,10 +178,10 @@ def _is_right(context: ErrorContext, edits: Sequence[Edit], others: int = _MAX_O
         end = max([edit.span.end for edit in edits], default=0)
         certain = bool(common.title) and common.applicability == "safe"
         certain = certain and all(edit.span.start >= end for edit in common.edits)
-        return certain and _is_right(other, common.edits, others - 1)
-    best = best_change(other, cut_short=False)
-    missing = best is not None and best.missing in {"COMMA", "EQUAL", "COLON"}
-    return best is not None and missing and _is_right(other, [best.edit], others - 1)
+        return certain and _is_right(other, common.edits, others - 1, marks)
+    best = best_change(other, cut_short=False) if marks else None
+    missing = best is not None and best.missing in _SEPARATORS
+    return best is not None and missing and _is_right(other, [best.edit], others - 1, marks)
 
 
 def _innermost_item(
