@@ -65,6 +65,7 @@ from onnxtext.syntax.heuristics.constructs.header_errors import (
     unquoted_header_value,
 )
 from onnxtext.syntax.heuristics.constructs.label_errors import labels, unquoted_label
+from onnxtext.syntax.heuristics.constructs.list_errors import list_separators, unclosed_row
 from onnxtext.syntax.heuristics.constructs.metadata_errors import (
     bare_metadata_value,
     block_head,
@@ -77,7 +78,7 @@ from onnxtext.syntax.heuristics.constructs.misplaced_constructs import (
     graph_value_without_head,
     graph_without_head,
     label_without_brackets,
-    lone_string,
+    misplaced_attributes,
     misplaced_types,
     prose,
     type_after_node,
@@ -119,14 +120,12 @@ from onnxtext.syntax.heuristics.constructs.section_errors import (
     unknown_section,
     unnamed_configuration,
 )
-from onnxtext.syntax.heuristics.constructs.string_and_list_errors import (
+from onnxtext.syntax.heuristics.constructs.separator_errors import colon_or_equals
+from onnxtext.syntax.heuristics.constructs.string_errors import (
     bare_string,
-    colon_or_equals,
-    list_separators,
-    misplaced_attributes,
+    lone_string,
     string_tensor,
     string_without_quotes,
-    unclosed_row,
     unclosed_string,
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import (

@@ -24,11 +24,11 @@ from onnxtext.syntax.heuristics.constructs.graph_errors import (
     wrong_bracket,
     wrong_brackets,
 )
+from onnxtext.syntax.heuristics.constructs.list_errors import list_without_brackets
 from onnxtext.syntax.heuristics.constructs.misplaced_constructs import graph_among_nodes
 from onnxtext.syntax.heuristics.constructs.misplaced_inputs import swapped_lists
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.constructs.section_errors import unclosed_before_header
-from onnxtext.syntax.heuristics.constructs.string_and_list_errors import list_without_brackets
 from onnxtext.syntax.heuristics.constructs.token_errors import misspelled
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for misplaced types, graphs, strings and prose."""
+"""Error heuristics for misplaced types, graphs, attributes and prose."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace as replace_fields
+from itertools import pairwise
 
 from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import SECTIONS, Span
@@ -20,8 +21,8 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
+    innermost_bracket,
     insert,
-    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
@@ -40,53 +41,6 @@ It is high: more often, a `}` is missing before the graph.
 _PROSE = re.compile(
     r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
 )
-
-
-def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a statement that is only a triple-quoted string, like a docstring in Python."""
-    tokens = [*context.done, *context.rest]
-    if not tokens or not tokens[0].startswith('"""') or "header_entry" in context.rules:
-        return
-    if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
-        return
-    string = tokens[0]
-    span = string.span
-    message = "a string cannot be a statement"
-    help = 'write a comment, `# …`, or `@doc("…")` before the item it describes'
-    if _STATEMENT.search(string):  # the quotes are stray: they must not take statements with them
-        quotes, title = Span(string.at, string.at + 3), "remove the quotes"
-        opening, closing = Edit(quotes, ""), Edit(Span(span.end - 3, span.end), "")
-        for edits in ((opening,), (opening, closing)):
-            yield Diagnosis(
-                "lone-string", message, quotes, edits, title, "unsafe", replaces_errors=True
-            )
-        yield Diagnosis(
-            "lone-string", message, quotes, (Edit(span, ""),), help=help, min_tokens=1,
-            replaces_errors=True,
-        )  # fmt: skip
-        return
-    edit = Edit(span, _comment(context.text, string))
-    title = "write a comment" if edit.text else "remove it" if not string.strip('" \t\r\n') else ""
-    yield Diagnosis(
-        "lone-string", message, span, (edit,), title, "unsafe", help, min_tokens=1,
-        replaces_errors=True,
-    )  # fmt: skip
-
-
-_STATEMENT = re.compile(r"^[^\n#]*(?:[\w\"\])][ \t]*=|=>|[{}][ \t\r]*$)", re.MULTILINE)
-"""Finds a line that is probably a statement, not prose."""
-
-
-def _comment(text: str, string: Token) -> str:
-    """Return the lines of a triple-quoted string as comments; "" if other text is on its lines."""
-    words = string.strip('" \t\r\n')
-    alone = (
-        begins_line(text, string.at) and not text[string.end : line_end(text, string.end)].strip()
-    )
-    if not alone or not words:
-        return ""
-    indent = " " * indentation(text, string.at)
-    return f"\n{indent}".join([f"# {line.strip()}".rstrip() for line in words.split("\n")])
 
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -366,3 +320,29 @@ def prose(context: ErrorContext) -> Iterator[Diagnosis]:
         min_tokens=1,
         replaces_errors=True,
     )
+
+
+def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `y <axis = 1> = Softmax (x)` and `y = <axis = 1> Softmax (x)`."""
+    done, token = context.done, context.token
+    if done[-1:] == [">"] and token is not None and context.name(token) in NAMES:
+        index = innermost_bracket(done[:-1])
+        if index is not None and done[index] == "<":
+            yield _misplaced_attributes(context, Span(done[index].at, done[-1].end), token.end)
+    close = closing_index(context.rest) if token == "<" else None
+    if close is None:
+        return
+    span = Span(context.at, context.rest[close].end)
+    for before, after in pairwise(context.rest[close:]):
+        if after == "(":
+            yield _misplaced_attributes(context, span, before.end)
+    message = "attributes belong after the operator"
+    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
+
+
+def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
+    """Return the diagnosis of attributes that belong at an offset."""
+    end = span.end + context.text.startswith(" ", span.end)
+    edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))
+    message = "attributes belong after the operator"
+    return Diagnosis("misplaced-attributes", message, span, edits, "move them there")

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for lists: brackets and separators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from math import inf
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
+from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    indentation,
+    innermost_bracket,
+    insert,
+)
+from onnxtext.tensor.errors import LiteralError
+
+_FARTHEST = 4000
+_ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
+
+
+def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list in an attribute without brackets: `pads = 1, 1, 1, 1`."""
+    done, rest = context.done, context.rest
+    number = context.name(context.token) in _NUMBERS
+    if not number or done[-1:] != [","] or done[-3:-2] != ["="] or not in_attributes(context):
+        return
+    size = 1
+    for comma, item in zip(rest[1::2], rest[2::2], strict=False):
+        if comma != "," or context.name(item) not in _NUMBERS:
+            break
+        size += 2
+    span = Span(done[-2].at, rest[size - 1].end)
+    edits = (insert(span.start, "["), insert(span.end, "]"))
+    message = "a list in an attribute must be in square brackets"
+    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", min_tokens=1)
+
+
+_NUMBERS = frozenset(("INT", "FLOAT"))
+_LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"=]+")
+
+
+def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a list without commas or with `;`: `[true false]`, `[1; 2]`."""
+    index = innermost_bracket(context.done)
+    while index and context.done[index - 1] in {"[", ",", "]"}:  # a row of a nested list
+        index = innermost_bracket(context.done[:index])
+    if index is None or context.done[index] not in {"[", "{"} or context.token is None:
+        return
+    start = context.done[index].at
+    end = _list_end(context.text, start)
+    try:
+        changes = changed_commas(context.text[start:end])
+    except LiteralError:
+        return
+    added = [change for change in changes if change.text]
+    edits = move_edits(added, start.__add__)
+    span = context.token.span
+    if context.token == ";" and (context.ahead[:1] in (["]"], ["}"]) or context.done[-1] in "[{"):
+        return  # the `;` separates nothing
+    if edits and context.token == ";":
+        yield Diagnosis(
+            "semicolon", "expected `,`, found `;`", span, edits, "write `,`", min_tokens=3
+        )
+    elif edits:
+        message, title = "expected `,` between two elements", "add `,`"
+        end = edits[0].span.start
+        if "\n" in context.text[end : context.at]:
+            span = Span(end - 1, end)
+        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=3)
+
+
+def _list_end(text: str, start: int) -> int:
+    """Return the offset after the list that begins at `start`; `start` if no end is found."""
+    depth, end = 0, start
+    while end - start < _FARTHEST and (match := _LIST_PIECE.match(text, end)) is not None:
+        depth += (match[0] in {"[", "{"}) - (match[0] in {"]", "}"})
+        end = match.end()
+        if not depth:
+            return end
+    return start
+
+
+def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a row of a tensor that lacks its `]` or has an extra `[`.
+
+    To find the row, inspect the rank of the tensor and the indentation of rows and brackets.
+    """
+    text, done = context.text, context.done
+    # A `[` that recovery inserted has the offset of another token: the text has no `[` there.
+    starts = [
+        index
+        for index, (token, value) in enumerate(pairwise(done), 1)
+        if token == "=" and value[0] == "[" and text.startswith("[", value.at)
+    ]
+    if not starts:
+        return
+    type = done[starts[-1] - 3] if starts[-1] > 2 else None
+    rank = type.count(",") + 1 if context.name(type) == "TYPE" and type is not None else inf
+    opened: list[int] = []
+    last = done[starts[-1]].at
+    for match in _ROW.finditer(text, last, context.at):
+        offset, token = match.start(), match[0]
+        if token[0] == "#":
+            continue
+        if token == "[" and len(opened) == rank:
+            twice = text[last - 1] == "["
+            edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
+            yield _unclosed_row(opened[-1], edit)
+            return
+        if token in "[]" and opened and begins_line(text, offset) and begins_line(text, opened[-1]):
+            deeper = indentation(text, offset) - indentation(text, opened[-1])
+            if deeper < 0 or (not deeper and token == "["):
+                yield _unclosed_row(opened[-1], insert(last, "]"))
+                return
+        last = match.end()
+        if token == "[":
+            opened.append(offset)
+        elif token == "]":
+            opened.pop()
+            if not opened:
+                return
+    begins = begins_line(text, context.at) and text[context.previous_end - 1] != "["
+    if opened and begins and not context.after_attributes:
+        comma = "" if context.token in CLOSING else ","
+        yield _unclosed_row(opened[0], insert(context.previous_end, "]" * len(opened) + comma))
+
+
+def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
+    title = "add `]`" if edit.text else "remove it"
+    span, message = Span(offset, offset + 1), "this bracket is never closed"
+    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", min_tokens=1)
