@@ -190,7 +190,7 @@ from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
     expressions,
     python_types,
 )
-from onnxtext.syntax.heuristics.right_sides import (
+from onnxtext.syntax.heuristics.foreign_syntax.right_sides import (
     augmented_assignments,
     computed_values,
     right_sides,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the errors after a mark whose diagnostic replaces all errors that follow from it.
+"""Find more errors after a mark whose diagnostic replaces all errors that follow from it.
 
-Such marks are wrong quotes and what copying adds to a text. The text is parsed again with the fix
-of the diagnostic applied; the places of its errors are converted to places in the original text.
+Such marks are wrong quotes, and marks that copying adds to a text. The fix of the diagnostic is
+applied and the text is parsed again; the places of the remaining errors are converted to places in
+the original text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from onnxtext.diagnostics.apply_edits import apply_edits
 from onnxtext.source import Source, Span
 
 _FEW = 3
-"""Number of errors after a fix that may be more than the errors that the mark causes."""
+"""Maximum number of errors to accept after a fix, if the mark does not replace more errors."""
 
 
 def errors_after_mark(
