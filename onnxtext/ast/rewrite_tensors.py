@@ -20,9 +20,10 @@ class Rewriter:
     changed.
 
     Attributes:
-        max_small_elements: initializers with raw data of at most this number of elements are
-            skipped, and so are attributes that are numbers, or lists or strings of at most this
-            number of items or bytes.
+        max_small_elements: the maximum size of data to skip. An initializer is skipped if it has
+            raw data of at most this number of elements. The attributes of a node are skipped if
+            all are numbers, strings of at most this number of bytes, or lists of at most this
+            number of such values.
     """
 
     max_small_elements = -1
@@ -70,7 +71,7 @@ class Rewriter:
             if isinstance(graph, Function) and graph.attributes:
                 graph.attributes = self.parameters(graph)
         changed: dict[int, tuple[Attribute, ...]] = {}
-        # Keep the lists in a variable, so that none is freed and another gets its identity.
+        # This variable keeps the lists alive. If one were freed, another could get its `id()`.
         lists = rich_lists(nodes, self.max_small_elements)
         for attributes in lists:
             rewritten = tuple([self.attribute(item) for item in attributes])

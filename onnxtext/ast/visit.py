@@ -31,12 +31,13 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 def rich_lists(
     nodes: Iterable[Node], max_size: int = sys.maxsize
 ) -> Sequence[tuple[Attribute, ...]]:
-    """Return the lists of `attribute_lists`, except those that have only numbers and strings.
+    """Return the lists of `attribute_lists` in which at least one attribute is not plain.
+
+    The value of a plain attribute is a number, a string, or a list of numbers or strings.
 
     Args:
         nodes: the nodes.
-        max_size: lists with an attribute whose value is a list of more items, or a string of more
-            bytes, are returned too.
+        max_size: the maximum number of bytes of a plain string, and of items of a plain list.
     """
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("ast.visit").rich_lists(nodes, max_size)

@@ -70,7 +70,7 @@ class ListWriter(VerbatimSpans):
     ) -> list[str]:
         """Return the lines of items with their comments and blank lines."""
         lines: list[str] = []
-        # A last item without data ends in `=`, which may form a token `=>` with the list's `>`.
+        # If the last item has no data, its `=` and the `>` after the list may be one token `=>`.
         partial = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None
         for index, (item, text) in enumerate(zip(items, texts, strict=True)):
             first, last = item.first, item.last

@@ -51,7 +51,7 @@ def print_model(
 def model_parts(
     model: ast.Model, printer: GraphPrinter | None = None, *, in_full: bool = False
 ) -> Iterable[str]:
-    """Return parts of the text of a model, to be joined; encode one blob at a time.
+    """Return the text of a model as parts to be joined; blobs are encoded one at a time.
 
     Args:
         model: the model.

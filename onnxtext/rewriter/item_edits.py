@@ -65,9 +65,8 @@ class ItemEdits:
         self.edits = edits
         self.text = edits.text
         self.renamed = renamed
-        self._above: dict[
-            Hashable, str
-        ] = {}  # the new entries of the metadata block directly above
+        # After the edit, the entries of the metadata block above the current one.
+        self._above: dict[Hashable, str] = {}
 
     # ---- Lists ------------------------------------------------------------------------------
 
@@ -118,14 +117,14 @@ class ItemEdits:
         )
 
     def _item(self, ours: TextPart, base: TextPart, theirs: TextPart) -> None:
-        """Edit an item, and its path if the text spells it differently from the printed model."""
+        """Edit an item. If its path in the text is not the printed path, edit the path, too."""
         if has_other_path(ours, base) and not self._rename_in_path(ours):
             head, new = map(_head, (ours, theirs))
             self.edits.replace(ours.start, ours.start + len(head), new)
         self.part(ours, base, theirs)
 
     def _repeated_entry(self, ours: TextPart, theirs: TextPart) -> None:
-        """Write the value of a metadata entry `key: above` if the block above has another value."""
+        """Replace `above` in a metadata entry by its value, unless the block above has it, too."""
         word, value = [part.tree.last() for part in (ours, theirs) if isinstance(part.tree, Tree)]
         assert word is not None
         assert value is not None
@@ -205,7 +204,7 @@ class ItemEdits:
         self._tokens(ours.start, ours.end, base.body, theirs.body)
 
     def _depends_on_others(self, part: TextPart) -> bool:
-        """Whether a part of a text may change although its printed forms are equal."""
+        """Whether a part may need an edit although its printed forms before and after are equal."""
         if part.origin not in ("section", "metadata_item"):
             return False
         return may_name(part.body, self.renamed) or (

@@ -19,14 +19,14 @@ def arrange(
 
     Args:
         theirs: the items after the edit.
-        edited: maps indices of items before the edit, as printed, to their indices in `theirs`.
+        edited: maps indices in the printed list before the edit to indices in `theirs`.
         places: maps indices of items in `theirs` to their indices in the text. Items that are in
             `edited`, but have no place, are ignored: they are not in the text.
 
     Returns:
         - the indices in the text of the items to move;
-        - for indices of other items in the text, the indices of the items of `theirs` to insert
-          behind them: new and moved ones. The key -1 stands for the start of the list.
+        - a map from the index in the text of an item that stays to the indices in `theirs` of the
+          new and moved items to insert behind it. The key -1 stands for the start of the list.
     """
     order = _new_order(_groups(theirs, edited, places), places)
     ranks = {index: rank for rank, index in enumerate(order)}
@@ -49,8 +49,8 @@ def _groups(
 ) -> dict[int, Hashable]:
     """Map the index of each item to its group.
 
-    If the text has the items of a group in another order than the printed model, and the edit does
-    not change their order, each becomes a group of its own, which stays in its place.
+    The order of a group's items in the text may differ from the printed model. If so, and if the
+    edit does not change their order, each item becomes a group of its own, so that it stays.
     """
     known = set(edited.values())
     groups = {
@@ -80,7 +80,7 @@ def _new_order(groups: Mapping[int, Hashable], places: Mapping[int, int]) -> lis
     """Return the indices of the items of `groups` in the order that the text will have.
 
     The groups stay where they are in the text; the items of each group get the order of their
-    indices. A group that is not in the text follows the item with the next smaller index.
+    indices. Items of groups that the text lacks follow the item with the next smaller index.
     """
     queues: dict[Hashable, deque[int]] = defaultdict(deque)
     for index, group in groups.items():
@@ -108,7 +108,8 @@ def _new_order(groups: Mapping[int, Hashable], places: Mapping[int, int]) -> lis
 def _group(part: TextPart, index: int) -> Hashable:
     """Return the group of an item: the order of items of different groups has no meaning.
 
-    Sections with the same keyword are a group, each metadata block is one, and all other items.
+    Sections with the same keyword form a group, each metadata block forms its own group, and all
+    other items form one group.
     """
     if part.origin == "section":
         key = key_of(part)

@@ -57,7 +57,7 @@ class ListEdits:
     """
 
     def __init__(self, edits: TextEdits, listed: ListItems, *, commas: bool) -> None:
-        """Create a writer; call it before the edits of the items.
+        """Create a writer; do so before `edits` receives edits of the items.
 
         Args:
             edits: receives the edits.
@@ -71,11 +71,12 @@ class ListEdits:
         self._first_edit = len(edits.edits)
 
     def lift(self, index: int, since: int) -> InsertedItem:
-        """Remove an item from its place and return it with its edits.
+        """Remove an item from its place and return it with its edits applied.
 
         Args:
             index: the index of the item.
-            since: the index of the item's first edit in `TextEdits.edits`; all others follow.
+            since: the index in `TextEdits.edits` of the item's first edit. All edits from there on
+                must be of this item.
         """
         part, end = self.listed.items[index].part, self._comma_end(index)
         body = self.edits.cut(part.start, part.end, since)
@@ -168,7 +169,7 @@ class ListEdits:
         return start if start > 0 else offset
 
     def _on_line(self, index: int, end: int) -> tuple[int, int]:
-        """Return the range to remove for an item that is not alone on its lines: with blanks."""
+        """Return the range to remove for an item that shares a line, with the blanks next to it."""
         items = self.listed.items
         start = items[index].part.start
         blanks = _BLANKS.match(self.text, end)
@@ -236,5 +237,5 @@ class ListEdits:
         elif own_lines:  # the comments above belong to the construct that has the list
             text = text.removeprefix(indent) + indent
         self.edits.replace(start, start, text)
-        # Edits at the start of the item itself must follow.
+        # Put this edit before the edits of the item, which may be at the same offset.
         self.edits.edits.insert(self._first_edit, self.edits.edits.pop())

@@ -20,14 +20,14 @@ _NO_GRAPH = "g () => () {}\n\n"
 
 
 def edit_items(old: Model, new: Model, text: str) -> str | None:
-    """Return a text with the differences of two models; None if that is impossible.
+    """Write the differences between two models into a text; return None if that is impossible.
 
     The caller must verify that the result parses to the edited model.
 
     Args:
         old: the model before the edit.
         new: the edited model.
-        text: the text of this model.
+        text: the text of `old`.
     """
     printed = [print_model(model, in_full=True) for model in (old, new)]
     before, after = map(parse_or_none, printed)
@@ -89,5 +89,5 @@ def _read_source(text: str, model: Model) -> ListItems:
 
 
 def _read_sections(text: str) -> ListItems:
-    """Read printed sections without their model, which their paths may not fit any more."""
+    """Read printed sections without their model: after an edit, their paths may not fit it."""
     return read_model(_NO_GRAPH + text, Model(Graph("g")))

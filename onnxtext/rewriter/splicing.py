@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write edited nodes and values into a text, statement by statement.
 
-Statements are matched by their offset in the tree before the edit, so statements may be renamed and
-new ones inserted between them. Other edits are left to `item_edits`.
+A statement in the edited tree is matched by `at`, its offset in the text before the edit. So
+statements may be renamed, and new ones may be inserted between them. Other edits are left to
+`item_edits`.
 """
 
 from __future__ import annotations

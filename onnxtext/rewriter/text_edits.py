@@ -54,7 +54,7 @@ class TextEdits:
         return self._apply(0, len(self.text), self.edits)
 
     def cut(self, start: int, end: int, since: int) -> str:
-        """Take edits out of the list, and return the text of a range with them.
+        """Remove edits from the list, and return the text of a range with these edits applied.
 
         Args:
             start: the start of the range.

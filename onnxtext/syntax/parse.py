@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onnxtext.syntax.recovery.recovery import Recovery
 
 _MAX_MARKS = 3
-"""Maximum number of marks, such as wrong quotes, after which more errors are searched for."""
+"""Maximum number of wrong marks, such as quotes, that are fixed to find the errors after them."""
 
 
 def parse_model(source: Source) -> Model:
@@ -104,7 +104,7 @@ def _parse(
     Args:
         source: the text.
         start: the name of the start rule.
-        marks: the maximum number of marks after which to find more errors.
+        marks: the maximum number of wrong marks to fix, to find the errors after them.
     """
     broken = check_characters(source)
     if broken is not None:

@@ -31,7 +31,7 @@ class ElementType(NamedTuple):
 
     @property
     def elements_per_entry(self) -> int:
-        """The number of elements in one entry of `field`: more than 1 if they divide a byte."""
+        """The number of elements in one entry of `field`: more than 1 if several share a byte."""
         return 8 // self.bits if 0 < self.bits < 8 and 8 % self.bits == 0 else 1
 
 

@@ -83,7 +83,7 @@ def keep_names(
 ) -> tuple[Decorator, ...]:
     """Remove names of values, except those `kept`, from `@value_info(…)` and `@initializers(…)`.
 
-    A decorator that only had removed names is removed.
+    A decorator that loses all its arguments is removed, too.
     """
     result = []
     for decorator in decorators:
@@ -98,7 +98,7 @@ def keep_names(
 
 
 def _kept_names(value: FieldValue, kept: Callable[[str], bool]) -> FieldValue:
-    """Return a name or names in an argument; b"" or () if none is kept."""
+    """Return the value of an argument without the removed names; b"" or () if nothing is left."""
     if isinstance(value, tuple):
         return tuple([item for item in value if _kept_names(item, kept) != b""])
     return b"" if isinstance(value, bytes) and not kept(to_text(value)) else value

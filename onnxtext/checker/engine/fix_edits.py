@@ -303,8 +303,8 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     A comment on its own line belongs to the node below it. A trailing comment belongs to the node
     before it on the line (docs/design.md, Layout). Blank lines are not moved.
 
-    If a node shares a line with another node or a brace, return None if a node has comments: in
-    front of what shares the line, a comment would comment it out.
+    Return None if a node shares a line with another node or a brace, and any node has a comment:
+    if the comment moved in front of other text on that line, it would comment out this text.
     """
     result = []
     shared = False

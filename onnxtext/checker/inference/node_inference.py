@@ -31,7 +31,7 @@ _IGNORED_DEFAULTS: Mapping[str, Attribute] = {
     "MeanVarianceNormalization": Attribute("axes", AttributeType.INTS, (0, 2, 3)),
     "STFT": Attribute("onesided", AttributeType.INT, 1),
 }
-"""Operators and attributes with default values that onnx's inference ignores."""
+"""Maps operators to the attribute whose default value onnx's inference ignores."""
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
 """The least and greatest version that onnx accepts: it stores versions in 32 bits."""
 

@@ -239,7 +239,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
     # If there are too many, one without a name is surplus rather than missing.
     for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
         formal = None if name else signature.input(index)
-        # Lists of standard operators have no optional inputs; some lists of onnxruntime have.
+        # Variadic inputs of standard operators all need names; some of onnxruntime's may lack one.
         listed = formal is not None and formal.option == "variadic"
         required = listed and (not signature.origin or index < signature.min_inputs)
         if formal is not None and (required or formal.option == "single"):

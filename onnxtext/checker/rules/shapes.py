@@ -12,8 +12,8 @@ The check takes these steps, and stops as soon as the model is known to be valid
 2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
    visits all nodes, and the rules of `dimension_conflicts`, which know more shapes than onnx, cover
    all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) In
-   a model of more than `_MAX_NODES` nodes, for which step 3 would be slow, operators that only onnx
-   knows, such as `Loop`, are accepted, too.
+   a model of more than `_MAX_NODES` nodes, for which step 3 would be slow, these rules need not
+   cover all operators: onnx's answer suffices.
 3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings
    are made there (`inference.shape_inference`).
 """

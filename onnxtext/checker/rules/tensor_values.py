@@ -79,7 +79,7 @@ def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[F
 
 def _limits(element: ElementType) -> tuple[int, int]:
     """Return the minimum and maximum entry of the typed field for an element type."""
-    if element.elements_per_entry > 1:  # a byte of several elements, maybe sign-extended
+    if element.elements_per_entry > 1:  # several elements in a byte, which may be sign-extended
         return -128 if element.kind == "int" else 0, 255
     if element.kind == "bool":
         return 0, 1

@@ -32,7 +32,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         type = value.type
         if type is None:
             if value.decorators and has_record(value):
-                continue  # the rules of `declared_types` check types that records set
+                continue  # decorators set the type; the rules of `declared_types` check it
             problem = "has no type"
         elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
             problem = "is a tensor without a shape"

@@ -138,7 +138,7 @@ class Drawing:
         outer = () if holder is None else (*self._chains.get(holder, ()), holder)
         for group in tree.groups():
             chain = (*outer, *group.chain())
-            # All members of a group share one tuple, so that comparing their chains is fast.
+            # All members of a group get the same tuple object, so that comparing chains is fast.
             self._chains.update(
                 dict.fromkeys([leaf for leaf in group.members if isinstance(leaf, str)], chain)
             )

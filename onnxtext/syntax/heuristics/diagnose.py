@@ -63,7 +63,7 @@ _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
 _MAX_OTHERS = 2
-"""Maximum number of other mistakes in a statement that are considered to test an edit."""
+"""Maximum number of other mistakes in a statement that an edit may leave and still be right."""
 _SEPARATORS = frozenset(("COMMA", "EQUAL", "COLON"))
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX", "HEX_FLOAT"))
 
@@ -144,15 +144,16 @@ def _is_right(
 ) -> bool:
     """Whether edits are right: the text after them parses, or its next error is another mistake.
 
-    The next error is another mistake if it is at a token of the same kind, since the writer
-    probably made the same mistake again, or if it is near and a safe fix or a missing mark mends
-    it.
+    The next error is another mistake in these cases:
+    - its token has the same kind as the unexpected token of this error, since the writer probably
+      made the same mistake again;
+    - it is near, and a safe fix or (if `marks`) an inserted `,`, `=` or `:` mends it.
 
     Args:
         context: the context of the error.
         edits: the edits that mend the error.
-        others: the maximum number of other mistakes.
-        marks: whether a missing mark counts as another mistake.
+        others: the maximum number of other mistakes that are mended.
+        marks: whether a missing `,`, `=` or `:` counts as another mistake.
     """
     if context.is_certain(edits):
         return True
@@ -187,7 +188,10 @@ def _is_right(
 def _innermost_item(
     context: ErrorContext, edits: Sequence[Edit], token: Token
 ) -> ErrorContext | None:
-    """Return the context of the unexpected token that follows some edits; None if there is none."""
+    """Return the context of the next unexpected token after some edits, limited to its item.
+
+    Return None if the text before the token does not parse with the edits.
+    """
     region = replace_fields(context.region, error=token.at)
     together = tuple(sorted((*context.earlier_edits, *edits), key=lambda edit: edit.span))
     before = ErrorContext(region, token, [], together, context.opened).attempt()

@@ -67,8 +67,8 @@ def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # In `a = 1 b = 2 c = 3`, the three tokens `b = 2` suffice: then a comma is missing.
-        # In `a 1, b 2`, the three tokens `1, b` suffice: then a `=` is missing.
+        # Three parsed tokens suffice: the same mark may be missing again. In `a = 1 b = 2 c = 3`,
+        # `b = 2` parses after the added comma; in `a 1, b 2`, `1, b` parses after the added `=`.
         entry = change.missing in {"COMMA", "EQUAL"} and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):

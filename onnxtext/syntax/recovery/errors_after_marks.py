@@ -18,7 +18,7 @@ from onnxtext.diagnostics.apply_edits import apply_edits
 from onnxtext.source import Source, Span
 
 _FEW = 3
-"""Maximum number of errors to accept after a fix, if the mark does not replace more errors."""
+"""Up to this number of errors after a fix are accepted, even if the mark replaced fewer errors."""
 
 
 def errors_after_mark(
@@ -51,7 +51,7 @@ class _Places:
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         """Create the conversion for edits in text order."""
-        self._pieces = [(0, 0)]  # for each unedited piece: offset in the edited text, original
+        self._pieces = [(0, 0)]  # the offsets of each unedited piece in the edited and the old text
         size = end = 0
         for edit in edits:
             size += edit.span.start - end + len(edit.text)

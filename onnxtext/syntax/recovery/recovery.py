@@ -61,7 +61,7 @@ from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3  # the maximum number of enclosing constructs to inspect for an error
-_MAX_WIDER_LENGTH = 80  # the maximum number of tokens of each of them
+_MAX_WIDER_LENGTH = 80  # the maximum number of tokens from the start of each to the error
 MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check constraints on inputs and attributes of common onnxruntime operators.
 
-Each function checks what the documentation of its operator requires (ContribOperators.md). Ranks
-are checked as requirements of a runtime: another version of onnxruntime may accept more.
+Each function checks what the documentation of its operator requires (ContribOperators.md). Most
+wrong ranks are only warnings, because another version of onnxruntime may accept them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 
 
 def _require_vector(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    """Require an input to have one dimension of the given size, which `name` describes."""
+    """Require an input to be a vector of the given size, which `name` describes."""
     shape = call.shape(index)
     if shape is not None and call.has_rank(index, 1, certain=False):
         call.equal(shape[0], size, f"the size of {{{index}}}", name)
@@ -30,7 +30,7 @@ def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> No
 
 
 def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
-    """Return a function that requires vectors to have one element per index of the last axis."""
+    """Return a function that requires inputs to be vectors as long as the last axis of input 0."""
 
     def check(call: OperatorCall) -> None:
         shape = call.shape(0)
@@ -41,7 +41,7 @@ def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
 
 
 def _skip_normalization(call: OperatorCall) -> None:
-    """Require the skipped value, scale and biases to have the last dimension of the input."""
+    """Require the skip input, scale and biases to have the same last dimension as the input."""
     shape = call.shape(0)
     if shape and call.has_rank(0, 2, 3, certain=False) and call.has_rank(1, 2, 3, certain=False):
         _require_last(call, 1, shape[-1], "the last dimension of {0}")
@@ -49,7 +49,7 @@ def _skip_normalization(call: OperatorCall) -> None:
 
 
 def _embedding(call: OperatorCall) -> None:
-    """Require the embeddings, scale and bias to have one width."""
+    """Require the embeddings, scale and bias to have the same width."""
     words = call.shape(2)
     if words is None or not call.has_rank(2, 2, certain=False):
         return

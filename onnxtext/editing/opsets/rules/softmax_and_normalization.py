@@ -41,9 +41,10 @@ def softmax_up(conversion: NodeConversion) -> None:
 
 
 def _only_axis(shape: Dims, axis: int) -> int | None:
-    """Return the only axis from `axis` on with a size other than 1; None if there are several.
+    """Of `axis` and all later axes, return the only one whose size is not 1.
 
-    For a tensor without elements, return `axis`: the result has no elements for any axis.
+    Return None if there are several, or if `axis` does not exist. If all these sizes are 1, or the
+    tensor has no elements, any axis gives the same result: return `axis`.
     """
     if axis == len(shape) - 1 or (0 in shape and axis < len(shape)):
         return axis

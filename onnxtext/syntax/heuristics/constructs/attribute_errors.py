@@ -40,7 +40,7 @@ NODE = re.compile(
 
 
 def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose attributes without their end before the next node: `y = Op <`, then `z = Op (y)`."""
+    """Diagnose attributes that do not end before the next node: `y = Op <`, then `z = Op (y)`."""
     opener, tokens = _open_attributes(context)
     if opener is None or not tokens:
         return

@@ -189,7 +189,7 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     edits, _, count = _entries(tokens)
     quoted = first[0] == '"'
     token = first if quoted else context.token
-    if not quoted and len(edits) < count:  # not all entries are wrong: these are separate errors
+    if not quoted and len(edits) < count:  # some entries are right: the others are separate errors
         return
     if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"

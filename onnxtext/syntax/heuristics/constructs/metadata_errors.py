@@ -73,7 +73,7 @@ def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
-    """Return the end of the lines after the line at an offset that are indented deeper than it.
+    """Return the end of the deeper indented lines that follow the line at an offset.
 
     Also return the edits that write `{` and `}` around blocks such as `value x:` in these lines.
     """

@@ -64,7 +64,7 @@ def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     expected = set(context.expected())
     if not expected & _STRINGS or not expected <= _STRINGS | {"INT", "RSQB"}:
         return
-    # Another mark than these follows a longer value, or a word before a string.
+    # If another token follows, the word is part of a longer value, or stands before a string.
     if ahead and ahead[0].at < context.line_end and ahead[0] not in {",", "]", "}", ":", ">"}:
         return
     words = [token]

@@ -94,7 +94,7 @@ def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[st
     if match["value"]:
         return is_value, _NODE if written in NOTHING else _CONSTANT
     if match["subscript"]:
-        help = "write a node for each, such as `Gather` or `Slice`"
+        help = "write a node for each subscript, such as `Gather` or `Slice`"
         return "a value cannot have a subscript", help
     if match["property"]:
         operator = _PROPERTIES.get(match["field"])

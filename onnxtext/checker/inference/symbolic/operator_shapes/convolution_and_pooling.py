@@ -123,7 +123,7 @@ def pool(call: OperatorCall) -> SymbolicShape:
     kernel, pads = call.listed("kernel_shape", ()), call.listed("pads", ())
     if len(pads) == 2 * len(kernel) and any(map(ge, pads, kernel * 2)):
         wrong = f"`pads` is {list(pads)}, and `kernel_shape` is {list(kernel)}"
-        call.reject(f"{wrong}; onnxruntime needs pads that are smaller", certain=False)
+        call.reject(f"{wrong}; onnxruntime needs pads smaller than the kernel", certain=False)
     return (*shape[:2], *windowed(call, shape[2:], kernel))
 
 

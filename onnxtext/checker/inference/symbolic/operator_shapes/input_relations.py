@@ -194,7 +194,8 @@ def _rotary_embedding(call: OperatorCall) -> None:
     if len(shape) == 3:
         if heads < 1:
             if call.attribute("num_heads") is not None:  # onnx reports missing attributes
-                call.reject(f"`num_heads` is {heads}, but {{0}} has 3 dimensions")
+                needed = "it must be positive if {0} has 3 dimensions"
+                call.reject(f"`num_heads` is {heads}, but {needed}")
             return
         if not isinstance(size, int):
             return
@@ -254,9 +255,9 @@ def _scan(call: OperatorCall) -> None:
 
 
 def _slice(call: OperatorCall) -> None:
-    """Require the starts, ends, axes and steps of `Slice` to have one length.
+    """Require the starts, ends, axes and steps of `Slice` to have the same length.
 
-    The inference of the shape checks the lengths of known lists.
+    If the elements of these lists are known, the inference of the output shape checks the lengths.
     """
     first = call.shape(1)
     for index in (2, 3, 4):

@@ -200,7 +200,8 @@ def _warn_if_both(
 ) -> None:
     """Warn if two attributes are given, and neither has its default value.
 
-    onnxruntime also writes the attributes that have their default values.
+    A default value may be there only because onnxruntime writes default values when it saves a
+    model.
     """
     values = call.attribute(first), call.attribute(second)
     if values[0] not in (None, first_default) and values[1] not in (None, second_default):
