@@ -165,7 +165,7 @@ def test_the_tests_for_contributors_exist(shell: tuple[Path, dict[str, str]]) ->
     parser = argparse.ArgumentParser()
     parser.add_argument("paths", nargs="+")
     parser.add_argument("-k", default="")
-    parser.add_argument("--rest", action="store_true")
+    parser.add_argument("--rest", "--all", action="store_true", dest="thorough")
     words = [found for block in blocks("CONTRIBUTING.md", "sh") for found in TESTS.findall(block)]
     lines = [parser.parse_args(shlex.split(line)) for line in words]
     paths = sorted({path for line in lines for path in line.paths})
@@ -173,8 +173,8 @@ def test_the_tests_for_contributors_exist(shell: tuple[Path, dict[str, str]]) ->
     found = execute(
         shlex.join(["python3", "dev.py", "test", "--collect-only", "-n", "0", *paths]), *shell
     )
-    if any(line.rest for line in lines):
-        rest = sorted({path for line in lines if line.rest for path in line.paths})
+    if any(line.thorough for line in lines):
+        rest = sorted({path for line in lines if line.thorough for path in line.paths})
         command = ["python3", "dev.py", "test", "--rest", "--collect-only", "-n", "0", *rest]
         found += execute(shlex.join(command), *shell)
     tests = re.findall(r"^tests/.*::.*$", found, re.MULTILINE)
