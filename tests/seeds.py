@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provide the seed of randomized tests, and the number of cases that they draw."""
+"""Provide the seed of randomized tests, and choose the cases that the default run tests."""
 
 from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterable
+from datetime import date
+from typing import TypeVar
 
 from hypothesis import settings
+
+T = TypeVar("T")
 
 
 def fresh_seed() -> int:
@@ -32,3 +37,16 @@ def draws(number: int) -> int:
     """
     assert settings.default is not None
     return max(1, number * settings.default.max_examples // 100)
+
+
+def sampled(cases: Iterable[T], share: int) -> list[T]:
+    """Return the cases of a parametrized test: in the default run, every `share`-th of them.
+
+    `ONNXTEXT_SEED` chooses the first one; without it, the day does, because all processes of a run
+    must collect the same tests. If the slow tests are selected, all cases are returned.
+    """
+    assert settings.default is not None
+    if settings.default.max_examples >= 100:
+        return list(cases)
+    seed = int(os.environ.get("ONNXTEXT_SEED") or date.today().toordinal())
+    return list(cases)[seed % share :: share]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.syntax.grammar import lexer
 from onnxtext.syntax.grammar import long_literals as literals
+from tests.seeds import sampled
 
 FILLERS = ["1e+5, ", "1, ", "-0.5,\n  ", "[1, 2], ", "1e-5,", "[1],"]
 PIECES = ["[", "]", "{", "}", ",", " ", "1", "2.5", "1e5", "true", "nan", "x", "#\n", '"', "é"]
@@ -54,7 +55,9 @@ def test_literals_across_blocks_are_found() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("unit", ["[[1],", "[[1,", "[[1, 2, 3],", "[ [1], ", "[[", "[1,", "{1,"])
+@pytest.mark.parametrize(
+    "unit", sampled(["[[1],", "[[1,", "[[1, 2, 3],", "[ [1], ", "[[", "[1,", "{1,"], 3)
+)
 @pytest.mark.parametrize("head", ["g () => () <float[1] w = ", "g (x) => (y) { y = A <a = "])
 def test_unclosed_brackets_are_rejected_in_time(head: str, unit: str) -> None:
     """A megabyte of them is rejected at once, without a search from each bracket."""
