@@ -46,6 +46,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "m.weights"
 
 
+@pytest.mark.thorough
 def test_weights_list_and_verify_read_every_form(store: Path) -> None:
     text = store.with_suffix(".onnxtxt")
     rows = json.loads(run("weights", "list", store, "--output-format", "json").out)

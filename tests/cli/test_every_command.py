@@ -316,6 +316,7 @@ def test_commands_survive_a_deleted_directory(
 # ---- The cache of the tables --------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_damaged_cache_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from onnxtext.syntax.grammar import table_cache
     from onnxtext.syntax.grammar.tables import ParserTables, build_tables, grammar_path

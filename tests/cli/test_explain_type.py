@@ -70,6 +70,7 @@ dimension 1: `8`, inferred
     assert 'graph.input["x"]: the input `x` declares it' in binary
 
 
+@pytest.mark.thorough
 def test_names_and_lines_select_values(files: Path) -> None:
     assert explained(files, "first").startswith("`odd name/0`: float[N, 4]")
     assert explained(files, "odd name/0") == explained(files, "first")

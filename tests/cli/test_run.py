@@ -158,6 +158,7 @@ def test_wrong_arguments_are_errors(words: list[str], status: int, said: str, fi
     assert said in done.err
 
 
+@pytest.mark.thorough
 def test_models_that_the_engine_rejects_are_errors(files: Path) -> None:
     (files / "m.onnxtxt").write_text(TEXT.replace("Neg", "Nagg"))
     done = run("run", "m.onnxtxt", "--random", cwd=files)
@@ -165,6 +166,7 @@ def test_models_that_the_engine_rejects_are_errors(files: Path) -> None:
     assert "error[run-failed]: onnx cannot run m.onnxtxt: " in done.err
 
 
+@pytest.mark.thorough
 def test_output_files_can_be_inputs(tmp_path: Path) -> None:
     """`--input` reads the files of `--output`, also of types that .npy files cannot name."""
     elements = [
@@ -192,6 +194,7 @@ def test_output_files_can_be_inputs(tmp_path: Path) -> None:
     assert (again.status, again.err, again.out) == (0, "", first.out)
 
 
+@pytest.mark.thorough
 def test_a_run_over_its_limits_is_an_error(files: Path) -> None:
     (files / "e.onnxtxt").write_text(ENDLESS)
     done = run("run", "e.onnxtxt", "--random", "--timeout", "0.5", cwd=files)

@@ -139,6 +139,7 @@ def test_a_full_disk_is_an_error(files: Path) -> None:
     assert b"cannot write to standard output" in done.stderr
 
 
+@pytest.mark.thorough
 def test_only_terminals_get_color(files: Path) -> None:
     arguments = ("diff", "old.onnx", "new.onnx")
     assert b"\x1b" not in run(*arguments, cwd=files).out

@@ -289,6 +289,7 @@ def test_large_integers_are_distinguished() -> None:
     assert (found.changed, found.largest) == (1, 1)
 
 
+@pytest.mark.thorough
 def test_run_both_compares_all_values() -> None:
     first, second = engines.load_model(TEXT), engines.load_model(TEXT.replace("{3}", "{4}"))
     inputs = engines.random_inputs(first)
@@ -299,6 +300,7 @@ def test_run_both_compares_all_values() -> None:
     np.testing.assert_allclose(one["y"] * 4, two["y"] * 3, rtol=1e-5)
 
 
+@pytest.mark.thorough
 def test_missing_inputs_come_from_the_other_model() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]>
     g (float[1] x, float[1] w = [3]) => (float[1] y) { y = Mul (x, w) }"""

@@ -141,6 +141,7 @@ def test_only_offered_capabilities_are_used(session: Session) -> None:
     assert session.greet("smudge") == ["capability=smudge"]
 
 
+@pytest.mark.thorough
 def test_large_content_round_trips(session: Session) -> None:
     session.greet("clean", "smudge")
     large = bytes(range(256)) * (20 << 12)  # 20 MiB, no model

@@ -121,6 +121,7 @@ def test_the_header_of_a_function_has_the_keys_of_functions() -> None:
     assert "producer_name" not in found
 
 
+@pytest.mark.thorough
 def test_what_is_offered_is_valid_after_the_text_before_it() -> None:
     for text in [TEXT, *texts()[:-2]]:
         tokens = load_lexer().tokens(text, 0, len(text))

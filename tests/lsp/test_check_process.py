@@ -68,6 +68,7 @@ async def test_only_the_newest_version_is_checked() -> None:
             ]
 
 
+@pytest.mark.thorough
 async def test_an_outdated_check_is_stopped() -> None:
     async with checking() as (checker, collected):
         slow = "\n".join(["<ir_version: 10, opset_import: [21]> g (float x) => (float y) {"]

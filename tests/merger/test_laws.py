@@ -134,6 +134,7 @@ NODES = st.lists(
 ).map(lambda nodes: [replace(node, name=f"n{at}") for at, node in enumerate(nodes)])
 
 
+@pytest.mark.thorough
 @given(NODES, ANY, ANY)
 @settings(max_examples=draws(150), deadline=None)
 def test_any_edit_is_in_the_merge(

@@ -37,6 +37,7 @@ def unread(part: TextPart) -> Iterator[TextPart]:
             yield from unread(child)
 
 
+@pytest.mark.thorough
 @pytest.mark.data
 def test_keys_of_tokenized_and_untokenized_statements_agree() -> None:
     assert SHARED is not None

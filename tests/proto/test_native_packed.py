@@ -59,6 +59,7 @@ def drawn_model(chance: random.Random) -> bytes:
     return b"\x08\x0a" + delimited(b"\x3a", graph + delimited(b"\x12", b"g")) + b"\x42\x02\x10\x15"
 
 
+@pytest.mark.thorough
 def test_drawn_tensors_are_the_same_in_both_cores() -> None:
     chance = seeded()
     for _ in range(draws(400)):

@@ -199,6 +199,7 @@ def test_registered_schemas_are_imported(tmp_path: Path) -> None:
     assert '"acme": 3' in done.out.decode()
 
 
+@pytest.mark.thorough
 def test_schemas_of_an_entry_point_are_imported(tmp_path: Path) -> None:
     (tmp_path / "acme_ops.py").write_text(f"def schemas():\n    return {WANTED!r}\n")
     info = tmp_path / "acme_ops-1.0.dist-info"

@@ -68,6 +68,7 @@ def noise(seed: int, count: int) -> None:
         assert_same_tokens("".join(chance.choices(PIECES, k=chance.randint(1, 12))))
 
 
+@pytest.mark.thorough
 def test_both_lexers_find_the_same_tokens_in_random_text() -> None:
     seed = fresh_seed()
     print("seed", seed)  # pytest shows it on failure

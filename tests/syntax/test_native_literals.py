@@ -153,6 +153,7 @@ def test_both_cores_read_the_same_attributes(items: list[str], form: str) -> Non
         assert_same_in_both(f"g () => () {{ x = A <b{kind} = {value}> () }}")
 
 
+@pytest.mark.thorough
 @given(
     st.lists(
         st.sampled_from(

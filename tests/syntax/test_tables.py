@@ -90,6 +90,7 @@ def test_element_types_have_their_own_token_kind(name: str) -> None:
     assert lexer.kind(name + "x") == "WORD"
 
 
+@pytest.mark.thorough
 def test_cached_tables_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", str(tmp_path))
     result = cached_tables(GRAMMAR)
@@ -131,6 +132,7 @@ def test_tables_of_another_shape_are_built_again(
     assert cached_tables(GRAMMAR).rules == result.rules
 
 
+@pytest.mark.thorough
 def test_tables_are_built_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONNXTEXT_CACHE", "")
     assert cache_path(GRAMMAR) is None
