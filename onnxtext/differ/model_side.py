@@ -14,7 +14,7 @@ from onnxtext.differ.result import ItemPosition
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.files import read_input
-from onnxtext.proto.convert_records import RecordError
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
 from onnxtext.weights.safe_paths import PathError, view_file
 

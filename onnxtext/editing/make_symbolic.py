@@ -10,9 +10,10 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.fix_constant_shapes import fix_one
 from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
 from onnxtext.editing.set_shapes import follow_inference, put_shape
-from onnxtext.editing.symbolic_obstacles import fix_one, size_obstacles
+from onnxtext.editing.symbolic_obstacles import size_obstacles
 
 _MAX_FIXES = 500
 

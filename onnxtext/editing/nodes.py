@@ -266,8 +266,8 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
             source in defined_names(one) for one in walk_graphs(other)
         ):
             raise refused_edit_error(
-                f"cannot remove this node: a nested graph that uses `{old}` has another value "
-                f"`{source}`"
+                f"cannot remove this node: its input `{source}` is hidden by another `{source}` in "
+                f"a nested graph of a node that uses `{old}`"
             )
     if all(value.name != old for value in scope.outputs):
         for other in rest:

@@ -22,7 +22,7 @@ from onnxtext.checker.context.checked_model import FunctionKey, function_key
 
 
 class NodeMeaning(NamedTuple):
-    """The parts of a node that depend on each other.
+    """The operator, inputs and attributes of a node, which must fit together.
 
     Attributes:
         operator: its domain (`""` for the standard one), operator and overload.

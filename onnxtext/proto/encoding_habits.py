@@ -13,8 +13,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import EncodingHabit
-from onnxtext.proto.convert_records import is_known
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec, spelled_messages
+from onnxtext.proto.unknown_fields import is_known
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.reader import MAX_MESSAGE_DEPTH, WireField, read_fields, read_varint
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT, delimited, tag

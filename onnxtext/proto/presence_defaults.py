@@ -13,7 +13,7 @@ from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.visit import attribute_lists
-from onnxtext.proto.convert_records import RecordError
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag

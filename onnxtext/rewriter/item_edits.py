@@ -134,12 +134,12 @@ class ItemEdits:
     # ---- Constructs -------------------------------------------------------------------------
 
     def statement(self, span: tuple[int, int], origin: str, printed: Printed) -> bool:
-        """Edit the changed parts of a statement; return whether that is possible.
+        """Edit the changed parts of a statement. If this is impossible, return False without edits.
 
         Args:
             span: the start and the end of the statement in the text.
-            origin: `node` or `value_info`.
-            printed: the statement before and after the edit, printed.
+            origin: the kind of the statement: `node` or `value_info`.
+            printed: the printed forms of the statement before and after the edit of the model.
         """
         start, end = span
         tree = read_statement(self.text[start:end], origin, start)

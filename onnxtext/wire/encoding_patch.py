@@ -38,7 +38,7 @@ def make_patch(canonical: bytes, original: bytes) -> bytes:
     for offset in range(0, len(canonical) - _BLOCK + 1, step):
         blocks.setdefault(canonical[offset : offset + _BLOCK], offset)
     out: list[bytes] = []
-    inserted = 0  # offset in `original` after the last instruction
+    inserted = 0  # the instructions in `out` produce `original[:inserted]`
     offset = 0
     expected = 0  # offset in `canonical` after the last copy
     while offset < len(original):

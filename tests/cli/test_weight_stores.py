@@ -579,6 +579,10 @@ def test_outputs_about_one_blob_are_in_the_singular(tmp_path: Path) -> None:
     store.mkdir()
     (store / hashlib.sha256(b"x").hexdigest()).write_bytes(b"x")
     aged(store)
-    assert run("weights", "verify", store).out.decode().endswith(": 1 blob of 1 byte is intact\n")
+    assert (
+        run("weights", "verify", store)
+        .out.decode()
+        .endswith(": 1 blob is intact (1 byte in total)\n")
+    )
     collected = run("weights", "gc", store).out.decode()
     assert ": 1 file to remove with --delete, 1 byte; 0 blobs kept\n" in collected

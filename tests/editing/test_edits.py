@@ -578,7 +578,9 @@ def test_inserted_values_hide_no_other_values(options: dict[str, str]) -> None:
 
 
 def test_removed_nodes_are_not_replaced_by_hidden_values() -> None:
-    with pytest.raises(OnnxTextError, match="a nested graph that uses `b` has another value `a`"):
+    with pytest.raises(
+        OnnxTextError, match="its input `a` is hidden by another `a` in a nested graph of a node"
+    ):
         edited(editing.remove, NESTED.replace("k = ", "a = "), node="b")
 
 

@@ -11,8 +11,9 @@ import pytest
 
 import onnxtext
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record
-from onnxtext.proto.convert_records import RecordError, lift_record, lower_record
+from onnxtext.proto.convert_records import lift_record, lower_record
 from onnxtext.proto.descriptors import FieldSpec, message_spec, spelled_messages
+from onnxtext.proto.unknown_fields import RecordError
 
 NAMES = tuple(spelled_messages().values())
 FORMS: dict[int, FieldValue] = {

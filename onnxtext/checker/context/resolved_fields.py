@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from onnxtext import ast
 from onnxtext.ast.records import FieldValue
-from onnxtext.proto.convert_records import RecordError, lift_record, lower_record
+from onnxtext.proto.convert_records import lift_record, lower_record
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.wire.reader import WireError, read_fields
 
 if TYPE_CHECKING:

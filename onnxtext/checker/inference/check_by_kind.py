@@ -27,9 +27,9 @@ from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.kind_facts import is_plain_dim
 from onnxtext.checker.inference.onnx_errors import errors_of, whole_model
 from onnxtext.checker.inference.propagate_by_kind import Inconclusive, KindPropagation
-from onnxtext.proto.convert_records import RecordError
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.unknown_fields import RecordError
 
 _MIN_NODES = 200
 """Models with fewer nodes are checked node by node."""

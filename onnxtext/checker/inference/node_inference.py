@@ -19,12 +19,12 @@ from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.type_merging import Types, without_shape, without_sizes
 from onnxtext.checker.isolation.child_process import Failure
-from onnxtext.proto.convert_records import RecordError
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.wire.reader import WireError
 
 _IGNORED_DEFAULTS: Mapping[str, Attribute] = {

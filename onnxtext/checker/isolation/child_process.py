@@ -113,7 +113,7 @@ class Worker:
         self._child.close()
 
     def abandon(self) -> None:
-        """In a fork of the parent, close the pipes; the process keeps running for the parent."""
+        """Close the pipes in a fork of the parent; the child keeps running for the real parent."""
         self._child.abandon()
 
     # ---- Pipes ------------------------------------------------------------------------------

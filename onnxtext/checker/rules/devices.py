@@ -22,8 +22,9 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.plurals import count_noun
-from onnxtext.proto.convert_records import RecordError, lower_record
+from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.descriptors import message_spec
+from onnxtext.proto.unknown_fields import RecordError
 
 Ranks = ChainMap[str, int]
 """The ranks of values by name; names of inner scopes hide equal names of outer scopes."""

@@ -181,7 +181,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     type=click.Choice(["onnxtext", "onnx"]),
     default="onnxtext",
     show_default=True,
-    help="The language: onnx is the official syntax only, which onnx.parser reads.",
+    help="The language of the text. onnx: only the official syntax, which onnx.parser can read.",
 )
 @click.option(
     "--allow-loss",

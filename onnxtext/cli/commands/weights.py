@@ -114,8 +114,9 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
                         done(size)
             if output_format != "json":
                 bad = f", {damaged} damaged" if damaged else ""
-                intact = f"{count_noun(total, 'byte')} {'is' if count == 1 else 'are'} intact"
-                _say(f"{name}: {count_noun(count, 'blob')} of {intact}{bad}")
+                amount = count_noun(total, "byte")
+                state = f"{'is' if count == 1 else 'are'} intact ({amount} in total){bad}"
+                _say(f"{name}: {count_noun(count, 'blob')} {state}")
     return reporter.status
 
 

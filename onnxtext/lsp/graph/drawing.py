@@ -336,9 +336,10 @@ class Drawing:
         }
 
     def _add_edges(self, drawn: dict[str, dict[str, Any]]) -> None:
-        """Add each edge to the innermost group that contains both ends.
+        """Add each edge to the innermost group that contains both ends, if that group is drawn.
 
-        Add its ends to `makes` and `uses` of the groups inside, which contain one end.
+        If a drawn group contains only the source, add the value to its `makes`. If a drawn group,
+        or a node with nested graphs, contains only the target, add the value to its `uses`.
         """
         holders = {
             item["id"]: item for part in drawn.values() for item in part["items"] if item["bodies"]

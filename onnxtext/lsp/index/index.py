@@ -339,7 +339,7 @@ class Index:
             if located is not None and located.span.end >= offset:
                 return statement
             if statement.scope.holder is None and statement.kind == "node":
-                return None  # earlier statements end before this node of an outermost graph
+                return None  # not in a nested graph: all earlier statements end before this node
         return None
 
     def statements_in(self, start: int, end: int) -> list[Statement]:

@@ -32,8 +32,8 @@ from onnxtext.merger.texts.text_proposal import (
 )
 from onnxtext.merger.texts.text_review import Unmergeable
 from onnxtext.merger.texts.verify_merged_text import agrees_with_model_merge, lower_text, lower_tree
-from onnxtext.proto.convert_records import RecordError
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 

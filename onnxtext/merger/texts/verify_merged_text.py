@@ -13,8 +13,8 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.models.canonical_models import DataMarks, lower_one
 from onnxtext.merger.models.message_rules import GRAPH, MODEL, MessageKind, split_message
 from onnxtext.merger.texts.construct_rules import BLOB
-from onnxtext.proto.convert_records import RecordError
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.wire.reader import WireError

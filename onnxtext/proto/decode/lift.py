@@ -16,13 +16,13 @@ from onnxtext.ast.compact_form.list_order import place_order
 from onnxtext.ast.metadata import inline_all_metadata, inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import list_graphs
-from onnxtext.proto.convert_records import canonical_unknown_fields
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
 from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
 from onnxtext.proto.presence_defaults import settle_presence
+from onnxtext.proto.unknown_fields import canonical_unknown_fields
 from onnxtext.proto.unreachable_annotations import settle_annotations
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.compare_pieces import pieces_equal

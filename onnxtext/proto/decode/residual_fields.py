@@ -8,8 +8,9 @@ AST, so they are complete by construction (docs/design.md, The generic form).
 from __future__ import annotations
 
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
-from onnxtext.proto.convert_records import is_known, known_values, lift_numbered
+from onnxtext.proto.convert_records import known_values
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
+from onnxtext.proto.unknown_fields import is_known, lift_numbered
 from onnxtext.wire.reader import WireField, read_fields
 
 

@@ -10,11 +10,11 @@ from onnxtext.ast.model import Configuration, Fragment, Function, Graph, Model, 
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.tensors_and_attributes import Attribute, NoData, TensorData
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.proto.convert_records import RecordError
 from onnxtext.proto.encode.lower import lower_item
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece
 

@@ -7,14 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.records import Decorator, Field, Record, Word
-from onnxtext.proto.convert_records import (
-    RecordError,
-    find_field,
-    lower_field,
-    lower_record,
-    lower_unknown,
-)
+from onnxtext.proto.convert_records import find_field, lower_field, lower_record
 from onnxtext.proto.descriptors import message_spec
+from onnxtext.proto.unknown_fields import RecordError, lower_unknown
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, Piece, delimited, tag

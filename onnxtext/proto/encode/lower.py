@@ -13,12 +13,13 @@ from functools import cache
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Record
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
-from onnxtext.proto.convert_records import RecordError, lower_record
+from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.select_core import core
 from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece, delimited

@@ -13,7 +13,7 @@ from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import data_of_blob, expand_repetition, list_of_blob
 from onnxtext.ast.types import type_depth
-from onnxtext.proto.convert_records import RecordError, lower_record
+from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.decorators import FieldTable, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import (
@@ -22,6 +22,7 @@ from onnxtext.proto.encode.types_and_tensors import (
     metadata_fields,
 )
 from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.tensor import varints
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.tensor.element_types import ELEMENTS, raw_size

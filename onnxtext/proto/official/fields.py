@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from onnxtext.proto.convert_records import is_known
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.official.losses import ItemPath, Losses
+from onnxtext.proto.unknown_fields import is_known
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.reader import read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT, delimited, tag

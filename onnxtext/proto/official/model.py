@@ -40,7 +40,7 @@ class Reducer(AttributeReducer):
     # ---- Models, graphs, functions ----------------------------------------------------------
 
     def model(self, data: Data) -> bytes:
-        """Reduce a `ModelProto` to the official syntax; return the new bytes."""
+        """Reduce a `ModelProto` to what the official syntax can express; return the bytes."""
         fields = self.fields("ModelProto", data, MODEL, _MODEL)
         parts = [
             varint_field(key, fields[name][-1])
@@ -76,7 +76,7 @@ class Reducer(AttributeReducer):
         return result
 
     def graph(self, data: Data, path: ItemPath, *, quotable: bool = True) -> bytes:
-        """Reduce a `GraphProto` to the official syntax; return the new bytes.
+        """Reduce a `GraphProto` to what the official syntax can express; return the new bytes.
 
         Args:
             data: its bytes.
@@ -103,7 +103,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def function(self, data: Data, path: ItemPath) -> bytes:
-        """Reduce a `FunctionProto` to the official syntax; return the new bytes."""
+        """Reduce a `FunctionProto` to what the official syntax can express; return the bytes."""
         fields = self.fields("FunctionProto", data, path, _FUNCTION)
         parts = [field(1, self.stored_text("FunctionProto", "name", fields, path))]
         for name, key in (("domain", 10), ("overload", 13), ("doc_string", 8)):
@@ -130,7 +130,7 @@ class Reducer(AttributeReducer):
         ]
 
     def value_info(self, data: Data, path: ItemPath) -> bytes:
-        """Reduce a `ValueInfoProto` to the official syntax; return the new bytes."""
+        """Reduce a `ValueInfoProto` to what the official syntax can express; return the bytes."""
         fields = self.fields("ValueInfoProto", data, path, frozenset(("name", "type")))
         result = field(1, self.stored_text("ValueInfoProto", "name", fields, path))
         for data_of_type in fields.get("type", ()):
@@ -142,7 +142,7 @@ class Reducer(AttributeReducer):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, data: Data, path: ItemPath) -> bytes:
-        """Reduce a `NodeProto` to the official syntax; return the new bytes."""
+        """Reduce a `NodeProto` to what the official syntax can express; return the bytes."""
         data = bytes(data)
         message = "NodeProto"
         fields = self.fields(message, data, path, _NODE)

@@ -20,6 +20,7 @@ from onnxtext.syntax.heuristics.constructs.attribute_value_errors import (
     types_without_colon,
     types_without_equals,
 )
+from onnxtext.syntax.heuristics.constructs.colon_or_equals import colon_or_equals
 from onnxtext.syntax.heuristics.constructs.data_errors import (
     blobs,
     booleans,
@@ -120,7 +121,6 @@ from onnxtext.syntax.heuristics.constructs.section_errors import (
     unknown_section,
     unnamed_configuration,
 )
-from onnxtext.syntax.heuristics.constructs.separator_errors import colon_or_equals
 from onnxtext.syntax.heuristics.constructs.string_errors import (
     bare_string,
     lone_string,
@@ -130,7 +130,6 @@ from onnxtext.syntax.heuristics.constructs.string_errors import (
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import (
     conflict,
-    foreign_marks,
     misspelled,
     numbers,
     other_quotes,
@@ -155,6 +154,7 @@ from onnxtext.syntax.heuristics.constructs.value_errors import (
     untyped_initializer,
     untyped_sparse,
 )
+from onnxtext.syntax.heuristics.foreign_syntax.foreign_marks import foreign_marks
 from onnxtext.syntax.heuristics.foreign_syntax.foreign_nodes import (
     foreign_attributes,
     foreign_nodes,

@@ -50,7 +50,7 @@ class _Places:
     """Converts places in an edited text to places in the original text."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
-        """Create the conversion for edits in text order."""
+        """Prepare to convert places in the text that results from `edits`, given in text order."""
         self._pieces = [(0, 0)]  # the offsets of each unedited piece in the edited and the old text
         size = end = 0
         for edit in edits:

@@ -155,7 +155,7 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
     operator = f"{match['operator']} <{attributes}>" if attributes else match["operator"]
     written = f"{outputs} = {operator} ({inputs})"
     span = Span(match.start(2), match.end())
-    message = "a node is not created by a function call"
+    message = "a node is written as a statement, not as a call of `make_node`"
     edits, title = (Edit(span, written),), f"write `{written}`"[:80]
     yield Diagnosis("not-a-name", message, span, edits, title, "unsafe", min_tokens=1)
 

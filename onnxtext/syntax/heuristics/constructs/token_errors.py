@@ -10,10 +10,8 @@ from onnxtext.diagnostics import Applicability, Edit
 from onnxtext.source import Span, line_start
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
-from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import (
-    CLOSING,
     OPENING,
     Diagnosis,
     ErrorContext,
@@ -272,50 +270,3 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
         yield Diagnosis("merge-conflict", message, span, tuple(places), help=help)
     skip_to = text.find("\n", end) + 1 or len(text) + 1
     yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)
-
-
-_FOREIGN_MARKS = (
-    ("->", "=>"), ("->", "="), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
-)  # fmt: skip
-
-
-def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=`, `<-` and `==` for `=`."""
-    text, offset = context.text, context.at
-    if context.token in {"=", ">"} and "_ARROW" in context.expected():
-        edits = (replace(context.token, "=>"),)
-        message = f"expected `=>`, found `{context.token}`"
-        yield Diagnosis(
-            "wrong-mark", message, context.token.span, edits, "write `=>`", min_tokens=2
-        )
-    for wrong, right in _FOREIGN_MARKS:
-        places = (offset, offset - 1, context.previous_end - 2)
-        start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
-        if start is not None:
-            before = "=" if wrong == "=>" and text[start - 1 : start] == "=" else ""  # `==>`
-            if before and right != "=":
-                continue
-            span = Span(start - len(before), start + 2)
-            message = f"expected `{right}`, found `{before}{wrong}`"
-            edits, title = (Edit(span, right),), f"write `{right}`"
-            value = context.lexer.token(text, span.end)
-            safety: Applicability = "safe"
-            if right == "=" and (value is None or value in {*CLOSING, ","}):
-                safety = "unsafe"  # the value is missing
-            yield Diagnosis("wrong-mark", message, span, edits, title, safety, min_tokens=2)
-    if context.token is not None and context.token in {"%", "$"}:
-        message = f"a name cannot have the prefix `{context.token}`"
-        title = f"remove the `{context.token}`"
-        prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
-        numbers = any(edit.text for edit in prefixes) or "INT" in context.expected()
-        for some in (prefixes, prefixes[:1]):
-            safety = "unsafe" if numbers else "safe"
-            yield Diagnosis("wrong-mark", message, context.token.span, some, title, safety)
-
-
-def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
-    """Return the edit that removes the prefix of `%x`; it also quotes the number in `%0`."""
-    name = context.lexer.token(context.text, prefix.end)
-    if name is None or name.at > prefix.end or context.name(name) != "INT":
-        return replace(prefix, "")
-    return Edit(Span(prefix.at, name.end), f'"{name}"')
