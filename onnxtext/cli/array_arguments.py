@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.cli.report import CommandError, io_errors
+from onnxtext.cli.command_errors import CommandError, io_errors
 
 if TYPE_CHECKING:
     import numpy as np

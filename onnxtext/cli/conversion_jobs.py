@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import click
 
-from onnxtext.cli.report import read_error
+from onnxtext.cli.command_errors import read_error
 from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.io.files import is_stream
 from onnxtext.io.path_safety import walk_files

@@ -10,17 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from onnxtext.cli.conversion_jobs import ConversionJob, plan_jobs
-from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import (
+from onnxtext.cli.command_errors import (
     CommandError,
-    Reporter,
     exists_error,
     io_errors,
     no_input_error,
     terminal_error,
-    write_stderr,
 )
+from onnxtext.cli.conversion_jobs import ConversionJob, plan_jobs
+from onnxtext.cli.progress import Progress
+from onnxtext.cli.report import Reporter, write_stderr
 from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
 from onnxtext.io.files import holds_pieces, is_same, read_input, replace_file
 from onnxtext.io.path_safety import unsafe_reason

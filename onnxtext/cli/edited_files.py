@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from onnxtext.cli.command_errors import CommandError, exists_error, io_errors, terminal_error
 from onnxtext.cli.conversion_jobs import STDIN
-from onnxtext.cli.report import CommandError, exists_error, io_errors, terminal_error
 from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import has_content, is_stream, write_atomically

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.report import CommandError, read_error
+from onnxtext.cli.command_errors import CommandError, read_error
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.signatures import OperatorTable

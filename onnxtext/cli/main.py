@@ -42,14 +42,9 @@ def _run(arguments: list[str]) -> int:
     # These imports are slow. They are in this function so that `main` handles Ctrl-C during them.
     import click
 
+    from onnxtext.cli.command_errors import CommandError
     from onnxtext.cli.group import group
-    from onnxtext.cli.report import (
-        ERROR_STATUS,
-        CommandError,
-        discard_stream,
-        internal_error,
-        plain_error,
-    )
+    from onnxtext.cli.report import ERROR_STATUS, discard_stream, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.io import files
     from onnxtext.select_core import CoreError

@@ -13,15 +13,15 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
-from typing import IO, Literal
+from typing import IO
 
 import click
 
 from onnxtext import __version__
+from onnxtext.cli.command_errors import CommandError
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.io.files import lacks_current_directory, name_of, reason_of
+from onnxtext.io.files import lacks_current_directory, reason_of
 from onnxtext.io.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
@@ -34,57 +34,6 @@ FINDINGS = 1
 ERROR_STATUS = 2
 
 NO_MEMORY = "there is not enough memory"
-
-
-class CommandError(Exception):
-    """A command cannot process a file, or cannot run; `diagnostic` has the reason."""
-
-    def __init__(self, code: str, message: str, help: str | None = None) -> None:
-        super().__init__(message)
-        self.diagnostic = Diagnostic(code, message, help=help)
-
-
-@contextlib.contextmanager
-def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
-    """Convert an `OSError` in the `with` block to a `CommandError` that names the file."""
-    try:
-        yield
-    except OSError as error:
-        message = f"cannot {verb} {name}: {reason_of(error)}"
-        raise CommandError(f"cannot-{verb}", message) from None
-
-
-def read_error(error: OSError, default: str | Path) -> CommandError:
-    """Create the error for a file that cannot be read: the file of `error`, or else `default`."""
-    message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
-    return CommandError("cannot-read", message)
-
-
-def terminal_error() -> CommandError:
-    """Create the error for a binary model that would be written to a terminal."""
-    return CommandError(
-        "binary-to-terminal",
-        "binary models are not written to a terminal",
-        help="redirect standard output, or name a file with -o",
-    )
-
-
-def exists_error(path: Path) -> CommandError:
-    """Create the error for an existing file that would be overwritten without `--force`."""
-    return CommandError(
-        "output-exists",
-        f"{path} exists and has other content",
-        help="--force overwrites it; -o names another output",
-    )
-
-
-def no_input_error() -> CommandError:
-    """Create the error for a binary model that would be read from a terminal."""
-    return CommandError(
-        "no-input",
-        "no file is named, and standard input is a terminal",
-        help="name a file, or redirect standard input",
-    )
 
 
 class DiagnosticWarning(OnnxTextWarning):

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.cli.report import CommandError, discard_stream, io_errors, no_input_error
+from onnxtext.cli.command_errors import CommandError, io_errors, no_input_error
+from onnxtext.cli.report import discard_stream
 from onnxtext.io.files import read_input, read_stream
 from onnxtext.terminal import is_terminal
 

@@ -249,8 +249,8 @@ SETTINGS: dict[str, str | bytes] = {
 
 @pytest.mark.parametrize("kind", SETTINGS)
 def test_odd_settings_are_read_or_reported(tmp_path: Path, kind: str) -> None:
+    from onnxtext.cli.command_errors import CommandError
     from onnxtext.cli.load_settings import read_settings
-    from onnxtext.cli.report import CommandError
 
     content = SETTINGS[kind]
     path = tmp_path / "pyproject.toml"

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.edited_files import EditTarget, new_findings, write
 from onnxtext.cli.load_settings import read_schema_tables, read_settings
 from onnxtext.cli.options import MODEL, one_of, reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_argument
 from onnxtext.cli.target_opset import (
     Targets,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
-from onnxtext.cli.report import ERROR_STATUS, CommandError, Reporter, io_errors
+from onnxtext.cli.report import ERROR_STATUS, Reporter
 from onnxtext.cli.streams import write_stdout
 from onnxtext.io.files import is_same, write_atomically
 from onnxtext.io.memory import paused_collector

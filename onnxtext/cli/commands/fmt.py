@@ -11,11 +11,12 @@ from pathlib import Path
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.conversion_jobs import STDIN, ConversionJob, files_below
 from onnxtext.cli.edited_files import line_diff
 from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors, write_stderr
+from onnxtext.cli.report import FINDINGS, Reporter, write_stderr
 from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
 from onnxtext.io.files import is_stream, read_input, write_atomically
 from onnxtext.io.text_or_binary import decode_text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.cli.convert_files import Conversion, Output, run
 from onnxtext.cli.options import (
@@ -19,7 +20,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.report import CommandError, DiagnosticWarning
+from onnxtext.cli.report import DiagnosticWarning
 from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
 
 if TYPE_CHECKING:

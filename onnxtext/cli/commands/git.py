@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.commands.git_plumbing import COMMANDS
 from onnxtext.cli.options import add_options, markdown_option, reporting_options, stat_option
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter
+from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.terminal_text import escape_controls

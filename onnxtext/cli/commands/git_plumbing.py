@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter, io_errors
+from onnxtext.cli.command_errors import io_errors
+from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter
 from onnxtext.cli.streams import (
     print_to_stdout,
     read_stdin,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import exists_error, io_errors, terminal_error
 from onnxtext.cli.options import MODEL, reporting_options
-from onnxtext.cli.report import FINDINGS, Reporter, exists_error, io_errors, terminal_error
+from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_argument, write_stdout
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.files import has_content, write_atomically

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.run_results import (
     differences_as_json,
     differences_as_text,

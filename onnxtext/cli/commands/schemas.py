@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.commands.check import report_findings
 from onnxtext.cli.load_settings import read_schema_tables, read_settings
 from onnxtext.cli.options import FileName, one_of, reporting_options
-from onnxtext.cli.report import CommandError, Reporter, io_errors
+from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.io.files import write_atomically
 from onnxtext.plurals import count_noun

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.cli.convert_files import Conversion, Output, run
 from onnxtext.cli.options import (
@@ -16,7 +17,6 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.report import CommandError
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.io.text_or_binary import decode_text

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.conversion_jobs import ConversionJob, files_below
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, CommandError, Reporter, io_errors
+from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import read_input

@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.options import MODEL, FileName, reporting_options
-from onnxtext.cli.report import (
-    FINDINGS,
-    CommandError,
-    Reporter,
-    io_errors,
-    write_stderr,
-)
+from onnxtext.cli.report import FINDINGS, Reporter, write_stderr
 from onnxtext.cli.streams import print_to_stdout, read_file_or_stdin, write_stdout
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import is_stream, write_atomically

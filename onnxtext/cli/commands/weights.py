@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import CommandError, read_error
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import CommandError, Reporter, read_error
+from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.plurals import count_noun

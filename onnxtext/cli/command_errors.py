@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Create the errors of commands that cannot read, write or run something."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from onnxtext.diagnostics import Diagnostic
+from onnxtext.io.files import name_of, reason_of
+
+
+class CommandError(Exception):
+    """A command cannot process a file, or cannot run; `diagnostic` has the reason."""
+
+    def __init__(self, code: str, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(code, message, help=help)
+
+
+@contextlib.contextmanager
+def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
+    """Convert an `OSError` in the `with` block to a `CommandError` that names the file."""
+    try:
+        yield
+    except OSError as error:
+        code = "cannot-read" if verb == "read" else "cannot-write"
+        raise CommandError(code, f"cannot {verb} {name}: {reason_of(error)}") from None
+
+
+def read_error(error: OSError, default: str | Path) -> CommandError:
+    """Create the error for a file that cannot be read: the file of `error`, or else `default`."""
+    message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
+    return CommandError("cannot-read", message)
+
+
+def terminal_error() -> CommandError:
+    """Create the error for a binary model that would be written to a terminal."""
+    return CommandError(
+        "binary-to-terminal",
+        "binary models are not written to a terminal",
+        help="redirect standard output, or name a file with -o",
+    )
+
+
+def exists_error(path: Path) -> CommandError:
+    """Create the error for an existing file that would be overwritten without `--force`."""
+    return CommandError(
+        "output-exists",
+        f"{path} exists and has other content",
+        help="--force overwrites it; -o names another output",
+    )
+
+
+def no_input_error() -> CommandError:
+    """Create the error for a binary model that would be read from a terminal."""
+    return CommandError(
+        "no-input",
+        "no file is named, and standard input is a terminal",
+        help="name a file, or redirect standard input",
+    )
