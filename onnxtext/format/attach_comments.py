@@ -2,14 +2,16 @@
 """Attach each comment to an item of a list (docs/design.md, Layout).
 
 Every comment ends up in one of four positions: before the first token of an item, after its last
-token, after an opening bracket, or before a closing bracket. Any other comment in a statement moves
-to the line above the statement. But if a list with comments precedes the comment in the statement,
-the comment moves to the end of that list. The order of comments does not change.
+token, after an opening bracket, or before a closing bracket. A comment before the `<` or `{` of a
+graph or function moves to the start of that list. Any other comment in a statement moves to the
+line above the statement. But if a list with comments precedes the comment in the statement, the
+comment moves to the end of that list. The order of comments does not change.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.tokens_with_comments import Comment, CommentedToken
@@ -33,6 +35,10 @@ _LISTS = frozenset(
     )
 )  # fmt: skip
 """Grammar rules whose parts are the items of a bracketed list."""
+
+
+_BLOCKS = frozenset(("values", "body"))
+"""Grammar rules of the lists behind the inputs and outputs of a graph or function."""
 
 
 @dataclass(slots=True)
@@ -158,13 +164,20 @@ class _Statement:
         elif (listing := find_list(part)) is not None:
             self._visit_listing(part, listing)
         else:
-            for inner in part.parts:
-                self.visit(inner)
+            self._visit_parts(part.parts)
+
+    def _visit_parts(self, parts: list[Tree | CommentedToken]) -> None:
+        """Move the comments of consecutive parts, which may include the lists of a graph's head."""
+        for part, following in zip_longest(parts, parts[1:]):
+            if isinstance(following, Tree) and following.origin in _BLOCKS:
+                last = part.last() if isinstance(part, Tree) else part
+                if last is not None:
+                    _move_into(last, required_list(following))
+            self.visit(part)
 
     def _visit_listing(self, tree: Tree, listing: CommentedList) -> None:
         """Move the comments of a construct that ends with a bracketed list."""
-        for part in tree.parts[: tree.parts.index(listing.opening)]:
-            self.visit(part)
+        self._visit_parts(tree.parts[: tree.parts.index(listing.opening)])
         self._lead(listing.opening)
         attach_items(listing.items, listing.closing)
         tree.commented = (
@@ -189,7 +202,26 @@ class _Statement:
     def _move(self, comments: list[Comment]) -> None:
         for comment in comments:
             comment.blank = False
+        if comments and self.sink is self.first.lead and self.first.blank:
+            self.first.blank, comments[0].blank = False, True
         self.sink += comments
+
+
+def _move_into(before: CommentedToken, listing: CommentedList) -> None:
+    """Move the comments before a bracketed list to its start.
+
+    Args:
+        before: the token before the list.
+        listing: the list.
+    """
+    opening = listing.opening
+    comments = [*opening.lead, *([opening.trail] if opening.trail else [])]
+    if before.trail is None and len(comments) == bool(opening.trail):
+        return
+    opening.lead, opening.trail, before.trail = [], before.trail, None
+    first = listing.items[0].first if listing.items else listing.closing
+    (first.lead[0] if first.lead else first).blank = False
+    first.lead[:0] = comments
 
 
 def has_comments(part: Tree | CommentedToken) -> bool:

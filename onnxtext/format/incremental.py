@@ -146,10 +146,12 @@ class IncrementalText:
                     continue
                 written = writer.write_without_strings(text, printed)
             written = written or writer.write(text, item)
-            if written is None or not run.take(offset, written):
-                self._add(run, offset)
-                if isinstance(item, Node) and len(text) > MAX_STATEMENT_LENGTH:
-                    self._enter(item, depth)
+            if written is not None:
+                run.take(offset, written)
+                continue
+            self._add(run, offset)
+            if isinstance(item, Node) and len(text) > MAX_STATEMENT_LENGTH:
+                self._enter(item, depth)
         if items:
             self._add(run, items[-1].at)
             if isinstance(items[-1], Node):
@@ -258,31 +260,18 @@ class StatementRun:
         elif self.start < 0:
             self.start = offset
 
-    def take(self, offset: int, written: FormattedStatement) -> bool:
-        """Add a formatted statement, whose source begins at `offset`.
-
-        Return False, and add nothing, if it would be the first statement of `texts`, has comments,
-        and follows a blank line. Then the blank line, which is not part of its source, would have
-        to move above the comments.
-        """
+    def take(self, offset: int, written: FormattedStatement) -> None:
+        """Add a formatted statement, whose source begins at `offset`."""
         if self.same >= 0:
             self.begin(offset)
         indent = self.writer.indent
         comment_above = ""
         if written.comments:
-            blank = ""
-            if self.start < 0:
-                if _is_below_blank(self._source, offset):
-                    return False
-            elif self.texts[-1].endswith(f"\n\n{indent}"):
-                self.texts[-1] = self.texts[-1][: -len(indent) - 1] + indent
-                blank = "\n"
-            comment_above = f"\n{indent}".join(written.comments) + f"\n{blank}{indent}"
+            comment_above = f"\n{indent}".join(written.comments) + f"\n{indent}"
         self._commented |= bool(written.comments or (self.trivia and "#" in self.trivia))
         self.begin(offset)
         self.texts.append(comment_above + written.statement + format_trivia(written.trivia, indent))
         self.trivia = written.trivia
-        return True
 
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
         """Finish the run, without the trivia after its last statement, and start a new one.
@@ -309,9 +298,3 @@ class StatementRun:
         taken = self.start, end - len(trivia) - len(comma), "".join(self.texts), self._commented
         self.texts, self.start, self.trivia, self._commented = [], -1, None, False
         return taken
-
-
-def _is_below_blank(source: str, offset: int) -> bool:
-    """Whether a blank line precedes the line that contains an offset."""
-    end = source.rfind("\n", 0, offset)
-    return end >= 0 and not source[source.rfind("\n", 0, end) + 1 : end].strip()

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from onnxtext.format.attach_comments import CommentedList, ListItem
 from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.fmt_off import OFF, SKIP, VerbatimSpans
 from onnxtext.format.tokens_with_comments import Comment
-from onnxtext.printer.layout import STEP, WIDTH, flat_items
+from onnxtext.printer.layout import STEP, WIDTH, flat_items, line_starts, wrap_items
 
 
 class ListWriter(VerbatimSpans):
@@ -64,6 +65,50 @@ class ListWriter(VerbatimSpans):
         lines = self.item_lines(listing.items, texts, inner, comma)
         lines += self.lead_lines(listing.closing.lead, inner, started=bool(lines))
         return "\n".join([opening, *lines, indent + brackets[-1]])
+
+    def filled(
+        self, listing: CommentedList, texts: Sequence[str], brackets: str, indent: str
+    ) -> str:
+        """Write a list of numbers or strings with comments, in filled lines.
+
+        A line ends at each comment. A comment at the end of a line of the source stays behind the
+        same items, as far as these fit on one line.
+        """
+        width = WIDTH - len(indent) - len(STEP)
+        starts = self._row_starts(listing.items, texts, width)
+        items: list[ListItem] = []
+        rows: list[str] = []
+        for start, end in pairwise([*starts, len(texts)]):
+            row = listing.items[start:end]
+            items.append(ListItem(Tree("row", "", [item.tree for item in row]), row[-1].comma))
+            rows.append(", ".join(texts[start:end]))
+        return self.broken(
+            CommentedList(listing.opening, items, listing.closing), rows, brackets, indent
+        )
+
+    def _row_starts(
+        self, items: Sequence[ListItem], texts: Sequence[str], width: int
+    ) -> Sequence[int]:
+        """Return the index of the first item of each line of a filled list with comments."""
+        starts: list[int] = []
+        start = 0  # the first item after the last comment
+        line = 0  # the first item on the current line of the source
+        for index, item in enumerate(items):
+            if index and "\n" in self.source[items[index - 1].first.at : item.first.at]:
+                line = index
+            following = items[index + 1].first if index + 1 < len(items) else None
+            trailing = item.last.trail is not None
+            if following and not trailing and not following.lead and not following.blank:
+                continue
+            end = index + 1
+            cuts = [start, end]
+            if trailing and len(wrap_items(texts[line:end], width)) == 1:
+                cuts.insert(1, max(line, start))
+            for first, last in pairwise(cuts):
+                if first < last:
+                    starts += [first + at for at in line_starts(texts[first:last], width)]
+            start = end
+        return starts
 
     def item_lines(
         self, items: Sequence[ListItem], texts: Sequence[str], indent: str, comma: str

@@ -89,7 +89,7 @@ class LiteralWriter(RecordWriter):
         listing = required_list(tree)
         texts = [self.scalar(item.tree, indent + STEP) for item in listing.items]
         if tree.commented:
-            return self.broken(listing, texts, "{}", indent)
+            return self.filled(listing, texts, "{}", indent)
         if texts and texts[0].startswith('blob"'):  # `{blob…}` is never split over lines
             return f"{{{texts[0]}}}"
         return fill_list(texts, "{}", indent, budget)
@@ -100,8 +100,7 @@ class LiteralWriter(RecordWriter):
             texts = [self.pair(item.tree, indent) for item in listing.items]
             return self.bracketed(tree, listing, texts, "[]", indent, budget)
         if listing is not None and tree.commented:
-            texts = [self._commented(item.tree, indent + STEP) for item in listing.items]
-            return self.broken(listing, texts, "[]", indent)
+            return self._commented(tree, indent)
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
@@ -128,7 +127,9 @@ class LiteralWriter(RecordWriter):
         listing = find_list(tree)
         if listing is not None and tree.commented:
             texts = [self._commented(item.tree, indent + STEP) for item in listing.items]
-            return self.broken(listing, texts, "[]", indent)
+            nested = any(text.startswith("[") for text in texts)
+            write = self.broken if nested else self.filled
+            return write(listing, texts, "[]", indent)
         text = "".join([token.text for token in tree.tokens()])
         if not text.startswith("["):
             return text

@@ -271,7 +271,9 @@ class StatementWriter(LiteralWriter):
         room = self.width - len(inner) - 1
         texts = [self._element(item.tree, inner, room) for item in listing.items]
         kinds = [part.origin for part in listing.items[0].tree.trees()] if listing.items else []
-        if not tree.commented and kinds and kinds[0] in ("number", "string", "blob"):
+        if kinds and kinds[0] in ("number", "string", "blob"):
+            if tree.commented:
+                return self.filled(listing, texts, "[]", indent)
             return fill_list(texts, "[]", indent, budget)
         return self.bracketed(tree, listing, texts, "[]", indent, budget)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 WIDTH = 100
 """The maximum width of a line, in columns."""
@@ -84,20 +85,24 @@ def wrap_items(items: Sequence[str], width: int) -> list[str]:
     A line and the comma after it take at most `width` columns, unless a single item is longer. An
     item with line breaks shares no line with other items.
     """
-    lines: list[str] = []
-    start = 0
+    starts = line_starts(items, width)
+    return [", ".join(items[start:end]) for start, end in pairwise([*starts, len(items)])]
+
+
+def line_starts(items: Sequence[str], width: int) -> list[int]:
+    """Return the index of the first item of each line if `wrap_items` distributes the items."""
+    starts = [0]
     taken = 0
     several = False  # whether the line ends with an item of several lines
     for index, item in enumerate(items):
         size = len(item) + 2
         long = "\n" in item
-        if index > start and (taken + size - 1 > width or long or several):
-            lines.append(", ".join(items[start:index]))
-            start, taken = index, 0
+        if index > starts[-1] and (taken + size - 1 > width or long or several):
+            starts.append(index)
+            taken = 0
         taken += size
         several = long
-    lines.append(", ".join(items[start:]))
-    return lines
+    return starts
 
 
 def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:

@@ -131,3 +131,59 @@ def test_long_comments_do_not_break_other_lists() -> None:
     comment = "# " + "c" * 90
     formatted = assert_format_laws(f"g (float x, float y {comment}\n) => (float z) {{}}")
     assert formatted == f"g (\n  float x,\n  float y, {comment}\n) => (float z) {{}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "formatted"),
+    [
+        ("g () => () # of it\n{}", "g () => () { # of it\n}\n"),
+        (
+            "g (float x, # input\n) => () # of it\n\n# nodes\n{\n\n # first\n y = Op ()\n}",
+            "g (\n  float x, # input\n) => () { # of it\n  # nodes\n  # first\n  y = Op ()\n}\n",
+        ),
+        (
+            "g () => () # a\n < # b\n float w> # c\n # d\n { # e\n}",
+            "g () => () < # a\n  # b\n  float w,\n> { # c\n  # d\n  # e\n}\n",
+        ),
+        (
+            "g () => () { y = Op <b = t () => ()\n# nodes\n{\n\n z = Op ()\n}> () }",
+            "g () => () {\n  y = Op () <\n    b = t () => () {\n      # nodes\n      z = Op ()\n"
+            "    },\n  >\n}\n",
+        ),
+    ],
+)
+def test_comments_before_blocks_move_into_them(text: str, formatted: str) -> None:
+    assert assert_format_laws(text) == formatted
+
+
+@pytest.mark.parametrize("count", [0, 150])
+def test_comments_move_below_the_blank_line_above_their_statement(count: int) -> None:
+    """In short texts and in long ones, which are formatted incrementally."""
+    others = "".join([f"  v{index} = Op ()\n" for index in range(count)])
+    moved = "\n  # moved\n  y = Op (x)\n"
+    formatted = assert_format_laws(
+        f"g () => () {{\n  x = Op ()\n\n  y = Op # moved\n (x)\n{others}\n"
+        f"  y = Op ( # moved\n x)\n}}\n"
+    )
+    assert formatted == f"g () => () {{\n  x = Op ()\n{moved}{others}{moved}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("items", "lines"),
+    [
+        ("1, 2, # begin\n3, 4 # end\n", ["1, 2, # begin", "3, 4, # end"]),
+        ("1,\n2,\n3, # three\n4,\n5", ["1, 2,", "3, # three", "4, 5,"]),
+        ("1, 2,\n# rest\n3,\n\n4, 5", ["1, 2,", "# rest", "3,", "", "4, 5,"]),
+        (
+            f"{'1000000, ' * 14}# long\n1",
+            [", ".join(["1000000"] * 10) + ",", ", ".join(["1000000"] * 4) + ", # long", "1,"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("start", ["a = [", "a = float[{}] {", "a = float[{}] ["])
+def test_lists_with_comments_fill_their_lines(items: str, lines: list[str], start: str) -> None:
+    start = start.replace("{}", str(" ".join(lines).count(",")))
+    closing = "}" if start.endswith("{") else "]"
+    formatted = assert_format_laws(f"g () => () {{ y = Op <{start}{items}{closing}> () }}")
+    listed = formatted.partition(f"{start}\n")[2].partition(f"\n    {closing}")[0]
+    assert [line.strip() for line in listed.split("\n")] == lines
