@@ -21,6 +21,7 @@ BREAKABLE = frozenset(
         "header", "header_value", "inputs", "values", "body", "parameters", "attributes",
         "attribute_value", "braces", "brackets", "bracket_item", "record", "decorator",
         "field_value", "annotation", "training_item", "metadata_item", "section", "call",
+        "arguments",
     )
 )  # fmt: skip
 """Grammar rules with a bracketed list, which may be written with one item per line."""
@@ -31,7 +32,7 @@ _LISTS = frozenset(
         "header_entries", "header_items", "value_infos", "nodes", "parameter_items",
         "attribute_items", "elements", "literals", "bracket_items", "pairs", "call_arguments",
         "fields_", "field_values", "record_fields", "metadata_items", "annotations",
-        "training_items", "resource_items", "decorators",
+        "training_items", "resource_items", "decorators", "names",
     )
 )  # fmt: skip
 """Grammar rules whose parts are the items of a bracketed list."""
@@ -164,6 +165,8 @@ class _Statement:
         elif (listing := find_list(part)) is not None:
             self._visit_listing(part, listing)
         else:
+            if part.origin == "node":
+                _group_arguments(part)
             self._visit_parts(part.parts)
 
     def _visit_parts(self, parts: list[Tree | CommentedToken]) -> None:
@@ -205,6 +208,36 @@ class _Statement:
         if comments and self.sink is self.first.lead and self.first.blank:
             self.first.blank, comments[0].blank = False, True
         self.sink += comments
+
+
+def _group_arguments(node: Tree) -> None:
+    """Make the inputs of a node with comments a list: a tree `arguments`.
+
+    Not if the node has no inputs or omits one: then the comments move to the line above.
+    """
+    start = next(
+        index
+        for index, part in enumerate(node.parts)
+        if isinstance(part, CommentedToken) and part.text == "("
+    )
+    opening, names, closing = node.parts[start : start + 3]
+    if not (
+        isinstance(opening, CommentedToken)
+        and isinstance(names, Tree)
+        and isinstance(closing, CommentedToken)
+        and (opening.trail is not None or closing.lead or any(map(has_comments, names.parts)))
+        and _alternates(names)
+    ):
+        return
+    node.parts[start : start + 3] = [Tree("arguments", "", [opening, names, closing])]
+
+
+def _alternates(names: Tree) -> bool:
+    """Whether names and commas alternate, so that there is a name and none is omitted."""
+    return bool(names.parts) and all(
+        isinstance(part, CommentedToken) == bool(index % 2)
+        for index, part in enumerate(names.parts)
+    )
 
 
 def _move_into(before: CommentedToken, listing: CommentedList) -> None:

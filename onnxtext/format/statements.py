@@ -190,8 +190,12 @@ class StatementWriter(LiteralWriter):
         attributes = tree.child("attributes")
         flat = "" if attributes is None else self._flat_attributes(attributes)
         outputs = [self._output(name) for name in _names(outputs_tree)]
-        inputs = [self._output(name)[1] for name in _names(tree.child("names"))]
-        parts = NodeParts(label, outputs, operator, flat, inputs)
+        arguments = tree.child("arguments")  # a list with comments
+        inputs = [self._output(name)[1] for name in _names((arguments or tree).child("names"))]
+        broken_inputs = arguments and partial(self.broken, required_list(arguments), inputs, "()")
+        parts = NodeParts(label, outputs, operator, flat, inputs, broken_inputs)
+        if arguments and attributes and attributes.commented:  # comments keep their order
+            parts.attributes_first = tree.parts.index(attributes) < tree.parts.index(arguments)
         return before + node_lines(
             parts, indent, partial(self._broken_attributes, attributes), self.width
         )

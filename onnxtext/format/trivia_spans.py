@@ -86,7 +86,7 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
         if part[:1] != '"':
             if "@" in part or "{" in part:
                 return None
-            depth += part.count("<") - part.count(">")
+            depth += sum(map(part.count, "<(")) - sum(map(part.count, ">)"))
         code.append(part)
     joined = "".join(code)
     stripped = joined.rstrip()

@@ -45,6 +45,10 @@ class NodeParts:
         attributes: all attributes on one line, without brackets; "" if there are none, None if
             they need several lines.
         inputs: the names of the inputs.
+        broken_inputs: for inputs with comments, a function that returns them with their brackets,
+            one input per line. Its argument is the indentation of the line with the opening
+            bracket.
+        attributes_first: whether attributes that need several lines are before the inputs.
     """
 
     label: str
@@ -52,6 +56,8 @@ class NodeParts:
     operator: str
     attributes: str | None
     inputs: Sequence[str]
+    broken_inputs: Callable[[str], str] | None = None
+    attributes_first: bool = False
 
 
 def node_lines(
@@ -82,7 +88,7 @@ def node_lines(
     if parts.attributes is not None:
         before = f"{call} <{parts.attributes}>" if parts.attributes else call
         flat = _join_call(head, f"{before} ({', '.join(parts.inputs)})")
-        if len(flat) <= room:
+        if len(flat) <= room and parts.broken_inputs is None:
             return flat
         unbroken = len(before if parts.outputs else _join_call(head, before))
         fits = unbroken + (2 if parts.inputs else 3) <= room
@@ -114,8 +120,12 @@ def _broken_node(
     if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
         line = f"{_output_lines(parts, indent, width)}\n{indent}{STEP}{call}"
         indent += STEP
+    if attributes is not None and parts.attributes_first:
+        line, attributes = f"{line} {attributes(indent)}", None
     inputs = f" ({', '.join(parts.inputs)})"
-    if parts.inputs and column(line, len(indent)) + len(inputs) + end > width:
+    if parts.broken_inputs is not None:
+        inputs = f" {parts.broken_inputs(indent)}"
+    elif parts.inputs and column(line, len(indent)) + len(inputs) + end > width:
         inputs = f" {one_per_line(parts.inputs, '()', indent, comma)}"
     return f"{line}{inputs}" + ("" if attributes is None else f" {attributes(indent)}")
 

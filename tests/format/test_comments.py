@@ -163,7 +163,7 @@ def test_comments_move_below_the_blank_line_above_their_statement(count: int) ->
     moved = "\n  # moved\n  y = Op (x)\n"
     formatted = assert_format_laws(
         f"g () => () {{\n  x = Op ()\n\n  y = Op # moved\n (x)\n{others}\n"
-        f"  y = Op ( # moved\n x)\n}}\n"
+        f"  y = # moved\n Op (x)\n}}\n"
     )
     assert formatted == f"g () => () {{\n  x = Op ()\n{moved}{others}{moved}}}\n"
 
@@ -187,3 +187,34 @@ def test_lists_with_comments_fill_their_lines(items: str, lines: list[str], star
     formatted = assert_format_laws(f"g () => () {{ y = Op <{start}{items}{closing}> () }}")
     listed = formatted.partition(f"{start}\n")[2].partition(f"\n    {closing}")[0]
     assert [line.strip() for line in listed.split("\n")] == lines
+
+
+@pytest.mark.parametrize(
+    ("node", "formatted"),
+    [
+        ("y = Op (a, # one\nb # two\n) # y", "y = Op (\n a, # one\n b, # two\n) # y"),
+        ("y = Op # op\n ( # all\n\n# own\na,\n)", "# op\ny = Op ( # all\n # own\n a,\n)"),
+        ("y = Op <i = 1> (a\n# end\n)", "y = Op <i = 1> (\n a,\n # end\n)"),
+        (
+            "y = Op (a # one\n) <\ni = 1 # two\n>",
+            "y = Op (\n a, # one\n) <\n i = 1, # two\n>",
+        ),
+        (
+            "y = Op <\ni = 1 # one\n> # op\n (a # two\n)",
+            "y = Op <\n i = 1, # one\n # op\n> (\n a, # two\n)",
+        ),
+        (
+            f'y = Op <i = 1, s = "{"s" * 80}"> (a # one\n)',
+            f'y = Op (\n a, # one\n) <\n i = 1,\n s = "{"s" * 80}",\n>',
+        ),
+        ("y = Op (a, , # one\nb)", '# one\ny = Op (a, "", b)'),
+        ("y = Op ( # none\n)", "# none\ny = Op ()"),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 150])
+def test_comments_between_inputs_stay_there(node: str, formatted: str, count: int) -> None:
+    """In short texts and in long ones, which are formatted incrementally."""
+    others = "".join([f"  v{index} = Op ()\n" for index in range(count)])
+    lines = "".join([f"  {line}\n" for line in formatted.replace("\n ", "\n  ").split("\n")])
+    result = assert_format_laws(f"g () => () {{\n{others}{node}\n{others}}}")
+    assert result == f"g () => () {{\n{others}{lines}{others}}}\n"

@@ -219,7 +219,7 @@ y = Relu ( c )
 
 
 @pytest.mark.parametrize(
-    ("text", "least"), [(COMMENTS_AT_LINE_ENDS, 8), (COMMENTS_THAT_MOVE, 4)], ids=["ends", "move"]
+    ("text", "least"), [(COMMENTS_AT_LINE_ENDS, 8), (COMMENTS_THAT_MOVE, 3)], ids=["ends", "move"]
 )
 def test_formatting_a_range_keeps_every_comment(text: str, least: int) -> None:
     wanted = format_source(Source(text))
