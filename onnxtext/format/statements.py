@@ -192,8 +192,9 @@ class StatementWriter(LiteralWriter):
         outputs = [self._output(name) for name in _names(outputs_tree)]
         arguments = tree.child("arguments")  # a list with comments
         inputs = [self._output(name)[1] for name in _names((arguments or tree).child("names"))]
-        broken_inputs = arguments and partial(self.broken, required_list(arguments), inputs, "()")
-        parts = NodeParts(label, outputs, operator, flat, inputs, broken_inputs)
+        parts = NodeParts(label, outputs, operator, flat, inputs)
+        if arguments is not None:
+            parts.broken_inputs = partial(self.broken, required_list(arguments), inputs, "()")
         if arguments and attributes and attributes.commented:  # comments keep their order
             parts.attributes_first = tree.parts.index(attributes) < tree.parts.index(arguments)
         return before + node_lines(
