@@ -114,10 +114,23 @@ def show(old: str | bytes, new: str | bytes, target: EditTarget, color: str) -> 
 
 
 def line_diff(old: str, new: str, old_name: str, new_name: str) -> str:
-    """Return the unified diff of two texts, in which only LF ends a line."""
-    before, after = old.split("\n"), new.split("\n")
-    lines = difflib.unified_diff(before, after, old_name, new_name, lineterm="")
-    return "".join([f"{line}\n" for line in lines])
+    """Return the unified diff of two texts, in which only LF ends a line.
+
+    `patch` and `git apply` accept it: a last line without LF is marked.
+    """
+    lines = difflib.unified_diff(_lines(old), _lines(new), old_name, new_name)
+    return "".join(
+        [
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            for line in lines
+        ]
+    )
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text with their LF, which the last line may lack."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
 
 
 def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list[Diagnostic]:

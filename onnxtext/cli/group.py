@@ -9,6 +9,7 @@ import click
 
 from onnxtext import __version__
 from onnxtext.cli.options import EXIT_STATUSES
+from onnxtext.cli.suggesting_group import SuggestingGroup
 from onnxtext.select_core import core
 
 VERBS = (
@@ -42,7 +43,7 @@ Examples:
   onnxtext from-binary --help         more about a command"""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(SuggestingGroup):
     """A group that imports its subcommands on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

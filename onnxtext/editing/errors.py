@@ -26,8 +26,13 @@ def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxT
         help = f"did you mean `{suggestion}`?"
     elif names:
         ending = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-        help = f"the model has {', '.join(f'`{item}`' for item in names[:_MAX_NAMES])}{ending}"
+        help = f"the model has {quoted_names(names[:_MAX_NAMES])}{ending}"
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {kind} `{name}`", help=help))
+
+
+def quoted_names(names: Iterable[str]) -> str:
+    """Return names in backticks, separated by commas."""
+    return ", ".join([f"`{name}`" for name in names])
 
 
 def refused_edit_error(message: str, help: str | None = None) -> OnnxTextError:

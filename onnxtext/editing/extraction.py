@@ -11,7 +11,7 @@ from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import function_key, plain_domain
-from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.errors import quoted_names, refused_edit_error, unknown_name_error
 from onnxtext.show_model.paths_between_values import DataFlow, types_of, types_of_nodes, used_values
 
 
@@ -41,12 +41,14 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     defaults = {value.name for value in graph.inputs if value.data is not None}
     chosen, missing = _needed_nodes(graph, flow, first, last, weights | defaults)
     if missing:
-        names = ", ".join(f"`{name}`" for name in missing)
         raise refused_edit_error(
-            f"to compute {', '.join(last)}, {names} must be given", "name it with --from, too"
+            f"to compute {quoted_names(last)}, {quoted_names(missing)} must be given",
+            "name it with --from, too",
         )
     if not chosen:
-        raise refused_edit_error(f"no path leads from {', '.join(first)} to {', '.join(last)}")
+        raise refused_edit_error(
+            f"no path leads from {quoted_names(first)} to {quoted_names(last)}"
+        )
     nodes = [graph.nodes[index] for index in sorted(chosen)]
     needed = {name for node in nodes for name in used_values(node)}
     outputs = {name for node in nodes for name in node.outputs}

@@ -31,10 +31,11 @@ def read_shape(text: str) -> Shape | None:
     Raises:
         OnnxTextError: the text is not a shape.
     """
-    type_ = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
-    if not isinstance(type_, TensorType) or not text.strip().startswith("["):
-        raise refused_edit_error(f"`{text}` is not a shape", "write a shape like `[batch, 3, 224]`")
-    return type_.shape
+    if text.strip().startswith("["):
+        type_ = parse_fragment(Source(f"float{text.strip()}", "<shape>"), "type").item
+        if isinstance(type_, TensorType):
+            return type_.shape
+    raise refused_edit_error(f"`{text}` is not a shape", "write a shape like `[batch, 3, 224]`")
 
 
 def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:

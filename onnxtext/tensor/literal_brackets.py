@@ -136,7 +136,7 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
         inner = inner[:-3].rstrip(BLANKS)
         if not inner.endswith(",") or not inner[:-1].strip(BLANKS):
             raise LiteralError(
-                "expected an element and a comma before '...'", offset, 3, "write [0, ...]"
+                "expected an element and a comma before `...`", offset, 3, "write `[0, ...]`"
             )
         inner = _without_comma(inner, start + 1)
     return Elements((" " * (start + 1) + inner).encode("ascii"), repeats)

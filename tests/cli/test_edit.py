@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +130,9 @@ def test_nothing_is_written_without_a_change(files: Path) -> None:
         (["rename", "a", "b"], 1, "error[edit-refused]: `b` is already a value of `g`"),
         (["set-shape", "x"], 2, "'x' is not of the form 'x=[batch,3]'"),
         (["set-shape", "x=[1"], 1, "error[unclosed-bracket]"),
+        (["set-shape", "x=batch,2"], 1, "error[edit-refused]: `batch,2` is not a shape"),
+        (["extract", "--from", "b", "--to", "a"], 1, "to compute `a`, `x` must be given"),
+        (["extract", "--to", "w"], 1, "no path leads from `x` to `w`"),
         (["set-attribute", "y", "axis"], 1, "error[syntax-error]"),
         (["insert", "c = Neg (b"], 1, "error[unclosed-bracket]"),
         (["insert", "c = Neg (b)", "--after", "a", "--before", "b"], 2, "cannot be combined"),
@@ -137,7 +142,8 @@ def test_nothing_is_written_without_a_change(files: Path) -> None:
         (["set-opset", "0"], 2, "0 is not in the range x>=1"),
         (["strip", "names"], 2, "'names' is not one of"),
         (["rename"], 2, "Missing argument 'OLD'"),
-        (["nothing"], 2, "No such command 'nothing'"),
+        (["nothing"], 2, "No such command 'nothing'.\n"),
+        (["renam", "a", "b"], 2, "No such command 'renam'. Did you mean 'rename'?"),
         ([], 2, ""),
     ],
 )
@@ -150,6 +156,45 @@ def test_failed_edits_leave_the_file_unchanged(
         assert done.status == status
         assert said in done.err
         assert (files / file).read_bytes() == before
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\n\n", "\r\n"])
+@pytest.mark.parametrize("verb", ["edit", "fmt"])
+def test_git_applies_the_difference_that_is_shown(verb: str, end: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.onnxtxt"
+    file.write_bytes((TEXT.rstrip("\n") + end).encode())
+    words = ["fmt", "m.onnxtxt"] if verb == "fmt" else ["edit", "m.onnxtxt", "rename", "y", "z"]
+    shown = run(*words, "--diff", cwd=tmp_path).out
+    shown = re.sub(rb"(?m)^(\+\+\+ .*) \(\w+\)$", rb"\1", shown)
+    git = ["git", "apply", "-p0", "--whitespace=nowarn", "-"]
+    applied = tmp_path / "applied"
+    applied.mkdir()
+    (applied / "m.onnxtxt").write_bytes(file.read_bytes())
+    subprocess.run(git, cwd=applied, input=shown, check=True)
+    assert run(*words, cwd=tmp_path).status == 0
+    assert (applied / "m.onnxtxt").read_bytes() == file.read_bytes()
+
+
+def test_an_edit_before_the_file_is_an_error_that_shows_the_right_order(files: Path) -> None:
+    done = run("edit", "rename", "m.onnxtxt", "a", "z y", "--diff", cwd=files)
+    assert (done.status, done.out) == (2, b"")
+    assert "FILE comes first: onnxtext edit m.onnxtxt rename a 'z y' --diff" in done.err
+    (files / "rename").write_text(TEXT)
+    assert run("edit", "rename", "rename", "a", "z", cwd=files).status == 0
+    assert "z = Relu" in (files / "rename").read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["m.onnx"], ["rename"]])
+def test_the_help_of_an_edit_needs_no_file(words: list[str]) -> None:
+    """`edit rename rename --help` has a file that is named `rename`."""
+    done = run("edit", "rename", *words, "--help")
+    shown = done.out.decode()
+    assert done.status == 0
+    assert shown.startswith("Usage: onnxtext edit FILE rename [OPTIONS] OLD NEW\n")
+    assert [line for line in shown.splitlines() if line.startswith("    onnxtext ")] == [
+        "    onnxtext edit model.onnx rename hidden features"
+    ]
+    assert "Exit status:" in shown
 
 
 def test_invalid_files_are_errors(files: Path) -> None:

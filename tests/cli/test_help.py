@@ -69,6 +69,30 @@ def test_help_has_examples_and_exit_statuses(verb: str | None) -> None:
     assert (verb is None) == ("to-binary  " in shown and "from-binary  " in shown)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["chekc"], "No such command 'chekc'. Did you mean 'check'?"),
+        (["git", "instal"], "No such command 'instal'. Did you mean 'install'?"),
+        (["weights", "lst"], "No such command 'lst'. Did you mean 'list'?"),
+        (["schemas", "imports"], "No such command 'imports'. Did you mean 'import'?"),
+        (["zzz"], "No such command 'zzz'.\n"),
+    ],
+)
+def test_unknown_commands_are_errors_with_suggestions(words: list[str], said: str) -> None:
+    result = run(*words)
+    assert (result.status, result.out) == (2, b"")
+    assert said in result.err
+
+
+@pytest.mark.parametrize(("group", "verb"), [("git", "status"), ("git", "diff"), ("weights", "gc")])
+def test_help_of_a_subcommand_has_only_its_own_examples(group: str, verb: str) -> None:
+    shown = run(group, verb, "--help").out.decode()
+    examples = [line for line in shown.splitlines() if line.startswith("    onnxtext ")]
+    assert examples
+    assert all(line.startswith(f"    onnxtext {group} {verb}") for line in examples)
+
+
 def test_the_version_names_the_core() -> None:
     script = Path(sys.executable).parent / "onnxtext"
     for command in ([str(script), "--version"], onnxtext_command("-V")):

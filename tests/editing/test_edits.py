@@ -214,7 +214,7 @@ def test_extract_starts_at_the_inputs_by_default() -> None:
 
 
 def test_extract_needs_all_inputs() -> None:
-    with pytest.raises(OnnxTextError, match="to compute y, `c` must be given"):
+    with pytest.raises(OnnxTextError, match="to compute `y`, `c` must be given"):
         edited(editing.extract, starts=["a", "b"], ends=["y"])
     with pytest.raises(OnnxTextError, match="there is no value or node `nothing`"):
         edited(editing.extract, starts=["nothing"], ends=["y"])

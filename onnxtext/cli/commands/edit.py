@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path
@@ -14,6 +15,7 @@ from onnxtext.cli.edited_files import EditTarget, new_findings, read, show, writ
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.options import MODEL, add_options, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
+from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.text_or_binary import decode_text, is_binary
 
@@ -32,6 +34,7 @@ Examples:
   onnxtext edit model.onnx replace-weight w=@w.npy
   onnxtext edit model.onnx set-opset 21
   onnxtext edit model.onnx strip metadata
+  onnxtext edit set-shape --help            the options of one command
 
 \b
 Exit status:
@@ -45,7 +48,29 @@ Edit = Callable[["Model"], "list[str] | None"]
 """A function that edits the tree of a model in place, and returns notes for the user or None."""
 
 
-@click.group("edit", epilog=EXAMPLES)
+class _EditGroup(SuggestingGroup):
+    """The command `edit`, with its FILE before the name of the edit."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; show the help of the edit for `onnxtext edit rename --help`."""
+        if (
+            args
+            and args[0] in self.commands
+            and not self.commands.keys() & set(args[1:2])
+            and not set(ctx.help_option_names).isdisjoint(args[1:])
+        ):
+            args = ["FILE", *args]
+        return super().parse_args(ctx, args)
+
+    def hint(self, ctx: click.Context, name: str, others: list[str]) -> str:
+        """Return the right order if the edit is before FILE, else the edit with a similar name."""
+        edit = ctx.params["file"]
+        if edit not in self.commands:
+            return super().hint(ctx, name, others)
+        return f"FILE comes first: {ctx.command_path} {shlex.join([name, edit, *others])}"
+
+
+@click.group("edit", cls=_EditGroup, epilog=EXAMPLES)
 @click.argument("file", metavar="FILE", type=MODEL)
 @click.pass_context
 def command(context: click.Context, file: str) -> None:
@@ -97,7 +122,7 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
                 _apply(target, edit, reporter, color)
             return reporter.status
 
-        return command.command(name, epilog=EXAMPLES)(
+        return command.command(name, epilog=examples_of(EXAMPLES, name))(
             add_options(reporting_options(run), *_OPTIONS)
         )
 

@@ -15,6 +15,7 @@ from onnxtext.cli.commands.git_plumbing import COMMANDS
 from onnxtext.cli.options import add_options, markdown_option, reporting_options, stat_option
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import print_to_stdout
+from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import name_of
@@ -49,15 +50,7 @@ With several files, every file is tried, and the highest status is used."""
 EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
 
 
-class Commands(click.Group):
-    """A group that lists its commands in the order of their definition."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands."""
-        return list(self.commands)
-
-
-@click.group("git", cls=Commands, epilog=EPILOG)
+@click.group("git", cls=SuggestingGroup, epilog=EPILOG)
 def command() -> None:
     """Keep models in git: readable diffs, mergeable models.
 
@@ -87,7 +80,7 @@ def _scope_options(function: Callable[..., int]) -> Callable[..., int]:
     )
 
 
-@command.command("install", epilog=EPILOG)
+@command.command("install", epilog=examples_of(EPILOG, "install"))
 @_scope_options
 @click.option(
     "--mode",
@@ -135,7 +128,7 @@ def install(
     return reporter.status
 
 
-@command.command("uninstall", epilog=EPILOG)
+@command.command("uninstall", epilog=examples_of(EPILOG, "uninstall"))
 @_scope_options
 @click.option("--mode", type=_MODE, help="Remove only this mode.")
 @click.option(
@@ -164,7 +157,7 @@ def uninstall(
     return reporter.status
 
 
-@command.command("status", epilog=EPILOG)
+@command.command("status", epilog=examples_of(EPILOG, "status"))
 @click.option(
     "--local", "scope", flag_value="local", help="Show only the repository's configuration."
 )
@@ -197,7 +190,7 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
     return max(reporter.status, 0 if working and not broken else FINDINGS)
 
 
-@command.command("verify", epilog=EPILOG)
+@command.command("verify", epilog=examples_of(EPILOG, "verify"))
 @reporting_options
 def verify(output_format: str, color: str) -> int:
     """Verify that git can restore every tracked model byte for byte.
@@ -222,7 +215,7 @@ def verify(output_format: str, color: str) -> int:
     return max(reporter.status, FINDINGS if bad else 0)
 
 
-@command.command("checkout", epilog=EPILOG)
+@command.command("checkout", epilog=examples_of(EPILOG, "checkout"))
 @reporting_options
 def checkout(output_format: str, color: str) -> int:
     """Replace texts in the working tree by their models.
@@ -242,7 +235,7 @@ def checkout(output_format: str, color: str) -> int:
     return max(reporter.status, FINDINGS if left else 0)
 
 
-@command.command("diff", epilog=EPILOG)
+@command.command("diff", epilog=examples_of(EPILOG, "diff"))
 @click.argument("old", metavar="COMMIT")
 @click.argument("new", metavar="[COMMIT]", default="HEAD")
 @stat_option

@@ -15,6 +15,7 @@ from onnxtext.cli.load_settings import read_schema_tables, read_settings
 from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout
+from onnxtext.cli.suggesting_group import SuggestingGroup
 from onnxtext.io.files import write_atomically
 from onnxtext.plurals import count_noun
 
@@ -61,7 +62,7 @@ def _operators() -> list[str]:
     return [f"{domain}.{name}" for domain in domains for name in sorted(schemas.names(domain))]
 
 
-@click.group("schemas", epilog=EXPLANATION)
+@click.group("schemas", cls=SuggestingGroup, epilog=EXPLANATION)
 def command() -> None:
     """Describe operators of other domains for `check` and the editor.
 

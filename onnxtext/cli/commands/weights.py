@@ -17,6 +17,7 @@ from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout
+from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.plurals import count_noun
 
@@ -48,7 +49,7 @@ _MIN_AGE_SECONDS = 3600.0
 """The age, in seconds, up to which a file may belong to a conversion that is still running."""
 
 
-@click.group("weights", epilog=EXAMPLES)
+@click.group("weights", cls=SuggestingGroup, epilog=EXAMPLES)
 def command() -> None:
     """List, verify and garbage-collect weight stores.
 
@@ -57,7 +58,7 @@ def command() -> None:
     """
 
 
-@command.command("list", epilog=EXAMPLES)
+@command.command("list", epilog=examples_of(EXAMPLES, "list"))
 @_STORES
 @reporting_options
 def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
@@ -85,7 +86,7 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     return reporter.status
 
 
-@command.command("verify", epilog=EXAMPLES)
+@command.command("verify", epilog=examples_of(EXAMPLES, "verify"))
 @_STORES
 @reporting_options
 def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
@@ -121,7 +122,7 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
     return reporter.status
 
 
-@command.command("gc", epilog=EXAMPLES)
+@command.command("gc", epilog=examples_of(EXAMPLES, "gc"))
 @_STORES
 @click.option(
     "--delete", is_flag=True, help="Remove orphaned blobs. By default, they are only listed."
