@@ -130,14 +130,30 @@ class ModelSide:
             OnnxTextError: the file is not a valid text or model.
             OSError: the file cannot be read.
         """
+        path = Path(path)
+        return cls.of_content(_read(path), os.fspath(path), label=label, base=path.parent)
+
+    @classmethod
+    def of_content(
+        cls, data: bytes | memoryview, file: str, *, label: str | None = None, base: Path
+    ) -> ModelSide:
+        """Create a side from the content of a file, or of standard input.
+
+        Args:
+            data: a text or an encoded model; the suffix of `file` decides, as in `of_file`.
+            file: the path of the file, or `<stdin>`.
+            label: the name of the model for display; None for `file`.
+            base: the directory for references to weight files and external data.
+
+        Raises:
+            OnnxTextError: the content is not a valid text or model.
+        """
         from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 
-        path = Path(path)
-        name = label or os.fspath(path)
-        data = _read(path)
-        if is_binary(bytes(data[:HEAD]), os.fspath(path)):
-            return cls.of_binary(data, label=name, base=path.parent)
-        return cls.of_text(decode_text(bytes(data), name), label=name, base=path.parent)
+        name = label or file
+        if is_binary(bytes(data[:HEAD]), file):
+            return cls.of_binary(data, label=name, base=base)
+        return cls.of_text(decode_text(bytes(data), name), label=name, base=base)
 
 
 def _read(path: Path) -> bytes | memoryview:

@@ -123,6 +123,10 @@ def test_unknown_values_and_wrong_usage_are_errors(files: Path) -> None:
     assert "did you mean `odd name/0`?" in unknown.err
     assert run("explain-type", "m.onnxtxt", cwd=files).status == 2
     assert run("explain-type", "m.onnx", "--line", "3", cwd=files).status == 1
+    for words in (["--line", "99"], ["y", "--line", "99"]):
+        below = run("explain-type", "m.onnxtxt", *words, cwd=files)
+        assert (below.status, below.out) == (1, b"")
+        assert f"error[nothing-to-show]: the text has {len(TEXT.splitlines())} lines" in below.err
     assert run("explain-type", "m.onnxtxt", "y", "--graph", "none", cwd=files).status == 1
     (files / "bad.onnxtxt").write_text(TEXT.replace("Relu (x)", "Relu (x"))
     assert run("explain-type", "bad.onnxtxt", "y", cwd=files).status == 1

@@ -61,6 +61,21 @@ def test_equal_models_are_status_0(files: Path, old: str, new: str) -> None:
     assert (result.status, result.out, result.err) == (0, b"", "")
 
 
+@pytest.mark.parametrize("name", ["old.onnxtxt", "old.onnx"])
+@pytest.mark.parametrize("is_old", [True, False])
+def test_a_model_may_be_standard_input(files: Path, name: str, is_old: bool) -> None:
+    data = (files / name).read_bytes()
+    paths = ("-", "new.onnx") if is_old else ("new.onnx", "-")
+    result = run("diff", *paths, "-o", "-", cwd=files, stdin=data)
+    assert (result.status, result.err) == (1, "")
+    assert ("--- <stdin>\n+++ new.onnx\n" in result.out.decode()) == is_old
+    assert "-" not in names(files)
+    assert run("diff", *paths, cwd=files, stdin=b"g (").status == 2
+    both = run("diff", "-", "-", cwd=files, stdin=data)
+    assert (both.status, both.out) == (2, b"")
+    assert "Only one of the models can be standard input (-)." in both.err
+
+
 def test_content_decides_the_file_type_without_a_known_suffix(files: Path) -> None:
     for name in ("old.onnx", "new.onnxtxt"):
         (files / name).rename(files / name.partition(".")[0])

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.command_errors import CommandError, io_errors
+from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
 from onnxtext.cli.report import ERROR_STATUS, Reporter
-from onnxtext.cli.streams import write_stdout
+from onnxtext.cli.streams import read_file_or_stdin, write_stdout
 from onnxtext.io.files import is_same, write_atomically
 from onnxtext.io.memory import paused_collector
 from onnxtext.terminal import wants_color
@@ -31,6 +32,7 @@ Examples:
   onnxtext diff --stat old.onnx new.onnxtxt
   onnxtext diff --ignore metadata,names old.onnx new.onnx
   onnxtext diff --markdown -o comment.md old.onnx new.onnx
+  git show HEAD:model.onnx | onnxtext diff - model.onnx
 
 \b
 What can be ignored:
@@ -89,7 +91,8 @@ def _categories(
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="The file to write, replaced atomically. Default: standard output.",
+    help="The file to write, replaced atomically, or - for standard output. Default: standard "
+    "output.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Write nothing; only set the exit status.")
 @reporting_options
@@ -106,18 +109,21 @@ def command(
 ) -> int:
     """Show the differences between the models OLD and NEW.
 
-    Each is a text (.onnxtxt, .onnxtext) or a binary model. Nodes are matched by what they compute
-    and by their names, so renamed values and moved nodes are recognized.
+    Each is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. Nodes are matched
+    by what they compute and by their names, so renamed values and moved nodes are recognized.
     """
+    if old == new == "-":
+        raise click.UsageError("Only one of the models can be standard input (-).")
+    if output == "-":
+        output = None
     for model in (old, new):
-        if output is not None and is_same(Path(model), Path(output)):
+        if model != "-" and output is not None and is_same(Path(model), Path(output)):
             raise CommandError(
                 "output-is-input", f"{model} would be overwritten by the differences"
             )
     return run_diff(
-        Path(old),
-        Path(new),
-        labels=(old, new),
+        *(None if model == "-" else Path(model) for model in (old, new)),
+        labels=(STDIN if old == "-" else old, STDIN if new == "-" else new),
         form=form or "text",
         ignore=ignore,
         every=every,
@@ -129,8 +135,8 @@ def command(
 
 
 def run_diff(
-    old: Path,
-    new: Path,
+    old: Path | None,
+    new: Path | None,
     *,
     labels: tuple[str, str],
     form: Form = "text",
@@ -144,8 +150,8 @@ def run_diff(
     """Compare two files and show their differences.
 
     Args:
-        old: the old model's file.
-        new: the new model's file.
+        old: the old model's file; None for standard input.
+        new: the new model's file; None for standard input.
         labels: the names of the old and the new model in the output.
         form: the format of the diff.
         ignore: the categories of differences to leave out.
@@ -178,9 +184,13 @@ def run_diff(
         return ERROR_STATUS if reporter.failed else int(diff.differs)
 
 
-def _read(path: Path, label: str) -> ModelSide:
+def _read(path: Path | None, label: str) -> ModelSide:
     from onnxtext.differ import ModelSide
 
+    if path is None:
+        data, base = read_file_or_stdin("-", label)
+        with paused_collector():
+            return ModelSide.of_content(data, label, base=base)
     with io_errors("read", label), paused_collector():
         return ModelSide.of_file(path, label=label)
 

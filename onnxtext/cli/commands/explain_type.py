@@ -19,6 +19,7 @@ from onnxtext.cli.streams import print_to_stdout, read_argument
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
+from onnxtext.plurals import count_noun
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -173,10 +174,15 @@ class _Model:
         """Return (graph or function body, name) of each value to explain.
 
         Raises:
-            OnnxTextError: a name matches no value and no label, or the line defines no value.
+            OnnxTextError: a name matches no value and no label, or the line defines no value or
+                does not exist.
         """
         from onnxtext.show_model.show_error import ShowError
 
+        if self._source is not None and line is not None:
+            lines = len(self._source.line_starts) - self._source.text.endswith("\n")
+            if line > lines:
+                raise ShowError.of(f"the text has {count_noun(lines, 'line')}", self._name)
         scopes = self._subject.scopes
         if graph is not None:
             from onnxtext.show_model.find_bodies import find_bodies
