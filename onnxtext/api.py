@@ -20,7 +20,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import read_input, write_atomically
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, decode_text, has_binary_content
-from onnxtext.model_arguments import message_name, message_of, require_text
+from onnxtext.model_arguments import message_name, message_of, require_bytes, require_text
 from onnxtext.select_core import cached_module
 from onnxtext.source import Source
 
@@ -122,8 +122,10 @@ def from_binary(
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
+        TypeError: `data` is not bytes.
         ValueError: `weights` or `metadata` has an unknown value.
     """
+    require_bytes(data)
     text: str = cached_module("binary_to_text").print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
     )[0]
@@ -143,7 +145,9 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
+        TypeError: `data` is not bytes.
     """
+    require_bytes(data)
     from onnxtext.printer.official import print_official
     from onnxtext.proto.official.model import lift_reduced
 

@@ -74,6 +74,16 @@ def require_text(text: object) -> None:
     raise TypeError(f"expected a text (a str), not {found}")
 
 
+def require_bytes(data: object) -> None:
+    """Raise a TypeError if the argument of a function that reads binary models is not bytes."""
+    try:
+        memoryview(data)  # type: ignore[arg-type]
+    except TypeError:
+        found = type(data).__name__
+        hint = ": `dumps` prints messages" if hasattr(data, "SerializeToString") else ""
+        raise TypeError(f"expected the bytes of a binary model, not {found}{hint}") from None
+
+
 def read_model_argument(source: object, name: str | None = None) -> ModelArgument:
     """Read a model, or a part of one, from any form that the public functions accept.
 

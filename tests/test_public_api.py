@@ -317,6 +317,22 @@ def test_arguments_that_are_not_texts_are_named() -> None:
             assert type(wrong).__name__ in str(caught.value)
 
 
+def test_arguments_that_are_not_bytes_are_named() -> None:
+    wrong: list[Any] = [MODEL, None, Path("m.onnx"), onnxtext.loads(MODEL)]
+    for one in wrong:
+        with pytest.raises(TypeError, match="expected the bytes of a binary model") as caught:
+            onnxtext.from_binary(one)
+        assert f"not {type(one).__name__}" in str(caught.value)
+        assert ("`dumps`" in str(caught.value)) == isinstance(one, onnx.ModelProto)
+
+
+def test_the_error_for_a_missing_directory_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "m.onnxtxt"
+    with pytest.raises(FileNotFoundError) as caught:
+        onnxtext.dump(onnxtext.loads(MODEL), path)
+    assert caught.value.filename == str(path)
+
+
 @pytest.mark.parametrize("option", ["weights", "metadata"])
 def test_unknown_options_are_errors(option: str, tmp_path: Path) -> None:
     wrong: dict[str, Any] = {option: "nowhere"}

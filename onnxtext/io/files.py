@@ -319,9 +319,11 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
             return os.open(temporary, flags, mode), temporary
         except FileExistsError:
             continue
-        except BaseException:  # a signal handler may raise right after the file was created
+        except BaseException as error:  # a signal handler may raise after the file was created
             with contextlib.suppress(OSError):
                 temporary.unlink()
+            if isinstance(error, OSError):
+                error.filename = os.fspath(target)  # the file that the caller knows
             raise
 
 
