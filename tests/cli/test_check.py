@@ -93,6 +93,8 @@ def test_the_number_of_findings_is_bounded(tmp_path: Path) -> None:
     assert shown.err.count("error[op-unknown]") == 100
     assert "many.onnxtxt: 100 more findings; --max-findings 0 shows all" in shown.err
     assert run("check", "--max-findings", "3", str(path)).err.count("error[") == 3
+    one = run("check", "--max-findings", "199", "many.onnxtxt", cwd=tmp_path)
+    assert "many.onnxtxt: 1 more finding; --max-findings 0 shows all" in one.err
     assert run("check", "--max-findings", "0", str(path)).err.count("error[") == 200
 
 

@@ -184,6 +184,17 @@ def test_external_data_that_cannot_be_read_is_a_finding(
     assert "external-file-missing" in codes
 
 
+def test_a_missing_file_is_one_finding(tmp_path: Path) -> None:
+    weights = [f'float[2] w{i} = external("gone{i % 2}.bin", 0, 8)' for i in range(5)]
+    text = f"<ir_version: 10, opset_import: [21]> g () => () <{', '.join(weights)}> {{}}"
+    found = onnxtext.check(text, base_dir=tmp_path)
+    messages = [one.message for one in found if one.code == "external-file-missing"]
+    assert messages == [
+        "the tensor `w0` and 2 other tensors have their data in `gone0.bin`, which does not exist",
+        "the tensor `w1` and 1 other tensor have their data in `gone1.bin`, which does not exist",
+    ]
+
+
 def test_data_with_a_valid_checksum_is_embedded(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(b"12345678")
     digest = hashlib.sha1(b"12345678").hexdigest()

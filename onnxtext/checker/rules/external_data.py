@@ -32,11 +32,14 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check references to external data and, if `base_dir` is known, the referenced files."""
     digests: dict[Path, str] = {}
+    missing: dict[str, list[TensorUse]] = {}
     for tensor in dense_tensors(subject):
         entries = external_entries(tensor)
         if entries is not None:
             yield from _entries(tensor, entries)
-            yield from _file(tensor, dict(entries), subject.options.base_dir, digests)
+            yield from _file(tensor, dict(entries), subject.options.base_dir, digests, missing)
+    for location, tensors in missing.items():
+        yield _missing_file(location, tensors)
 
 
 def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
@@ -65,9 +68,16 @@ def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterato
 
 
 def _file(
-    tensor: TensorUse, entries: dict[str, str], base_dir: Path | None, digests: dict[Path, str]
+    tensor: TensorUse,
+    entries: dict[str, str],
+    base_dir: Path | None,
+    digests: dict[Path, str],
+    missing: dict[str, list[TensorUse]],
 ) -> Iterator[Finding]:
-    """Check the location of external data, and the file there if `base_dir` is known."""
+    """Check the location of external data, and the file there if `base_dir` is known.
+
+    If the file does not exist, the tensor is added to `missing`, under the location.
+    """
     location = entries.get("location")
     if not location:
         return
@@ -83,7 +93,7 @@ def _file(
     has = f"has its data in {quote(location)}"
     # If a name is too long for the file system, `Path.is_file` raises an error.
     if path is not None and not os.path.isfile(path):  # noqa: PTH113
-        yield _finding(tensor, "external-file-missing", f"{has}, which does not exist")
+        missing.setdefault(location, []).append(tensor)
         path = None
     try:
         yield from _range(tensor, entries, path)
@@ -92,6 +102,16 @@ def _file(
     except OSError as error:
         why = f"which cannot be read: {error.strerror or error}"
         yield _finding(tensor, "external-file-missing", f"{has}, {why}")
+
+
+def _missing_file(location: str, tensors: list[TensorUse]) -> Finding:
+    """Create one finding for a missing file: thousands of tensors may have their data in it."""
+    first, *others = tensors
+    problem = f"data in {quote(location)}, which does not exist"
+    if not others:
+        return _finding(first, "external-file-missing", f"has its {problem}")
+    count = count_noun(len(others), "other tensor")
+    return _finding(first, "external-file-missing", f"and {count} have their {problem}")
 
 
 def external_entries(tensor: TensorUse) -> tuple[tuple[str, str], ...] | None:

@@ -28,6 +28,7 @@ from onnxtext.cli.target_opset import (
 from onnxtext.diagnostics.code_pages import documented_codes
 from onnxtext.io.files import write_atomically
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, is_binary
+from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.checker.engine.project_settings import Settings
@@ -354,9 +355,8 @@ def report_findings(
     for diagnostic in chosen:
         reporter.found(diagnostic, name)
     if len(chosen) < len(diagnostics):
-        reporter.summary(
-            f"{name}: {len(diagnostics) - len(chosen)} more findings; --max-findings 0 shows all"
-        )
+        more = count_noun(len(diagnostics) - len(chosen), "more finding")
+        reporter.summary(f"{name}: {more}; --max-findings 0 shows all")
     if any(item.severity in failing for item in diagnostics):
         reporter.failed += 1
         reporter.status = max(reporter.status, FINDINGS)
