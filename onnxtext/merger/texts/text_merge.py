@@ -125,24 +125,22 @@ def _merge_statements(
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
         markers = replace(markers, swapped=True)
     merge = _Merge(texts, trees, versions, encodings, markers, notes)
+    may_follow = bool(before) and follows
+    followed = _merge_followed(merge, resources) if may_follow and merge.has_conflicts else None
+    if followed is not None and not followed[1]:
+        return followed
     text, conflicts = merge.run()
-    result = text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
-    if conflicts and before and follows:
-        followed = _follow_changes(merge)
-        if followed is not None:
-            other = _merge_statements(
-                followed, [*map(_parse, followed)], markers, resources, follows=False
-            )
-            if other[1] < conflicts:
-                return other
-    return result
+    if conflicts and may_follow and not merge.has_conflicts:
+        followed = _merge_followed(merge, resources)
+    if followed is not None and followed[1] < conflicts:
+        return followed
+    return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
 
 
-def _follow_changes(merge: _Merge) -> list[str] | None:
-    """Apply the certain changes of names (`certain_changes`) of each side to the other versions.
+def _merge_followed(merge: _Merge, resources: Mapping[str, bytes | memoryview]) -> Merged | None:
+    """Merge again, with the certain changes (`certain_changes`) of each side in all versions.
 
-    Returns:
-        The changed texts of the base, ours and theirs; None if there are no such changes.
+    Return None if there are no such changes.
     """
 
     def read(number: int) -> Model:
@@ -152,7 +150,9 @@ def _follow_changes(merge: _Merge) -> list[str] | None:
     if not (ours or theirs):
         return None
     changes = ((ours, theirs), (theirs,), (ours,))
-    return [change_text(*version) for version in zip(merge.texts, changes, strict=True)]
+    texts = [change_text(*version) for version in zip(merge.texts, changes, strict=True)]
+    trees = [*map(_parse, texts)]
+    return _merge_statements(texts, trees, merge.markers, resources, follows=False)
 
 
 # ---- Models ---------------------------------------------------------------------------------
@@ -178,15 +178,24 @@ class _Merge:
     markers: Markers
     notes: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Merge the models, without a search for semantic conflicts."""
+        self._orders = ItemOrders()
+        self._merger = ModelMerger(self._orders, find_renames(self.models))
+        self._resolved: Models = self._merger.model(*self.versions)
+
+    @property
+    def has_conflicts(self) -> bool:
+        """Whether the sides change the same part of the models."""
+        return self._resolved[0] != self._resolved[1]
+
     def run(self) -> tuple[str, int]:
         """Merge the texts; return the text and its number of conflicts."""
-        base, ours, theirs = self.versions
-        orders = ItemOrders()
-        merger = ModelMerger(orders, find_renames(self.models))
-        resolved = merger.model(base, ours, theirs)
+        _, ours, theirs = self.versions
+        merger, resolved = self._merger, self._resolved
         notes: list[str] = []
         try:
-            proposal = propose_merge(self.texts, self.models, self.markers, notes, orders)
+            proposal = propose_merge(self.texts, self.models, self.markers, notes, self._orders)
         except (MergeConflict, Unmergeable):
             proposal = None
         if (
