@@ -15,12 +15,18 @@ from dataclasses import dataclass, field, replace
 from onnxtext.ast.map_names import Scope, map_all_names
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
+from onnxtext.checker.context.checked_model import FunctionKey, function_key
+from onnxtext.merger.reordered_parameters import (
+    Order,
+    ScopeKey,
+    new_orders,
+    operator_key,
+    reorder,
+    scopes_by_key,
+)
 from onnxtext.merger.value_names import ValueNames, ValueScope
 from onnxtext.printer.models import print_fragment
 
-ScopeKey = FunctionKey | None
-"""The key of a function, or None for the main graph."""
 Mapped = dict[str, str]
 """Maps old names to new names."""
 Read = Callable[[int], Model]
@@ -30,17 +36,17 @@ _MAX_ROUNDS = 8
 
 @dataclass
 class Changes:
-    """Certain renames, and functions with another order of inputs.
+    """Certain renames, and functions with another order of inputs or outputs.
 
     Attributes:
         functions: maps the keys of functions to their new keys.
         values: maps the new key of each function, and None for the main graph, to renamed values.
-        orders: maps the new keys of functions to their new inputs: the indices of the old ones.
+        orders: maps the new keys of functions to the new order of their inputs and outputs.
     """
 
     functions: dict[FunctionKey, FunctionKey] = field(default_factory=dict)
     values: dict[ScopeKey, Mapped] = field(default_factory=dict)
-    orders: dict[FunctionKey, list[int]] = field(default_factory=dict)
+    orders: dict[FunctionKey, Order] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.functions or self.values or self.orders)
@@ -48,11 +54,11 @@ class Changes:
     def apply(self, model: Model) -> None:
         """Change a model in place."""
         _rename_functions(model, self.functions)
-        for key, scope in _scopes(model).items():
+        for key, scope in scopes_by_key(model).items():
             if mapping := self.values.get(key):
                 _map(scope, mapping)
         if self.orders:
-            _reorder(model, self.orders)
+            reorder(model, self.orders)
 
 
 def certain_changes(read: Read) -> tuple[Changes, Changes]:
@@ -67,21 +73,36 @@ def certain_changes(read: Read) -> tuple[Changes, Changes]:
                 changes.apply(model)
         return model
 
+    def find_values() -> None:
+        found = [_renamed_values(changed, own, other) for _, own, other in sides]
+        ours.values, theirs.values = found
+
+    def find_orders(*, check_calls: bool) -> list[dict[FunctionKey, Order]]:
+        for changes, *_ in sides:
+            changes.orders = {}
+        models = [changed(version) for version in range(3)]
+        return [
+            new_orders(models[0], models[own], models[other], check_calls=check_calls)
+            for _, own, other in sides
+        ]
+
     for changes, own, other in sides:
         changes.functions = _renamed_functions(read, own, other)
-    found: list[dict[ScopeKey, Mapped]] = []
-    for _, own, other in sides:
-        found.append(_renamed_values(changed, own, other))
-    ours.values, theirs.values = found
-    models = [changed(version) for version in range(3)]
-    orders = [_new_orders(models[0], models[own], models[other]) for _, own, other in sides]
+    find_values()
+    plain = ours.values, theirs.values
+    possible = find_orders(check_calls=False)
+    if not any(possible):
+        return ours, theirs
+    # An argument may be both renamed and moved: find renames in the new order, then check it.
+    ours.values, theirs.values = {}, {}
+    ours.orders, theirs.orders = possible
+    find_values()
+    orders = find_orders(check_calls=True)
+    if orders != possible:
+        ours.values, theirs.values = plain
+        orders = find_orders(check_calls=True)
     ours.orders, theirs.orders = orders
     return ours, theirs
-
-
-def _scopes(model: Model) -> dict[ScopeKey, Scope]:
-    functions: dict[ScopeKey, Scope] = {function_key(item): item for item in model.functions}
-    return {None: model.graph, **functions}
 
 
 # ---- Functions ------------------------------------------------------------------------------
@@ -125,21 +146,49 @@ def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, Fu
 def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[FunctionKey]]:
     """Group the keys of functions by what the functions compute; the functions are changed.
 
-    Functions in a group differ only in their names, their metadata and the names of values.
+    Functions in a group differ only in their names, their metadata, the names of values, and the
+    order of inputs and outputs.
     """
     result: dict[str, list[FunctionKey]] = defaultdict(list)
     for key, function in functions.items():
-        result[print_fragment(Fragment(_form(function)[0]))].append(key)
+        result[print_fragment(Fragment(_form_in_any_order(function)))].append(key)
     return result
+
+
+def _form_in_any_order(scope: Scope) -> Scope:
+    """Return the `_form` of a function with sorted inputs and outputs.
+
+    Args:
+        scope: the function; changed in place.
+    """
+    if isinstance(scope, Graph):
+        return _form(scope)[0]
+    numbers: dict[str, str] = {"": ""}
+
+    def number(name: str) -> str:
+        return numbers.setdefault(name, str(len(numbers)))
+
+    def keep(name: str) -> str:
+        number(name)
+        return name
+
+    # Number the names in the order of the body, which does not depend on the interface.
+    map_all_names(Function("", nodes=scope.nodes), keep)
+    map_all_names(scope, number)
+    return replace(
+        scope,
+        name="",
+        domain=None,
+        overload=None,
+        metadata=(),
+        inputs=sorted(scope.inputs, key=lambda value: int(value.name or 0)),
+        outputs=sorted(scope.outputs, key=lambda value: int(value.name or 0)),
+    )
 
 
 def _called(model: Model) -> set[FunctionKey]:
     """Return the operators and functions that the nodes of a model call."""
-    return {_operator(node) for node in walk_nodes(model)}
-
-
-def _operator(node: Node) -> FunctionKey:
-    return plain_domain(node.domain), node.op_type, node.overload or ""
+    return {operator_key(node) for node in walk_nodes(model)}
 
 
 def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> None:
@@ -152,7 +201,7 @@ def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> 
             if (function.overload or "") != overload:
                 function.overload = overload or None
     for node in walk_nodes(model):
-        if (new := keys.get(_operator(node))) is not None:
+        if (new := keys.get(operator_key(node))) is not None:
             node.op_type, overload = new[1:]
             if (node.overload or "") != overload:
                 node.overload = overload or None
@@ -177,8 +226,8 @@ def _form(scope: Scope) -> tuple[Scope, list[str]]:
 def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
     """Return the values that the side `own` renamed, for each graph or function."""
     numbers = (0, own, other)
-    base, side, kept = [_scopes(read(number)) for number in numbers]
-    forms = [_scopes(read(number)) for number in numbers[:2]]
+    base, side, kept = [scopes_by_key(read(number)) for number in numbers]
+    forms = [scopes_by_key(read(number)) for number in numbers[:2]]
     has_training = any(read(number).training for number in numbers)
     result = {}
     for key in base:
@@ -201,7 +250,7 @@ def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
 
 
 def _names_in(read: Read, version: int, key: ScopeKey) -> set[str]:
-    return set(_form(_scopes(read(version))[key])[1])
+    return set(_form(scopes_by_key(read(version))[key])[1])
 
 
 def _interface(*scopes: Scope) -> set[str]:
@@ -307,74 +356,8 @@ def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool
         sorted(one.attributes, key=lambda attribute: attribute.name) for one in (node, match)
     ]
     return (
-        _operator(node) == _operator(match)
+        operator_key(node) == operator_key(match)
         and node.inputs == match.inputs
         and len(node.outputs) == len(match.outputs)
         and attributes[0] == attributes[1]
     )
-
-
-# ---- Order of inputs ------------------------------------------------------------------------
-
-
-def _new_orders(base: Model, side: Model, kept: Model) -> dict[FunctionKey, list[int]]:
-    """Return the functions whose inputs a side reordered, together with all calls.
-
-    The side must not have edited the functions otherwise.
-    """
-    result: dict[FunctionKey, list[int]] = {}
-    before, after, others = map(_scopes, (base, side, kept))
-    calls = [_calls_by_key(model) for model in (base, side, kept)]
-    for key, function in before.items():
-        if key is None or key not in after or key not in others:
-            continue
-        old, new, third = [
-            [value.name for value in scopes[key].inputs] for scopes in (before, after, others)
-        ]
-        if old == new or old != third or sorted(old) != sorted(new) or len(set(old)) < len(old):
-            continue
-        order = [old.index(name) for name in new]
-        inputs = [function.inputs[at] for at in order]
-        if replace(function, inputs=inputs) == after[key] and _calls_follow(
-            order, *[found.get(key, []) for found in calls]
-        ):
-            result[key] = order
-    return result
-
-
-def _calls_follow(
-    order: list[int], old: Sequence[Node], new: Sequence[Node], others: Sequence[Node]
-) -> bool:
-    """Whether a side has reordered the inputs of all calls of a function, at least of one.
-
-    Args:
-        order: the new inputs of the function: the indices of the old ones.
-        old: the calls in the base.
-        new: the calls in this side.
-        others: the calls in the other side.
-    """
-    if any(len(node.inputs) != len(order) for node in (*old, *new, *others)):
-        return False
-    by_outputs = {node.outputs: node for node in new}
-    pairs = [(node, by_outputs[node.outputs]) for node in old if node.outputs in by_outputs]
-    return all(
-        tuple([node.inputs[at] for at in order]) == match.inputs for node, match in pairs
-    ) and any(node.inputs != match.inputs for node, match in pairs)
-
-
-def _calls_by_key(model: Model) -> dict[FunctionKey, list[Node]]:
-    """Return the nodes of a model by the operator or function that they call."""
-    result: dict[FunctionKey, list[Node]] = defaultdict(list)
-    for node in walk_nodes(model):
-        result[_operator(node)].append(node)
-    return result
-
-
-def _reorder(model: Model, orders: Mapping[FunctionKey, list[int]]) -> None:
-    """Reorder the inputs of functions and calls in place."""
-    for function in model.functions:
-        if (order := orders.get(function_key(function))) is not None:
-            function.inputs = [function.inputs[at] for at in order]
-    for node in walk_nodes(model):
-        if (order := orders.get(_operator(node))) is not None:
-            node.inputs = tuple([node.inputs[at] for at in order])

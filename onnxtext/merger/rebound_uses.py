@@ -112,10 +112,13 @@ def _moved_arguments(
         )
         if all(old == new for *_, old, new in lists):
             continue
-        if key in base and _only_renames(base[key], side[key], together[key]):
-            continue
+        names: ValueNames | None = None
+        if key in base:
+            if _only_renames(base[key], side[key], together[key]):
+                continue
+            names = ValueNames(base[key], together[key])
         if any(
-            _is_moved(mine, merged, [value.name for value in old], [value.name for value in new])
+            _is_moved(mine, merged, _new_names(old, names), [value.name for value in new])
             for mine, merged, old, new in lists
         ):
             message = (
@@ -142,6 +145,13 @@ def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> boo
     )
 
 
+def _new_names(parameters: Sequence[ValueInfo], names: ValueNames | None) -> list[str]:
+    """Return the names in the merge of parameters of a side; deleted ones keep their names."""
+    if names is None:
+        return [value.name for value in parameters]
+    return [names.name_of(value.name) or value.name for value in parameters]
+
+
 def _is_moved(
     arguments: Sequence[str], merged: Sequence[str], old: Sequence[str], new: Sequence[str]
 ) -> bool:
@@ -150,7 +160,7 @@ def _is_moved(
     Args:
         arguments: the arguments in the side.
         merged: the arguments in the merge.
-        old: the parameters in the side.
+        old: the parameters in the side, with their names in the merge.
         new: the parameters in the merge.
     """
     places = {name: index for index, name in enumerate(new)}

@@ -109,11 +109,25 @@ class ValueNames:
         """Yield (name in the base, name in the side) of values with the same origin."""
         base, side = self._base, self._side
         before, after = [[value.name for value in scope.root.inputs] for scope in (base, side)]
-        for old, name in zip(before, after, strict=False):
-            yield old, (name if len(before) == len(after) else old)
+        yield from self._parameters(before, after)
         yield from _same_data(base.initializers, side.initializers)
         for node, other in pairs:
             yield from zip(node.outputs, other.outputs, strict=False)
+
+    def _parameters(self, before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield (name in the base, name in the side) of inputs, by position or by uses.
+
+        If a side has renamed and reordered all inputs, the uses of each old input have the name of
+        one new input, and no two the same.
+        """
+        if len(before) != len(after):
+            yield from zip(before, before, strict=True)
+            return
+        used = [self._only_use(name) for name in before]
+        if len(set(before) | set(after)) == 2 * len(before) and set(used) == set(after):
+            yield from zip(before, [name for name in used if name is not None], strict=True)
+        else:
+            yield from zip(before, after, strict=True)
 
     @cached_property
     def _names(self) -> dict[str, str]:

@@ -52,6 +52,17 @@ metadata {
 }
 """
 )
+OUTPUTS = """g (float[4] x, float[4] z) => (float[4] y) {
+  h, k = my.F (x, z)
+  y = Add (h, k)
+}
+
+<domain: "my", opset_import: [20]>
+F (a, b) => (c, d) {
+  c = Neg (b) # negated
+  d = Sub (a, c)
+}
+"""
 NODES = """g (float[4] x) => (float[4] y) {
   a = Abs (x)
   b = Neg (x)
@@ -71,6 +82,14 @@ NEW_NAMES = (
     ("(a, d)", "(p, d)"),
 )
 REORDERED = (("F (a, b)", "F (b, a)"), ("F (x, z)", "F (z, x)"))
+NEW_ORDER = (
+    ("F (a, b)", "F (q, p)"),
+    ("Neg (b)", "Neg (q)"),
+    ("(a, d)", "(p, d)"),
+    ("F (x, z)", "F (z, x)"),
+)
+"""Rename and reorder the inputs of the function."""
+NEW_OUTPUTS = (("=> (c, d)", "=> (d, c)"), ("h, k =", "k, h ="))
 CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
     "a new node": (
         GRAPH, VALUE, (("  y =", "  n = Exp (k) # new\n  y ="),),
@@ -137,6 +156,38 @@ CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
         (("  y =", "  w = my.F (x, z)\n  y ="),),
         (("  y =", "  w = my.F (z, x)\n  y ="),),
     ),
+    "renamed and reordered inputs, and a new call": (
+        FUNCTION, NEW_ORDER,
+        (("  y =", "  w = my.F (x, x)\n  v = my.F (w, z)\n  y ="),),
+        (("  y =", "  w = my.F (x, x)\n  v = my.F (z, w)\n  y ="),),
+    ),
+    "renamed and reordered inputs, and a new node": (
+        FUNCTION, NEW_ORDER,
+        (("  c =", "  e = Max (d, a)\n  c ="),), (("  c =", "  e = Max (d, p)\n  c ="),),
+    ),
+    "a renamed function with reordered inputs, and a new call": (
+        FUNCTION, (("F (a, b)", "K (b, a)"), ("my.F (x, z)", "my.K (z, x)")),
+        (("  y =", "  w = my.F (x, z)\n  y ="),), (("  y =", "  w = my.K (z, x)\n  y ="),),
+    ),
+    "reordered inputs, a renamed argument, and a new call": (
+        FUNCTION, (REORDERED[0], ("[4] z", "[4] zz"), ("F (x, z)", "F (zz, x)")),
+        (("  y =", "  w = my.F (x, z)\n  y ="),), (("  y =", "  w = my.F (zz, x)\n  y ="),),
+    ),
+    "reordered outputs, and a new call": (
+        OUTPUTS, NEW_OUTPUTS,
+        (("  y =", "  m, n = my.F (z, x)\n  y ="),), (("  y =", "  n, m = my.F (z, x)\n  y ="),),
+    ),
+    "reordered outputs, one renamed, and a new call": (
+        OUTPUTS, (NEW_OUTPUTS[0], ("h, k =", "kk, h ="), ("(h, k)", "(h, kk)")),
+        (("  y =", "  m, n = my.F (z, x)\n  y ="),), (("  y =", "  n, m = my.F (z, x)\n  y ="),),
+    ),
+    "reordered outputs, and an argument": (
+        OUTPUTS, NEW_OUTPUTS, (("F (x, z)", "F (x, x)"),), (("F (x, z)", "F (x, x)"),),
+    ),
+    "reordered outputs, and another name of one": (
+        OUTPUTS, NEW_OUTPUTS, (("h, k =", "hh, k ="), ("(h, k)", "(hh, k)")),
+        (("k, h =", "k, hh ="), ("(h, k)", "(hh, k)")),
+    ),
 }  # fmt: skip
 """For each case: the base, the edits of ours and of theirs, and what theirs become in the merge."""
 
@@ -180,6 +231,22 @@ UNCERTAIN: dict[str, tuple[str, Edits, Edits]] = {
     ),
     "reordered inputs of an edited function, and an argument": (
         FUNCTION, (*REORDERED, ("Neg", "Exp")), (("F (x, z)", "F (x, x)"),),
+    ),
+    "renamed and reordered inputs of an edited function": (
+        FUNCTION, (*NEW_ORDER, ("Sub", "Add")), (("  y =", "  w = my.F (z, x)\n  y ="),),
+    ),
+    "renamed and reordered inputs without calls": (
+        FUNCTION, NEW_ORDER[:3], (("  y =", "  w = my.F (z, x)\n  y ="),),
+    ),
+    "a renamed function with reordered inputs without calls": (
+        FUNCTION, (("F (a, b)", "K (b, a)"), ("my.F", "my.K")),
+        (("  y =", "  w = my.F (z, x)\n  y ="),),
+    ),
+    "reordered outputs without calls": (
+        OUTPUTS, NEW_OUTPUTS[:1], (("  y =", "  m, n = my.F (z, x)\n  y ="),),
+    ),
+    "reordered outputs, and a call with one": (
+        OUTPUTS, NEW_OUTPUTS, (("  y =", "  m = my.F (z, x)\n  y ="),),
     ),
     "swapped names of graph inputs": (
         INPUTS,
