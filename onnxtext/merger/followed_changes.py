@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from onnxtext.ast.map_names import Scope, map_all_names
+from onnxtext.ast.map_names import Names, Scope, map_all_names
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import FunctionKey, function_key
@@ -57,6 +57,8 @@ class Changes:
         for key, scope in scopes_by_key(model).items():
             if mapping := self.values.get(key):
                 _map(scope, mapping)
+                if key is None:
+                    _map_trainings(model, lambda name, to=mapping: to.get(name, name))  # type: ignore[misc]
         if self.orders:
             reorder(model, self.orders)
 
@@ -228,22 +230,23 @@ def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
     numbers = (0, own, other)
     base, side, kept = [scopes_by_key(read(number)) for number in numbers]
     forms = [scopes_by_key(read(number)) for number in numbers[:2]]
-    has_training = any(read(number).training for number in numbers)
+    trainings = [_names_in_trainings(read(number)) for number in numbers]
     result = {}
     for key in base:
         if key not in side or key not in kept or base[key] == side[key]:
             continue
-        if key is None and has_training:  # trainings refer to the values of the main graph
-            continue
-        used = _names_in(read, other, key)
         old, new = [_form(scopes[key]) for scopes in forms]
+        names = [set(old[1]), set(new[1]), _names_in(read, other, key)]
+        has_training = key is None and any(trainings)
+        if has_training:
+            names = [own_names | more for own_names, more in zip(names, trainings, strict=True)]
         mapping = None
-        if old[0] == new[0]:
+        if old[0] == new[0] and not has_training:
             found = {a: b for a, b in zip(old[1], new[1], strict=True) if a != b}
-            if _fits(found, set(old[1]), used, _interface(base[key], side[key])):
+            if _fits(found, names[0], names[2], _interface(base[key], side[key])):
                 mapping = found
         if mapping is None:
-            mapping = _same_values(base[key], side[key], kept[key], set(old[1]), set(new[1]), used)
+            mapping = _same_values(base[key], side[key], kept[key], *names)
         if mapping:
             result[key] = mapping
     return result
@@ -251,6 +254,28 @@ def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
 
 def _names_in(read: Read, version: int, key: ScopeKey) -> set[str]:
     return set(_form(scopes_by_key(read(version))[key])[1])
+
+
+def _names_in_trainings(model: Model) -> set[str]:
+    """Return the names in trainings that may refer to values of the main graph."""
+    found: set[str] = set()
+
+    def keep(name: str) -> str:
+        found.add(name)
+        return name
+
+    _map_trainings(model, keep)
+    return found
+
+
+def _map_trainings(model: Model, names: Names) -> None:
+    """Rename the values of the main graph that trainings refer to, in place."""
+    for training in model.training:
+        first, update = training.initialization_binding, training.update_binding
+        if training.algorithm is not None:
+            map_all_names(training.algorithm, names)
+        first[:] = [(names(key), value) for key, value in first]
+        update[:] = [(names(key), names(value)) for key, value in update]
 
 
 def _interface(*scopes: Scope) -> set[str]:

@@ -73,6 +73,17 @@ INPUTS = """g (float[4] x, float[4] z) => (float[4] y) {
   y = Sub (x, z)
 }
 """
+TRAINING = (
+    GRAPH
+    + """
+training {
+  algorithm: step () => (float[4] v) {
+    v = Add (w, k)
+  }
+  update_binding: ["w": "v"]
+}
+"""
+)
 VALUE = (("k =", "kk ="), ("(k)", "(kk)"))
 SWAPPED_NAMES = (("F (a, b)", "F (b, a)"), ("Neg (b)", "Neg (a)"), ("Sub (a, d)", "Sub (b, d)"))
 NEW_NAMES = (
@@ -156,6 +167,19 @@ CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
         (("  y =", "  w = my.F (x, z)\n  y ="),),
         (("  y =", "  w = my.F (z, x)\n  y ="),),
     ),
+    "a value that a training uses": (
+        TRAINING, (*VALUE, (", k)", ", kk)")), (("  y =", "  n = Exp (k)\n  y ="),),
+        (("  y =", "  n = Exp (kk)\n  y ="),),
+    ),
+    "a value, and a new node of a training": (
+        TRAINING, (*VALUE, (", k)", ", kk)")),
+        (("    v = Add (w, k)", "    e = Exp (k)\n    v = Add (w, e)"),),
+        (("    v = Add (w, kk)", "    e = Exp (kk)\n    v = Add (w, e)"),),
+    ),
+    "an initializer that a training updates": (
+        TRAINING, (("4] w", "4] u"), (", w)", ", u)"), ("(w,", "(u,"), ('"w"', '"u"')),
+        (("  y =", "  n = Exp (w)\n  y ="),), (("  y =", "  n = Exp (u)\n  y ="),),
+    ),
     "renamed and reordered inputs, and a new call": (
         FUNCTION, NEW_ORDER,
         (("  y =", "  w = my.F (x, x)\n  v = my.F (w, z)\n  y ="),),
@@ -231,6 +255,10 @@ UNCERTAIN: dict[str, tuple[str, Edits, Edits]] = {
     ),
     "reordered inputs of an edited function, and an argument": (
         FUNCTION, (*REORDERED, ("Neg", "Exp")), (("F (x, z)", "F (x, x)"),),
+    ),
+    "a new name that a training uses": (
+        TRAINING, (("k =", "v ="), ("(k)", "(v)"), ("v = Add (w, k)", "t = Add (w, v)"),
+        ("[4] v)", "[4] t)"), (': "v"', ': "t"')), NEW_USE,
     ),
     "renamed and reordered inputs of an edited function": (
         FUNCTION, (*NEW_ORDER, ("Sub", "Add")), (("  y =", "  w = my.F (z, x)\n  y ="),),
