@@ -17,7 +17,6 @@ from onnxtext.ast.visit import attribute_graphs
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, print_type
-from onnxtext.printer.quoting import value_name
 from onnxtext.rewriter.item_edits import ItemEdits, Printed
 from onnxtext.rewriter.item_pairs import renamed_names
 from onnxtext.rewriter.model_edits import edit_sections
@@ -31,7 +30,7 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
     """Return a text in which edited nodes, values and sections are replaced, inserted or removed.
 
-    Functions get their new names. Other edits have no effect.
+    Other edits have no effect.
 
     Args:
         source: the text before the edit.
@@ -71,10 +70,7 @@ class _Splice:
     _printer: GraphPrinter = field(default_factory=graph_printer)
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
-        """Replace the changed items in the lists of a graph or function, and a function's name."""
-        if isinstance(before, Function) and before.name != after.name:
-            span = map_spans(self.source, before.at, "function").find("name").span
-            self.edits.replace(span.start, span.end, value_name(after.name))
+        """Replace the changed items in the lists of a graph or function."""
         for name in ("inputs", "outputs", "values"):
             by_position = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
@@ -16,8 +16,10 @@ from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.merge_constructs import Merger
 from onnxtext.merger.texts.merged_tree import write
+from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.text_parts import ListItems
 from onnxtext.merger.texts.text_review import NeedsFullSplit, ReviewedMerge, Unmergeable, review
+from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
@@ -125,9 +127,15 @@ def edit_in_layout(text: str, before: str, after: str) -> str | None:
 
 def change_text(text: str, changes: Sequence[Changes]) -> str:
     """Apply changes of names to a valid text. If its layout cannot be kept, the text is printed."""
-    from onnxtext.rewriter.rewrite_text import rewrite_text
+    from onnxtext.printer import print_model
 
-    changed = parse_model(Source(text, "<edit>"))
+    old, changed = [parse_model(Source(text, "<edit>")) for _ in range(2)]
     for change in changes:
         change.apply(changed)
-    return rewrite_text(text, changed)
+    if old == changed:
+        return text
+    without_blobs = [replace(model, resources={}) for model in (old, changed)]
+    edited = edit_in_layout(text, *map(print_model, without_blobs))
+    if edited is not None and parse_or_none(edited) == changed:
+        return edited
+    return restore_comments(print_model(changed), (text, old), changed)
