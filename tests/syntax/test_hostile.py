@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import product
 
 import pytest
 
@@ -49,6 +50,7 @@ def test_random_characters_are_rejected_in_time() -> None:
 LENGTH = 100_000
 NODE = "g () => () { x = A <a%s> () }"
 TENSOR = "g () => () <float16[9] h = %s"
+INPUTS = "g () => () { x = A ("
 LONG = {
     "a list of hexadecimal numbers without its bracket": TENSOR % ("[" + "0x7e01, " * 5_000),
     "nested hexadecimal numbers": TENSOR % ("[[" + "0xe, -0x1f, " * 5_000),
@@ -59,6 +61,13 @@ LONG = {
     "the length of a repeated list": NODE % (": ints[" + "9" * LENGTH + "] = [0, ...]"),
     "protobuf text with empty lines": "a: 1" + "\n" * LENGTH + "?",
     "arrows": "a =>" * (LENGTH // 4),
+    "escaped quotes": INPUTS + r"\"x\", " * (LENGTH // 2),
+    "escaped quotes on lines": INPUTS + ") }\n" + 'y = b\\"\n' * (LENGTH // 2),
+    "look-alike commas": INPUTS + "\u2026, " * (LENGTH // 2),
+    "escaped strings after an escaped string": NODE % (" = [" + r"\"a\", " * LENGTH + "]"),
+    "look-alike words": INPUTS
+    + "\u0430 = 1> ("
+    + " ".join(map("".join, product("\u0430\u0435\u043e\u0440\u0441\u0443\u0445", repeat=5))),
 }
 """Texts that are slow, or raise ValueError, if a pattern or number is not limited."""
 

@@ -69,6 +69,8 @@ class Lexer:
         self._terminals = terminals
         self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
         self._words = {word: t.name for t in terminals for word in _special_words(t)}
+        # The last long text with a quote that no other quote closes, and the offset of this quote.
+        self._unclosed = ("", 0)
 
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str], list[str]]:
@@ -80,9 +82,34 @@ class Lexer:
         """A pattern for a whole token, even a long one, and the kind for each regex group."""
         return _token_pattern(self._terminals, [])
 
+    @cached_property
+    def _outside_strings(self) -> tuple[re.Pattern[str], list[str]]:
+        """The same as `_pattern`, for the rest of a text in which no string is closed."""
+        unquoted = [t for t in self._terminals if '"' not in t.pattern]
+        return _token_pattern(unquoted, [(_LONG, _LONG_LIST)], strings=False)
+
+    def _pattern_at(self, text: str, offset: int) -> tuple[re.Pattern[str], list[str]]:
+        """Return the pattern for the tokens of a text from an offset on.
+
+        No string closes after a quote that is never closed. So no token after this quote needs to
+        search for the end of a string, which would take quadratic time.
+        """
+        return self._outside_strings if self._is_unclosed(text, offset) else self._pattern
+
+    def _is_unclosed(self, text: str, offset: int) -> bool:
+        """Whether a quote at or before an offset is known to be never closed."""
+        unclosed, start = self._unclosed
+        return unclosed is text and offset >= start
+
+    def _note_bad(self, text: str, token: str, start: int) -> None:
+        """Remember a quote that is never closed, if the search for its end takes long."""
+        is_long = len(text) - start > _LONG_TEXT
+        if token == '"' and is_long and not self._is_unclosed(text, start):
+            self._unclosed = (text, start)
+
     def read(self, text: str, offset: int) -> Iterator[tuple[str, str, int]]:
         """Yield (kind, text, offset) of each token from offset `offset` to the end of the text."""
-        pattern, kinds = self._pattern
+        pattern, kinds = self._pattern_at(text, offset)
         marks, words = self._marks, self._words
         while True:
             for match in pattern.finditer(text, offset):
@@ -95,6 +122,8 @@ class Lexer:
                 elif kind == "WORD":
                     yield words.get(token, kind), token, start
                 elif kind not in _RARE:
+                    if kind == BAD_KIND:
+                        self._note_bad(text, token, start)
                     yield kind, token, start
                 elif kind == END_KIND:
                     return
@@ -145,7 +174,7 @@ class Lexer:
 
     def token(self, text: str, offset: int) -> Token | None:
         """Return the next token at or after an offset; None if no token is left."""
-        pattern, kinds = self._pattern
+        pattern, kinds = self._pattern_at(text, offset)
         match = pattern.match(text, offset)
         assert match is not None  # the pattern also matches the end of the text
         group = match.lastindex or 0
@@ -157,6 +186,8 @@ class Lexer:
             kind = self._words.get(token, kind)
         elif kind in _RARE:
             return None if kind == END_KIND else self._rare(text, start)
+        elif kind == BAD_KIND:
+            self._note_bad(text, token, start)
         return Token(token, start, kind)
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
@@ -208,11 +239,14 @@ _LONG = "long"
 
 _RARE = frozenset((_LONG, "NESTED", END_KIND))
 
-_LONG_BEGINNING = r'"""|[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})'
+_LONG_LIST = r"[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})"
+_LONG_BEGINNING = rf'"""|{_LONG_LIST}'
+_LONG_TEXT = 10_000
+"""In the rest of a shorter text, the search for the end of a string takes little time."""
 
 
 def _token_pattern(
-    terminals: list[Terminal], first: list[tuple[str, str]]
+    terminals: list[Terminal], first: list[tuple[str, str]], *, strings: bool = True
 ) -> tuple[re.Pattern[str], list[str]]:
     """Build a pattern that skips blanks and comments, and then matches one token.
 
@@ -222,6 +256,7 @@ def _token_pattern(
         terminals: in order of precedence.
         first: the kinds and patterns of extra groups, which are tried before all terminals except
             the most common ones.
+        strings: whether to match strings.
 
     Returns:
         The pattern, and the kind of each group by its number; "" for group 0.
@@ -233,7 +268,7 @@ def _token_pattern(
         (t.name, _terminal_pattern(t)) for t in terminals if not _is_special(t) and t.name != "WORD"
     ]
     last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
-    groups = [*_common_tokens(words), *first, *named, *words, *last]
+    groups = [*_common_tokens(words)[0 if strings else 1 :], *first, *named, *words, *last]
     # This part of the pattern is unambiguous, so that long blanks cause no backtracking.
     skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
     choices = "|".join([f"({pattern})" for _, pattern in groups])

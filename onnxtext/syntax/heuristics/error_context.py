@@ -32,6 +32,8 @@ _INNER = frozenset(("{", "(", "=>"))
 _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
+_MENDED = 200
+"""Maximum number of characters after an error in which a fix also mends the same mistake."""
 MAX_LINES = 20
 """Maximum number of lines before an error in which to search for the previous token."""
 
@@ -143,6 +145,11 @@ class ErrorContext:
     def line_limit(self) -> int:
         """The end of the line; in a long line, the offset up to which the line is inspected."""
         return min(self.line_end, self.line_start + _INSPECTED)
+
+    @property
+    def ahead_limit(self) -> int:
+        """The end of the line; in a long line, the offset up to which a fix may mend it."""
+        return min(self.line_end, self.at + _MENDED)
 
     @cached_property
     def next_statement(self) -> int | None:

@@ -226,17 +226,20 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `function <domain: "l"> F (a) => (b) {…}`: the parser reads `function` as a name."""
-    tokens = context.lexer.tokens(context.text, context.line_start, context.line_limit)
-    if len(tokens) < 4 or tokens[1] != "<" or tokens[3] != ":" or context.at > context.line_end:
+    match = _FUNCTION_KEYWORD.match(context.text, context.line_start, context.line_limit)
+    if match is None or context.at > context.line_end:
         return
-    word = tokens[0]
-    if word in {"function", "def", "func", "graph", "model", "module"}:
-        message = f"`{word}` does not belong here"
-        title = f"remove `{word}`"
-        edits = (replace(word, ""),)
-        yield Diagnosis("foreign-word", message, word.span, edits, title, "unsafe", min_tokens=1)
-        skip_to = context.line_end + 1
-        yield Diagnosis("foreign-word", message, word.span, help=title, skip_to=skip_to)
+    word, span = match[1], Span(*match.span(1))
+    message = f"`{word}` does not belong here"
+    title = f"remove `{word}`"
+    edits = (Edit(span, ""),)
+    yield Diagnosis("foreign-word", message, span, edits, title, "unsafe", min_tokens=1)
+    yield Diagnosis("foreign-word", message, span, help=title, skip_to=context.line_end + 1)
+
+
+_FUNCTION_KEYWORD = re.compile(
+    r"[ \t]*(function|def|func|graph|model|module)[ \t]*<[ \t]*(?:[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*:"
+)
 
 
 _DOTTED_NAME = re.compile(r"[\w.]+")

@@ -71,7 +71,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         safety: Applicability = "unsafe" if number else "safe"
         yield Diagnosis("single-quotes", message, span, edits, title, safety, min_tokens=1)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
-        places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.line_end)
+        places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.ahead_limit)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]
         message = "the quotes around a string must not be escaped"
         span = Span(context.at, context.at + 2)

@@ -35,6 +35,9 @@ _LETTERS = dict(
 )
 """Cyrillic and Greek letters that look like Latin ones."""
 _WORD = re.compile(f"[A-Za-z0-9_{''.join(_LETTERS)}]+")
+_LATIN_WORD = re.compile(r"[A-Za-z0-9_]+")
+_NEAR = 20_000
+"""Maximum number of characters before and after an error in which to search for Latin words."""
 _WORDS = re.compile(f"{STRING}|{COMMENT}|{_WORD.pattern}", re.DOTALL)
 _MEANT = _BLANKS | _INVISIBLE | _MARKS
 _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
@@ -50,8 +53,9 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     while start > context.line_start and _WORD.match(text[start - 1]):
         start -= 1
     edits: list[Edit] = []
-    for match in _WORDS.finditer(text, start, context.line_end):
-        meant = _latin(text, match[0])
+    latin_words = set(_LATIN_WORD.findall(text, max(0, offset - _NEAR), offset + _NEAR))
+    for match in _WORDS.finditer(text, start, context.ahead_limit):
+        meant = _latin(latin_words, match[0])
         if meant is not None:
             edits.append(Edit(Span(*match.span()), meant))
     if not edits or edits[0].span.start != start:
@@ -66,11 +70,11 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def _latin(text: str, word: str) -> str | None:
+def _latin(latin_words: set[str], word: str) -> str | None:
     """Return a word with its Cyrillic and Greek letters replaced by Latin ones.
 
     Return None if the word is probably right: it has no letters of `_LETTERS`, or it consists of
-    these letters and its Latin form does not occur in the text.
+    these letters and its Latin form is not in `latin_words`.
     """
     if not (set(word) & _LETTERS.keys()) or word[0] == '"' or word[0] == "#":
         return None
@@ -78,7 +82,7 @@ def _latin(text: str, word: str) -> str | None:
     if re.fullmatch("O*[0-9][0-9O]*", meant):
         return meant.replace("O", "0")
     # A word in another alphabet may consist only of letters that look like Latin ones.
-    return meant if re.search("[A-Za-z]", word) or re.search(rf"\b{meant}\b", text) else None
+    return meant if re.search("[A-Za-z]", word) or meant in latin_words else None
 
 
 def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -90,7 +94,7 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     runs = [match.span()]
     runs += [
         other.span()
-        for other in _SKIPPED.finditer(text, match.end(), context.line_end)
+        for other in _SKIPPED.finditer(text, match.end(), context.ahead_limit)
         if other[0][0] in _MEANT
     ]
     edits = tuple(
