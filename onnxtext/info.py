@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from onnxtext import ast
 from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer import print_type
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 LARGEST = 10
@@ -232,7 +232,7 @@ def _weight(
         size = values.size + indices.size
         return Weight(name, shown, values.element, values.elements, size, values.place)
     assert isinstance(type, ast.TensorType)
-    count = max(math.prod(type.integer_dims), 0)
+    count = max(count_elements(type.integer_dims), 0)
     element = ELEMENTS.get(type.element)
     if isinstance(data, ast.StringData):
         size = sum(map(len, data.values))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from onnxtext.ast.tensors_and_attributes import (
@@ -17,6 +16,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import join_strings, split_strings
 from onnxtext.tensor.varints import pack_entries, pack_integers, unpack_entries
@@ -50,7 +50,7 @@ def required_entries(type: TensorType) -> int:
     dims = type.integer_dims
     if element is None or any(dim < 0 for dim in dims):
         return -1
-    count = prod(dims)
+    count = count_elements(dims)
     if element.kind == "complex":
         return 2 * count
     return raw_size(element, count) if element.elements_per_entry > 1 else count

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from math import prod
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
+from onnxtext.tensor.element_count import count_elements
 
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
@@ -80,8 +80,8 @@ def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -
         shape[index] if size == 0 and copies and index < len(shape) else size
         for index, size in enumerate(target)
     ]
-    rest = prod([size for size in sizes if size != -1])
-    total = prod(shape)
+    rest = count_elements([size for size in sizes if size != -1])
+    total = count_elements(shape)
     return total % rest == 0 if -1 in sizes and rest else total == rest
 
 
@@ -160,7 +160,9 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]
     if shape is None or not shape or _integer(node, "block_size", 0):
         return True
     size = shape[_integer(node, "axis", 1) % len(shape)]
-    return all(other is None or prod(other) == 1 or other == (size,) for other in shapes[1:])
+    return all(
+        other is None or count_elements(other) == 1 or other == (size,) for other in shapes[1:]
+    )
 
 
 def _split(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:

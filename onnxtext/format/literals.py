@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from math import prod
 
 from onnxtext.format.attach_comments import find_list, required_list
 from onnxtext.format.concrete_syntax_tree import Tree
@@ -16,6 +15,7 @@ from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.printer.layout import STEP, fill_list
 from onnxtext.printer.statement_layout import Literal, column, tensor_lines
 from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
+from onnxtext.tensor.element_count import count_elements
 
 _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 
@@ -110,7 +110,7 @@ class LiteralWriter(RecordWriter):
         if not items:
             return "[]" if len(texts) == 2 else text.replace(",", ", ")
         shape = [int(dim) for dim in dims if dim.isdigit() and dim != "1"]
-        if len(shape) < 2 or prod(shape) != len(items) or "..." in items:
+        if len(shape) < 2 or count_elements(shape) != len(items) or "..." in items:
             if "..." in items and len(texts) > len(items) + 2:
                 return text.replace(",", ", ")
             return items_text(items, indent, budget)

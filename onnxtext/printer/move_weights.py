@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import hashlib
-from math import prod
 from typing import Any
 
 from onnxtext import ast
@@ -17,6 +16,7 @@ from onnxtext.ast.typed_blobs import (
     required_entries,
 )
 from onnxtext.tensor.blobs import PRINTED_DIGITS
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.format_elements import is_splat
 
@@ -68,7 +68,7 @@ class WeightMover(Rewriter):
             return ast.TypedBlob(self.blob(blob_of_data(type, data)).digest)
         if not isinstance(data, ast.RawData):
             return data
-        count = prod(type.integer_dims)
+        count = count_elements(type.integer_dims)
         if count <= self.max_small_elements or is_splat(ELEMENTS[type.element], data.data, count):
             return data
         return self.blob(data.data)

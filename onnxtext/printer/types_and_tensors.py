@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
@@ -14,6 +13,7 @@ from onnxtext.printer.decorators import type_decorators, value_decorators
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list, fill_list_text
 from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.statement_layout import column, tensor_lines
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.format_elements import (
     format_field,
@@ -161,7 +161,7 @@ def _other_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
             return _fields(data, indent, budget)
     assert isinstance(data, ast.TypedData)
     element = ELEMENTS[type.element]
-    count = prod(type.integer_dims)
+    count = count_elements(type.integer_dims)
     if not data.entries:
         return "{}"
     row = format_typed(element, data.entries, count)
@@ -217,7 +217,7 @@ def _raw(
     element: ElementType, dims: tuple[int, ...], data: bytes | memoryview, indent: str, budget: int
 ) -> list[str]:
     """Return the literal of raw data: an element, `[1, 2]`, `[0, ...]` or nested brackets."""
-    count = prod(dims)
+    count = count_elements(dims)
     if not dims:
         return format_rows(element, data, count=1)
     if not count:

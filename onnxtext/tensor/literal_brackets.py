@@ -7,12 +7,12 @@ whose elements keep their offsets. The bulk readers of `number_lists` read this 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnxtext.plurals import count_noun
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.lazy_numpy import np
 
@@ -87,12 +87,12 @@ def product(dims: Sequence[int]) -> int:
     """
     if any(size < 0 for size in dims):
         raise LiteralError(f"expected dimensions of at least 0, found {list(dims)}")
-    return math.prod(dims)
+    return count_elements(dims)
 
 
 def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
     """Return the error for a literal whose number of elements, `found`, does not match `dims`."""
-    count = math.prod(dims)
+    count = count_elements(dims)
     message = f"expected {count_noun(count, 'element')} for {list(dims)}, found {found:,}"
     return LiteralError(message, help="change the elements or the dimensions")
 
@@ -270,7 +270,7 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
             max(len(opening[1].rstrip(BLANKS)), 1),
             "nest brackets for all dimensions, only for those other than 1, or for none",
         )
-    return _walk(clean, dims, shape or (math.prod(dims),))
+    return _walk(clean, dims, shape or (count_elements(dims),))
 
 
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +12,7 @@ from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.io.files import name_of
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
@@ -75,7 +75,7 @@ def _from_npy(
     """Return the elements of a mapped `.npy` file; copy them only to change byte or axis order."""
     head = io.BytesIO(bytes(view[:_MAX_HEADER_LENGTH]))
     fortran, dtype = _header(head, type, shape, array_name)
-    size = prod(shape) * dtype.itemsize
+    size = count_elements(shape) * dtype.itemsize
     data = view[head.tell() : head.tell() + size]
     return _to_row_major(data, dtype, shape, fortran, array_name)
 
@@ -95,7 +95,7 @@ def _from_npz(
             with archive.open(member) as file:
                 head = io.BytesIO(file.read(_MAX_HEADER_LENGTH))
                 fortran, dtype = _header(head, type, shape, array_name)
-                size = prod(shape) * dtype.itemsize
+                size = count_elements(shape) * dtype.itemsize
                 data = head.read()[:size]
                 data += file.read(max(size - len(data), 0))
     except (BlobError, OSError):
@@ -149,7 +149,7 @@ def _to_row_major(
     data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, array_name: str
 ) -> bytes | memoryview:
     """Convert an array to little-endian, row-major bytes."""
-    size = prod(shape) * dtype.itemsize
+    size = count_elements(shape) * dtype.itemsize
     if len(data) != size:
         raise BlobError(f"{array_name} ends after {len(data):,} of {size:,} bytes", UNREADABLE)
     swapped = dtype.byteorder == ">"
@@ -175,7 +175,7 @@ def _from_safetensors(
         message = f"{array_name} has the type {kind}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
     _check_shape(held_shape, shape, array_name)
-    expected = raw_size(ELEMENTS[type.element], prod(shape))
+    expected = raw_size(ELEMENTS[type.element], count_elements(shape))
     if len(data) != expected:
         raise BlobError(
             f"{array_name} has {len(data)} bytes, but the tensor's type and shape need {expected}",

@@ -77,6 +77,30 @@ def conversion_time(data: bytes) -> float:
     return time.process_time() - before
 
 
+HUGE = f"[{', '.join(['9223372036854775807'] * 300)}]"
+TENSORS = [
+    f"g () => () <float{HUGE} w = {{1}}> {{ }}",
+    f"g () => () <int4{HUGE} w = {{1}}> {{ }}",
+    f"g () => () <string{HUGE} w = {{}}> {{ }}",
+    f"g (int64[1] s) => (y) {{ y = ConstantOfShape <value = float{HUGE} {{1}}> (s) }}",
+    f"g (float{HUGE} s, q, x) => (y) {{ y = com.microsoft.MatMulNBits <K = 16, N = 16, "
+    "bits = 4, block_size = 16> (x, q, s) }",
+]
+"""Models whose numbers of elements have too many digits for Python to print."""
+
+
+@pytest.mark.parametrize("graph", TENSORS, ids=lambda graph: graph[:24] + graph[-24:])
+def test_tensors_with_many_large_dimensions_are_checked(graph: str) -> None:
+    header = '<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]>'
+    text = f"{header} {graph}"
+    assert "internal-error" not in {item.code for item in onnxtext.check(text)}
+    try:
+        data = onnxtext.to_binary(text)
+    except onnxtext.OnnxTextError:
+        return
+    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+
+
 def test_varints_that_are_too_long_are_kept_in_their_own_graph() -> None:
     long = nested(3, b"\xb8\x3e\x81\x80\x00\xbb\x3e\x08\x81\x00\xbc\x3e")
     text = onnxtext.from_binary(long)

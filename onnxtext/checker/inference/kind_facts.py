@@ -7,7 +7,6 @@ Nodes of one kind have equal operators, attributes, input types and declared out
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
 from typing import Any, NamedTuple, TypeVar, cast
 
 from onnxtext.ast.model import Node
@@ -44,6 +43,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, Small
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.select_core import core, core_module
+from onnxtext.tensor.element_count import count_elements
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
 """Maximum number of elements of a constant to read: for integers (indices, sizes); for others."""
@@ -321,7 +321,7 @@ def _is_small(type: Type) -> bool:
     max_elements = _MAX_INTEGERS if type.element in ("int64", "int32") else _MAX_OTHER_ELEMENTS
     return (
         len(dims) == len(type.shape)
-        and 0 <= prod(dims) <= max_elements
+        and 0 <= count_elements(dims) <= max_elements
         and min(dims, default=0) >= 0
     )
 

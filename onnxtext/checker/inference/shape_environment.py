@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from math import prod
 
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
@@ -21,6 +20,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.quick_dataclass import dataclass
+from onnxtext.tensor.element_count import count_elements
 
 _MAX_ELEMENTS = 1024
 """Maximum number of elements of a constant that is passed to onnx, such as a shape or axes."""
@@ -69,7 +69,7 @@ def is_small(type: Type | None, data: object) -> bool:
     if shape is None or not isinstance(data, (RawData, TypedData)):
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
-    return len(dims) == len(shape) and prod(dims) <= _MAX_ELEMENTS
+    return len(dims) == len(shape) and count_elements(dims) <= _MAX_ELEMENTS
 
 
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from math import prod
 from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
@@ -22,6 +21,7 @@ from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.plurals import count_noun
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
@@ -185,7 +185,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
     element = ELEMENTS.get(tensor.type.element)
     expected = None
     if element is not None and element.bits and all(dim >= 0 for dim in tensor.dims):
-        expected = raw_size(element, prod(tensor.dims))
+        expected = raw_size(element, count_elements(tensor.dims))
     length = numbers.get("length")
     if expected is not None and length is not None and length != expected:
         yield _finding(

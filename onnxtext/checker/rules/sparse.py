@@ -10,7 +10,6 @@ Fix: sort the indices, or correct their shape.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, TypedData
@@ -19,6 +18,7 @@ from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import sparse_tensors
 from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.plurals import count_noun
+from onnxtext.tensor.element_count import count_elements
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
         yield Finding("sparse-rank", f"{subject} {problem}", (place,), help=_RANK_HELP)
         return
     numbers = _numbers(sparse.indices)
-    if numbers is None or len(numbers) != prod(indices) or not len(numbers):
+    if numbers is None or len(numbers) != count_elements(indices) or not len(numbers):
         return
     yield from _indices(subject, sparse, numbers.reshape(indices), place)
 
@@ -89,7 +89,9 @@ def _indices(
 ) -> Iterator[Finding]:
     import numpy as np
 
-    limits = np.array(sparse.dims if indices.ndim == 2 else [prod(sparse.dims)], dtype=object)
+    limits = np.array(
+        sparse.dims if indices.ndim == 2 else [count_elements(sparse.dims)], dtype=object
+    )
     flat = indices.reshape(len(indices), -1)
     outside = (flat < 0) | (flat >= np.minimum(limits, (1 << 63) - 1).astype(np.int64))
     if outside.any():

@@ -9,13 +9,13 @@ Fix: correct the value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
 
@@ -51,7 +51,7 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
         if found.max() > 1:
             yield _range(tensor, int(found[found > 1][0]), 0, 1)
     elif element.bits == 6 and len(data):
-        used = prod(tensor.dims) * 6 % 8
+        used = count_elements(tensor.dims) * 6 % 8
         if used and data[-1] >> used:
             message = f"the padding bits after the last element of {tensor.describe()} are not zero"
             yield Finding(
@@ -69,7 +69,9 @@ def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[F
     import numpy as np
 
     values = np.frombuffer(data, "<i4" if element.field == "int32_data" else "<u8")
-    if element.elements_per_entry > 1 and len(values) < raw_size(element, prod(tensor.dims)):
+    if element.elements_per_entry > 1 and len(values) < raw_size(
+        element, count_elements(tensor.dims)
+    ):
         return  # the rule `tensor-data-size` reports missing entries
     low, high = _limits(element)
     wrong = values[(values < low) | (values > high)]

@@ -10,7 +10,6 @@ Fix: correct the dims or the data; a literal in brackets or braces always uses t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 from onnxtext.ast.tensors_and_attributes import FieldData, NoData, RawData, StringData, TypedData
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
@@ -21,6 +20,7 @@ from onnxtext.checker.context.registry import Family, Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
 from onnxtext.checker.rules.external_data import external_entries
 from onnxtext.plurals import count_noun
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
 
@@ -51,7 +51,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
     element = ELEMENTS[tensor.type.element]
-    count = prod(tensor.dims)
+    count = count_elements(tensor.dims)
     if any(decorator.name.endswith("segment") for decorator in tensor.decorators):
         return  # the data is only one segment of a larger tensor
     match tensor.data:
@@ -172,7 +172,7 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
             continue
         numbers = {str(f.key): number_of(f.value) or 0 for f in decorator.arguments}
         begin, end = numbers.get("begin", 0), numbers.get("end", 0)
-        count = prod(tensor.dims)
+        count = count_elements(tensor.dims)
         if not 0 <= begin <= end <= count:
             yield Finding(
                 "segment-invalid",

@@ -8,13 +8,13 @@ quantized; quantized tensors are dequantized first.
 from __future__ import annotations
 
 from itertools import permutations
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.statistics import dtype_of
@@ -35,7 +35,7 @@ _MAX_RANK = 4
 
 def element_count(type: TensorType) -> int:
     """Return the number of elements of a tensor type; 0 if a dimension is negative."""
-    return prod([max(dim, 0) for dim in type.integer_dims])
+    return count_elements([max(dim, 0) for dim in type.integer_dims])
 
 
 def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
@@ -115,7 +115,7 @@ def compare_types(
 
     `before` and `after` are the raw data of `old` and `new`.
     """
-    count = prod(new.type.integer_dims)
+    count = count_elements(new.type.integer_dims)
     names = f"from {old.type.element} to {new.type.element}"
     left, right = ELEMENTS[old.type.element], ELEMENTS[new.type.element]
     old_data, new_data = elements_of(left, before, count), elements_of(right, after, count)
@@ -178,7 +178,7 @@ def _values(tensor: TensorRef, array: Array) -> _Values | None:
     axis = _axis(shape, scale.size, quantization.axis)
     if axis is None or zero.size not in (1, scale.size):
         return None
-    return _Values(array, scale, zero, prod(shape[axis + 1 :]))
+    return _Values(array, scale, zero, count_elements(shape[axis + 1 :]))
 
 
 _NOT_NUMERIC = ("bool", "string")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from math import isnan, prod
+from math import isnan
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import (
@@ -19,6 +19,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.tensor.element_count import count_elements
 
 Number = int | float
 MAX_NUMBERS = 1 << 12
@@ -51,11 +52,11 @@ def read_numbers(
     else:
         return None
     dims = [dim for dim in type.shape if isinstance(dim, int)]
-    if code is None or len(dims) != len(type.shape) or prod(dims) > MAX_NUMBERS:
+    if code is None or len(dims) != len(type.shape) or count_elements(dims) > MAX_NUMBERS:
         return None
-    if len(blob) != prod(dims) * struct.calcsize(f"<{code}"):
+    if len(blob) != count_elements(dims) * struct.calcsize(f"<{code}"):
         return None
-    return struct.unpack(f"<{prod(dims)}{code}", blob)
+    return struct.unpack(f"<{count_elements(dims)}{code}", blob)
 
 
 def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) -> Tensor | None:

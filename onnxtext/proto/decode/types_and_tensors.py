@@ -8,11 +8,11 @@ were lost (`lift`).
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.metadata import meta_of
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.format_elements import is_expressible, is_typed_expressible
 from onnxtext.tensor.lazy_numpy import np
@@ -323,7 +323,7 @@ def _tensor_data(
     """Return the data of a tensor, given the bytes or strings of its data fields by name."""
     element = ELEMENTS.get(type.element)
     if element is not None and all(dim >= 0 for dim in dims):
-        count = prod(dims)
+        count = count_elements(dims)
         if not fields and not count:
             return ast.StringData(()) if element.kind == "string" else ast.TypedData(b"")
         if len(fields) == 1:

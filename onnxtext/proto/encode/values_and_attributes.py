@@ -6,7 +6,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes
@@ -25,6 +24,7 @@ from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.tensor import varints
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
@@ -163,7 +163,7 @@ class ValueLowering(ABC):
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
-        count = prod(type.integer_dims)
+        count = count_elements(type.integer_dims)
         if self._omit_weights and element is not None and element.bits * count > _SHAPE_LIMIT:
             return ast.ExternalData((("location", "left-out"),))
         self._call_guard()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.proto.descriptors import message_spec
@@ -21,6 +20,7 @@ from onnxtext.proto.official.fields import (
     varint_field,
 )
 from onnxtext.proto.official.losses import ItemPath
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ElementType, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import unpack
@@ -160,7 +160,7 @@ class ValueReducer(FieldReducer):
         else:
             name = self.identifier(name, path.at("name"), "a tensor in an attribute")
         parts.append(field(8, name))
-        count = prod([integer((dim,)) for dim in fields.get("dims", ())])
+        count = count_elements([integer((dim,)) for dim in fields.get("dims", ())])
         parts += self._data(element, count, fields, path)
         return b"".join(parts)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import prod
 
 from onnxtext import ast
 from onnxtext.ast.tensors_and_attributes import SplatData
@@ -25,6 +24,7 @@ from onnxtext.syntax.actions.unparsed_literals import (
     TypedText,
     nested_items,
 )
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.format_elements import is_typed_expressible
@@ -173,7 +173,7 @@ def _typed_data(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.T
     except LiteralError as error:
         parse = partial(parse_typed, element)
         raise _semantic_error(error, text, parse) from None
-    count = prod(dims) if all(dim >= 0 for dim in dims) else -1
+    count = count_elements(dims) if all(dim >= 0 for dim in dims) else -1
     if not is_typed_expressible(element, entries, count) and entries:
         # Keep the entries: like the official parser, do not compare their number with the shape.
         return ast.FieldData(((element.field, entries),))

@@ -8,11 +8,11 @@ wrong ranks are only warnings, because another version of onnxruntime may accept
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, dimensions, entries
 from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
+from onnxtext.tensor.element_count import count_elements
 
 
 def _require_vector(call: OperatorCall, index: int, size: Extent, name: str) -> None:
@@ -79,7 +79,7 @@ def _packed_weights(call: OperatorCall) -> None:
         call.equal(weights[0], columns, "dimension 0 of {1}", "`N`")
         call.equal(weights[1], blocks, "dimension 1 of {1}", "the number of blocks")
     if scales is not None and all(isinstance(size, int) for size in scales):
-        count = prod([size for size in scales if isinstance(size, int)])
+        count = count_elements([size for size in scales if isinstance(size, int)])
         call.equal(count, columns * blocks, "the number of scales", "the number of blocks")
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from itertools import product
-from math import prod
 from typing import NamedTuple
 
 from onnxtext.ast.tensors_and_attributes import RawData, TypedData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
+from onnxtext.tensor.element_count import count_elements
 
 MAX_ELEMENTS = 64
 """Maximum number of elements of a tensor whose elements are tracked."""
@@ -76,7 +76,7 @@ def take_elements(
         shape: the shape of the new tensor.
         at: maps an index of the new tensor to an index of `value`.
     """
-    if prod(shape) > MAX_ELEMENTS:
+    if count_elements(shape) > MAX_ELEMENTS:
         return None
     items = [
         value.items[row_major_offset(at(index), value.shape)] for index in row_major_indices(shape)
@@ -129,7 +129,7 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     shape = type.integer_dims
     if (
         len(shape) != len(type.shape)
-        or not 0 <= prod(shape) <= max_elements
+        or not 0 <= count_elements(shape) <= max_elements
         or min(shape, default=0) < 0
     ):
         return None
@@ -140,9 +140,9 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
         stored, code = data.entries, "i" if code == "?" else code
     else:
         return None
-    if len(stored) != struct.calcsize(f"<{code}") * prod(shape):
+    if len(stored) != struct.calcsize(f"<{code}") * count_elements(shape):
         return None
-    numbers = struct.unpack(f"<{prod(shape)}{code}", stored)
+    numbers = struct.unpack(f"<{count_elements(shape)}{code}", stored)
     return made_value(shape, numbers, type.element in REAL)
 
 

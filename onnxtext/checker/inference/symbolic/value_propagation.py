@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
@@ -41,6 +40,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     stored_value,
     take_elements,
 )
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 ValueFunction = Callable[[OperatorCall], SmallTensor | None]
@@ -160,7 +160,7 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
     if len({(*part.shape[:axis_index], *part.shape[axis_index + 1 :]) for part in parts}) != 1:
         return None
     elements: list[Extent] = []
-    outer = prod(parts[0].shape[:axis_index])
+    outer = count_elements(parts[0].shape[:axis_index])
     for index in range(outer):
         for part in parts:
             width = len(part.items) // outer
@@ -237,7 +237,7 @@ def _reshape_elements(call: OperatorCall, shapes: Shapes) -> SmallTensors:
     if value is None or shape is None:
         return ()
     sizes = tuple([size for size in shape if isinstance(size, int)])
-    if len(sizes) != len(shape) or prod(sizes) != len(value.items):
+    if len(sizes) != len(shape) or count_elements(sizes) != len(value.items):
         return ()
     return (value._replace(shape=sizes),)
 
@@ -281,7 +281,7 @@ def _range(call: OperatorCall) -> SmallTensor | None:
 
 def _constant_of_shape(call: OperatorCall) -> SmallTensor | None:
     shape, fill = call.integers("shape", 0), call.attribute("value")
-    if shape is None or min(shape, default=0) < 0 or prod(shape) > MAX_ELEMENTS:
+    if shape is None or min(shape, default=0) < 0 or count_elements(shape) > MAX_ELEMENTS:
         return None
     one = SmallTensor((1,), (0,), True)
     if isinstance(fill, Tensor):
@@ -289,7 +289,7 @@ def _constant_of_shape(call: OperatorCall) -> SmallTensor | None:
         if stored is None or len(stored.items) != 1:
             return None
         one = stored
-    return SmallTensor(shape, one.items * prod(shape), one.real)
+    return SmallTensor(shape, one.items * count_elements(shape), one.real)
 
 
 def _reduction(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
@@ -23,6 +22,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     broadcast_all_shapes,
     broadcast_tensor,
 )
+from onnxtext.tensor.element_count import count_elements
 
 Operation = Callable[[Extent, Extent], Extent]
 
@@ -33,7 +33,7 @@ def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
     shape = broadcast_all_shapes([value.shape for value in tensors])
     if len(tensors) != len(call.values) or not tensors or shape is None:
         return None
-    if call.since < 7 or prod(shape) > MAX_ELEMENTS:
+    if call.since < 7 or count_elements(shape) > MAX_ELEMENTS:
         return None
     wide = [broadcast_tensor(value, shape) for value in tensors]
     return [value for value in wide if value is not None]
@@ -155,7 +155,7 @@ def where(call: OperatorCall) -> SmallTensor | None:
     """
     tensors = [value for value in call.values if value is not None]
     shape = broadcast_all_shapes([value.shape for value in tensors])
-    if len(tensors) != 3 or shape is None or prod(shape) > MAX_ELEMENTS:
+    if len(tensors) != 3 or shape is None or count_elements(shape) > MAX_ELEMENTS:
         return None
     condition, left, right = [broadcast_tensor(value, shape) for value in tensors]
     if condition is None or left is None or right is None:

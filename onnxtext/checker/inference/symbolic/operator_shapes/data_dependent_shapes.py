@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import struct
-from math import prod
 
 from onnxtext.ast.tensors_and_attributes import Floats, Tensor
 from onnxtext.checker.inference.symbolic.operator_call import (
@@ -29,6 +28,7 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import (
 )
 from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 from onnxtext.plurals import count_noun
+from onnxtext.tensor.element_count import count_elements
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:
@@ -192,7 +192,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
 def _element_count(call: OperatorCall, index: int) -> int:
     """Return the number of elements of an input; 0 if it is unknown."""
     sizes = [size for size in call.shape(index) or () if isinstance(size, int)]
-    return prod(sizes) if call.rank(index) == len(sizes) else 0
+    return count_elements(sizes) if call.rank(index) == len(sizes) else 0
 
 
 def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:

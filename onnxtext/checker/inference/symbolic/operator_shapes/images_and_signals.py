@@ -7,10 +7,10 @@ Each function implements the description of its operator in the ONNX operator sp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.tensor.element_count import count_elements
 
 _MATRICES = {4: (2, 3), 5: (3, 4)}
 """Maps the number of entries of `AffineGrid`'s input `size` to the shape of an affine matrix."""
@@ -57,7 +57,7 @@ def _col2im(call: OperatorCall) -> None:
     image, block = call.integers("image_shape", 1), call.integers("block_shape", 2)
     if shape is None or len(shape) != 3 or not block or min(block) < 1:
         return
-    size, block_size = shape[1], prod(block)
+    size, block_size = shape[1], count_elements(block)
     if isinstance(size, int) and size % block_size:
         wrong = f"dimension 1 of {{0}} is {size}, which is not a multiple of the block size"
         call.reject(f"{wrong} ({block_size} elements)")
@@ -70,7 +70,7 @@ def _col2im(call: OperatorCall) -> None:
         return
     spans = [gap * (size - 1) + 1 for gap, size in zip(gaps, block, strict=True)]
     padded = [size + sum(pads[axis::count]) for axis, size in enumerate(image)]
-    fitting = prod(
+    fitting = count_elements(
         [max((padded_size - span) // step + 1, 0)
          for padded_size, span, step in zip(padded, spans, steps, strict=True)]
     )  # fmt: skip

@@ -7,7 +7,6 @@ Each function checks what the ONNX operator specification requires of its operat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import Tensor
@@ -28,6 +27,7 @@ from onnxtext.checker.inference.symbolic.operator_shapes.images_and_signals impo
 from onnxtext.checker.inference.symbolic.operator_shapes.tree_ensembles import count_of
 from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 from onnxtext.plurals import count_noun
+from onnxtext.tensor.element_count import count_elements
 
 
 def _center_crop_pad(call: OperatorCall) -> None:
@@ -51,8 +51,10 @@ def _constant_of_shape(call: OperatorCall) -> None:
     value = call.attribute("value")
     if isinstance(value, Tensor):
         dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
-        if prod(dims) != 1:
-            call.reject(f"`value` has {count_noun(prod(dims), 'element')}, but 1 is needed")
+        if count_elements(dims) != 1:
+            call.reject(
+                f"`value` has {count_noun(count_elements(dims), 'element')}, but 1 is needed"
+            )
 
 
 def _deform_conv(call: OperatorCall) -> None:
@@ -77,7 +79,7 @@ def _deform_conv(call: OperatorCall) -> None:
         call.equal(bias[0], weights[0], "the size of {3}", "dimension 0 of {1}")
     if len(sizes) < len(kernel):
         return
-    points = offset_group * prod(sizes)
+    points = offset_group * count_elements(sizes)
     for index, count in ((2, points * len(kernel)), (4, points)):
         other = call.shape(index)
         if other is not None and call.has_rank(index, len(data)):
