@@ -9,6 +9,7 @@ a symbol that no declaration contains stays unknown.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -54,6 +55,10 @@ def check_subject(model: Model) -> CheckedModel:
     return run_rules(model, encoded=encoded)[0]
 
 
+Symbols = dict[int, ChainMap[str, None]]
+"""Maps the ids of graphs to the symbolic dimensions that they and their outer graphs declare."""
+
+
 def write_types(model: Model, *, only: Container[int] | None = None) -> list[str]:
     """Write the inferred types of node outputs into a model.
 
@@ -73,10 +78,11 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
         return ["no type is inferred, because functions call themselves"]
     inference = RecordedInference.of(subject)
     added = completed = 0
+    known: Symbols = {}
     for scope in subject.scopes:
         if scope.function is not None and subject.ir_version < _FUNCTION_TYPES_SINCE:
             continue
-        types = _types(scope, inference)
+        types = _types(scope, inference, known)
         for change in _changes(scope, types, subject, only):
             added += change.is_new
             completed += not change.is_new
@@ -87,7 +93,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
 # ---- Inferred types -------------------------------------------------------------------------
 
 
-def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
+def _types(scope: Scope, inference: RecordedInference, known: Symbols) -> dict[str, Type]:
     """Return the types to write for the values of a graph or function, by name.
 
     Inference visits a function once for each call. Only what all visits have in common is written.
@@ -95,7 +101,7 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
     visits = inference.visits.get(id(scope), ())
     if not visits:
         return {}
-    names = _declared_symbols(scope)
+    names = _declared_symbols(scope, known)
     result: dict[str, Type] = {}
     cache: dict[int, Type | None] = {}
     for name, type in visits[0].facts.items():
@@ -111,21 +117,31 @@ def _types(scope: Scope, inference: RecordedInference) -> dict[str, Type]:
     return result
 
 
-def _declared_symbols(scope: Scope | None) -> set[str]:
-    """Return the symbolic dimensions in the declarations of a graph and its outer graphs."""
+def _declared_symbols(scope: Scope, known: Symbols) -> ChainMap[str, None]:
+    """Return the symbolic dimensions in the declarations of a graph and its outer graphs.
+
+    The result has one map for each graph, so that nested graphs share those of their outer graphs.
+    """
+    if id(scope) not in known:
+        outer = scope.main_graph if scope.parent is None else scope.parent
+        above = ChainMap() if outer is None else _declared_symbols(outer, known)
+        known[id(scope)] = above.new_child(_own_symbols(scope))
+    return known[id(scope)]
+
+
+def _own_symbols(scope: Scope) -> dict[str, None]:
+    """Return the symbolic dimensions in the declarations of a graph."""
     found: set[str] = set()
-    while scope is not None:
-        declared = [v.type for v in (*scope.inputs, *scope.outputs, *scope.infos)]
-        for node in scope.nodes:
-            declared += node.output_types
-        for type in {id(type): type for type in declared if type is not None}.values():
-            for inner in inner_types(type):
-                for dim in map(plain_dim, getattr(inner, "shape", None) or ()):
-                    if isinstance(dim, str):
-                        found.add(dim)
-                        found.update(symbols(parse_size(dim)))
-        scope = scope.main_graph if scope.parent is None else scope.parent
-    return {name for name in found if not _MADE_UP.fullmatch(name)}
+    declared = [v.type for v in (*scope.inputs, *scope.outputs, *scope.infos)]
+    for node in scope.nodes:
+        declared += node.output_types
+    for type in {id(type): type for type in declared if type is not None}.values():
+        for inner in inner_types(type):
+            for dim in map(plain_dim, getattr(inner, "shape", None) or ()):
+                if isinstance(dim, str):
+                    found.add(dim)
+                    found.update(symbols(parse_size(dim)))
+    return dict.fromkeys(name for name in found if not _MADE_UP.fullmatch(name))
 
 
 def _type_to_write(type: Type, names: Container[str]) -> Type | None:

@@ -10,8 +10,12 @@ import pytest
 
 import onnxtext
 from onnxtext import editing
+from onnxtext.editing.write_inferred_types import write_types
 from onnxtext.format.tokens_with_comments import comments_of
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 from tests.corpus import exports, shared_model, shared_models
+from tests.running import count_calls
 from tests.seeds import seeded
 
 HEAD = '<onnxtext: 1, ir_version: 10, opset_import: ["":21, "own":1]>\n'
@@ -219,3 +223,17 @@ def test_an_export_is_fully_typed() -> None:
 @pytest.mark.parametrize("file", shared_models())
 def test_inferred_types_keep_the_laws_for_every_model(file: str) -> None:
     check_laws(shared_model(file))
+
+
+def test_the_symbols_of_outer_graphs_are_found_once() -> None:
+    def calls(count: int) -> int:
+        nodes = "".join(
+            f"float[N{i}] x{i} = F (c) t{i} = If (c) "
+            f"<then_branch = t () => (a) {{ a = Relu (x{i}) }}, "
+            f"else_branch = e () => (a) {{ a = Relu (x{i}) }}> "
+            for i in range(count)
+        )
+        text = f"<ir_version: 10, opset_import: [21]> g (bool c) => () {{ {nodes} }}"
+        return count_calls(lambda: write_types(parse_model(Source(text, "t"))))
+
+    assert calls(80) < 6 * calls(20)
