@@ -374,6 +374,15 @@ def test_every_page_is_linked_from_one_of_the_first_two() -> None:
     assert {"CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "grammar/SPEC.md"} <= linked
 
 
+def test_modules_have_at_most_400_lines() -> None:
+    """CONTRIBUTING.md, Style."""
+    package = REPOSITORY / "onnxtext"
+    modules = [path for kind in ("*.py", "*.pyx") for path in package.rglob(kind)]
+    assert len(modules) > 500
+    counts = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
+    assert not [path for path, count in counts.items() if count > 400]
+
+
 def test_every_package_has_quick_tests() -> None:
     """Every package has a test file with quick tests."""
     packages = {path.parent.name for path in (REPOSITORY / "onnxtext").glob("*/__init__.py")}

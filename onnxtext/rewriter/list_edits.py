@@ -162,14 +162,14 @@ class ListEdits:
         return start
 
     def _blank_lines_before(self, offset: int) -> int:
-        """Return the start of the blank lines above the line that begins at an offset."""
+        """Return the start of the blank lines directly above the line that starts at `offset`."""
         start = offset
         while start > 0 and not self.text[line_start(self.text, start - 1) : start].strip():
             start = line_start(self.text, start - 1)
         return start if start > 0 else offset
 
     def _on_line(self, index: int, end: int) -> tuple[int, int]:
-        """Return the range to remove for an item that shares a line, with the blanks next to it."""
+        """Return the range of an item that shares a line, with the blanks to remove too."""
         items = self.listed.items
         start = items[index].part.start
         blanks = _BLANKS.match(self.text, end)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops of `onnxtext.ast`, and access to the slots of its classes."""
+"""Walk over syntax trees and access their slots: the native counterpart of `onnxtext.ast`."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops of `onnxtext.proto`."""
+"""Decode and encode protobuf messages: the native counterpart of `onnxtext.proto`."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops of `onnxtext.syntax`."""
+"""Parse texts: the native counterpart of `onnxtext.syntax`."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops of `onnxtext.tensor`."""
+"""Read, print and pack the elements of tensors: the native counterpart of `onnxtext.tensor`."""

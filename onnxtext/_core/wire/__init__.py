@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops of `onnxtext.wire`."""
+"""Write the protobuf wire format, and read it: the native counterpart of `onnxtext.wire`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up onnxruntime's operators in the schema file that comes with onnxtext."""
+"""Look up onnxruntime's operators in the schema file that onnxtext contains."""
 
 from __future__ import annotations
 

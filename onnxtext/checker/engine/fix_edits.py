@@ -298,7 +298,7 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
-    """Return the (start, end) offsets of each node with its comments.
+    """Return for each node the range of its text and comments, as (start, end) offsets.
 
     A comment on its own line belongs to the node below it. A trailing comment belongs to the node
     before it on the line (docs/design.md, Layout). Blank lines are not moved.

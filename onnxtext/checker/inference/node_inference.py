@@ -182,7 +182,7 @@ class NodeInference:
 
 
 def _lacks_default(node: Node) -> bool:
-    """Whether onnx ignores the default value of an attribute that a node does not have."""
+    """Whether a node omits an attribute whose default value onnx's inference ignores."""
     ignored = _IGNORED_DEFAULTS.get(node.op_type)
     return ignored is not None and ignored.name not in [item.name for item in node.attributes]
 
@@ -206,7 +206,7 @@ def _has_wrong_rank(node: Node) -> bool:
 
 
 def _has_wrong_sizes(node: Node) -> bool:
-    """Whether onnx may infer wrong sizes for the output of a node.
+    """Whether the output sizes that onnx infers for a node may be wrong.
 
     For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes. For pooling with
     `ceil_mode`, it also counts windows that start in the pads at the end; runtimes do not.

@@ -336,10 +336,9 @@ class Drawing:
         }
 
     def _add_edges(self, drawn: dict[str, dict[str, Any]]) -> None:
-        """Add each edge to the innermost group that contains both ends, if that group is drawn.
+        """Add each edge to the innermost group with both ends, if that group is drawn.
 
-        If a drawn group contains only the source, add the value to its `makes`. If a drawn group,
-        or a node with nested graphs, contains only the target, add the value to its `uses`.
+        A drawn group with only the source gets the value in `makes`, one with the target in `uses`.
         """
         holders = {
             item["id"]: item for part in drawn.values() for item in part["items"] if item["bodies"]

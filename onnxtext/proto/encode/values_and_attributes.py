@@ -15,11 +15,7 @@ from onnxtext.ast.types import type_depth
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.decorators import FieldTable, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_tensors import (
-    lower_tensor,
-    lower_type,
-    metadata_fields,
-)
+from onnxtext.proto.encode.types_and_tensors import lower_tensor, lower_type, metadata_fields
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.tensor import varints

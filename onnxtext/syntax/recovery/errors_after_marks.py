@@ -47,7 +47,7 @@ def errors_after_mark(
 
 
 class _Places:
-    """Converts places in an edited text to places in the original text."""
+    """Converts offsets in an edited text to offsets in the text before the edits."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         """Prepare to convert places in the text that results from `edits`, given in text order."""

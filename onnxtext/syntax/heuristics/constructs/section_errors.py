@@ -63,9 +63,9 @@ def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diag
 
 
 def _end_of_blocks(context: ErrorContext, offset: int) -> int | None:
-    """Return the end of the last line of adjacent sections or functions among nodes.
+    """Find the end of consecutive sections or functions that are misplaced among nodes.
 
-    Return None unless a node or the `}` of the graph follows them.
+    Return the end of their last line; None unless a node or the `}` of the graph follows them.
 
     Args:
         context: the context of the error.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer the output shapes of operators, and check their inputs and attributes."""
+"""Functions for single operators: infer output shapes, check inputs and attributes."""
