@@ -19,6 +19,7 @@ from onnxtext.weights.store import TEMPORARY
 from tests.cli.command import run
 from tests.cli.faults import digests
 from tests.corpus import REPOSITORY
+from tests.seeds import sampled
 
 pytestmark = pytest.mark.thorough
 
@@ -62,7 +63,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "kinds",
     ["EIO,SIGTERM", pytest.param("SIGKILL,SIGINT,ENOSPC,EMFILE,ENOMEM", marks=pytest.mark.slow)],
 )
-@pytest.mark.parametrize("verb", COMMANDS)
+@pytest.mark.parametrize("verb", sampled(COMMANDS, 2))
 def test_files_are_old_or_new_if_any_operation_fails(source: Path, verb: str, kinds: str) -> None:
     command = [sys.executable, "-m", "tests.cli.faults", str(source), kinds, *COMMANDS[verb]]
     done = subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True, timeout=120)

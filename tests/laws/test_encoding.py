@@ -230,10 +230,9 @@ FRESH = fresh_seed()
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [0, 1, "fresh"])
-def test_mutated_real_models_round_trip(seed: int | str) -> None:
+def test_mutated_real_models_round_trip() -> None:
     files = [data for data in real_models() if len(data) <= 30_000]
-    assert check_mutations(files, FRESH if isinstance(seed, str) else seed, 3) > 20
+    assert check_mutations(files, FRESH, 4) > 20
 
 
 @pytest.mark.slow
