@@ -74,7 +74,7 @@ _DOCUMENTS = {
 
 
 class Family(NamedTuple):
-    """Rules that are checked in one walk over a model.
+    """Rules that are checked in one walk over a model: a module of `onnxtext.checker.rules`.
 
     Attributes:
         check: a function that yields the findings of these rules. It may yield findings of disabled
@@ -123,7 +123,7 @@ MODULES = (
 def families() -> tuple[Family, ...]:
     """Return all families of rules, in the order of `MODULES`."""
     modules = [importlib.import_module(f"onnxtext.checker.rules.{name}") for name in MODULES]
-    return tuple([module.FAMILY for module in modules])
+    return tuple([Family(module.check, module.RULES) for module in modules])
 
 
 @cache

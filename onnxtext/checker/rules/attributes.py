@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.model_items import NUMERIC, attributes_of_unusual_nodes
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -270,31 +270,26 @@ def _reference(
         )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule("attribute-name-missing", "error", "attributes have names", "IR Attributes"),
-        Rule("attribute-type-missing", "error", "attributes have types (from IR 2 on)", "proto"),
-        Rule(
-            "attribute-value-mismatch",
-            "error",
-            "an attribute has one value, in the field of its type",
-            "proto AttributeProto, checker",
-        ),
-        Rule(
-            "attribute-ref-outside-function",
-            "error",
-            "attribute references occur only in functions, and have no value",
-            "IR Attributes",
-        ),
-        Rule(
-            "attribute-ref-unknown",
-            "error",
-            "a reference names an attribute parameter of the function, with the same type",
-            "IR Functions",
-        ),
-        Rule(
-            "attribute-string-utf8", "warning", "strings of attributes are UTF-8", "IR Attributes"
-        ),
+RULES = (
+    Rule("attribute-name-missing", "error", "attributes have names", "IR Attributes"),
+    Rule("attribute-type-missing", "error", "attributes have types (from IR 2 on)", "proto"),
+    Rule(
+        "attribute-value-mismatch",
+        "error",
+        "an attribute has one value, in the field of its type",
+        "proto AttributeProto, checker",
     ),
+    Rule(
+        "attribute-ref-outside-function",
+        "error",
+        "attribute references occur only in functions, and have no value",
+        "IR Attributes",
+    ),
+    Rule(
+        "attribute-ref-unknown",
+        "error",
+        "a reference names an attribute parameter of the function, with the same type",
+        "IR Functions",
+    ),
+    Rule("attribute-string-utf8", "warning", "strings of attributes are UTF-8", "IR Attributes"),
 )

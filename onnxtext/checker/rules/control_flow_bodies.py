@@ -16,7 +16,7 @@ from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.plurals import count_noun
@@ -78,14 +78,11 @@ def _wrong_count(
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "subgraph-arity",
-            "error",
-            "graphs in attributes have as many inputs and outputs as their operator needs",
-            "schema",
-        ),
+RULES = (
+    Rule(
+        "subgraph-arity",
+        "error",
+        "graphs in attributes have as many inputs and outputs as their operator needs",
+        "schema",
     ),
 )

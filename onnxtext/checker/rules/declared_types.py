@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import TypeUse, inner_types, type_uses
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import field_of, number_of
 from onnxtext.checker.context.type_records import TypeRecord, type_records
 from onnxtext.diagnostics import Severity
@@ -184,24 +184,21 @@ def _denotation(text: object, place: Place) -> Iterator[Finding]:
         )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "type-missing",
-            "error",
-            "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
-            "proto TypeProto",
-        ),
-        Rule("elem-type-undefined", "error", "element types are defined", "proto TypeProto"),
-        Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
-        Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
-        Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
-        Rule(
-            "denotation-unknown",
-            "lint",
-            "denotations are defined in the specification",
-            "proto TypeProto",
-        ),
+RULES = (
+    Rule(
+        "type-missing",
+        "error",
+        "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
+        "proto TypeProto",
+    ),
+    Rule("elem-type-undefined", "error", "element types are defined", "proto TypeProto"),
+    Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
+    Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
+    Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
+    Rule(
+        "denotation-unknown",
+        "lint",
+        "denotations are defined in the specification",
+        "proto TypeProto",
     ),
 )

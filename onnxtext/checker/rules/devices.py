@@ -18,7 +18,7 @@ from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.plurals import count_noun
@@ -284,24 +284,18 @@ def _allowed_indices(count: int | None) -> str:
     return f"write the index of a device, from 0 to {count - 1}"
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "device-config-name",
-            "error",
-            "device configurations have unique names",
-            "IR Multi-device",
-        ),
-        Rule(
-            "device-config-count",
-            "error",
-            "a configuration has `num_devices`, and either no or `num_devices` device names",
-            "IR Multi-device",
-        ),
-        Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),
-        Rule("sharding-tensor", "error", "a node shards only its inputs and outputs", "IR"),
-        Rule("sharding-axis", "error", "tensors are sharded along existing axes, each once", "IR"),
-        Rule("sharding-shards", "error", "`num_shards` is 1 or more, and devices exist", "IR"),
+RULES = (
+    Rule(
+        "device-config-name", "error", "device configurations have unique names", "IR Multi-device"
     ),
+    Rule(
+        "device-config-count",
+        "error",
+        "a configuration has `num_devices`, and either no or `num_devices` device names",
+        "IR Multi-device",
+    ),
+    Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),
+    Rule("sharding-tensor", "error", "a node shards only its inputs and outputs", "IR"),
+    Rule("sharding-axis", "error", "tensors are sharded along existing axes, each once", "IR"),
+    Rule("sharding-shards", "error", "`num_shards` is 1 or more, and devices exist", "IR"),
 )

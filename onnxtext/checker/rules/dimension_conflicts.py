@@ -21,7 +21,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.symbolic.sizes.polynomials import symbol_plus, text
@@ -261,20 +261,17 @@ def _conflict(conflict: SizeConflict) -> Finding:
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "dim-variable-conflict",
-            "warning",
-            "a symbolic dimension has the same size everywhere in the model",
-            "IR Static shapes",
-        ),
-        Rule(
-            "dim-forced",
-            "warning",
-            "a symbolic dimension of an input is not restricted to one size",
-            "IR Static shapes",
-        ),
+RULES = (
+    Rule(
+        "dim-variable-conflict",
+        "warning",
+        "a symbolic dimension has the same size everywhere in the model",
+        "IR Static shapes",
+    ),
+    Rule(
+        "dim-forced",
+        "warning",
+        "a symbolic dimension of an input is not restricted to one size",
+        "IR Static shapes",
     ),
 )

@@ -18,7 +18,7 @@ from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, quote
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
@@ -241,46 +241,43 @@ def _finding(tensor: TensorUse, code: str, problem: str, help: str | None = None
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "external-location-missing",
-            "error",
-            "a tensor with external data has a `location`, and no inline data",
-            "proto TensorProto.external_data",
-        ),
-        Rule(
-            "external-path-unsafe",
-            "error",
-            "the location is a file below the model's directory",
-            "IR External data",
-        ),
-        Rule("external-file-missing", "error", "the file of external data exists", "checker"),
-        Rule(
-            "external-range-invalid",
-            "error",
-            "offset and length are a range inside the file, with the size of the tensor",
-            "proto TensorProto.external_data",
-        ),
-        Rule(
-            "external-offset-unaligned",
-            "lint",
-            "the offset is a multiple of 4096",
-            "proto TensorProto.external_data",
-            "style",
-        ),
-        Rule(
-            "external-checksum",
-            "error",
-            "the SHA-1 of the file equals `checksum`",
-            "proto TensorProto.external_data",
-        ),
-        Rule(
-            "external-key-unknown",
-            "warning",
-            "keys are location, offset, length and checksum",
-            "proto TensorProto.external_data",
-        ),
+RULES = (
+    Rule(
+        "external-location-missing",
+        "error",
+        "a tensor with external data has a `location`, and no inline data",
+        "proto TensorProto.external_data",
+    ),
+    Rule(
+        "external-path-unsafe",
+        "error",
+        "the location is a file below the model's directory",
+        "IR External data",
+    ),
+    Rule("external-file-missing", "error", "the file of external data exists", "checker"),
+    Rule(
+        "external-range-invalid",
+        "error",
+        "offset and length are a range inside the file, with the size of the tensor",
+        "proto TensorProto.external_data",
+    ),
+    Rule(
+        "external-offset-unaligned",
+        "lint",
+        "the offset is a multiple of 4096",
+        "proto TensorProto.external_data",
+        "style",
+    ),
+    Rule(
+        "external-checksum",
+        "error",
+        "the SHA-1 of the file equals `checksum`",
+        "proto TensorProto.external_data",
+    ),
+    Rule(
+        "external-key-unknown",
+        "warning",
+        "keys are location, offset, length and checksum",
+        "proto TensorProto.external_data",
     ),
 )

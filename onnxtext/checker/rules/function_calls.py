@@ -18,7 +18,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Refere
 from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.function_needs import FunctionNeeds, TypedUse, float_for_int
 from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
@@ -196,21 +196,18 @@ def _mistyped(
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "function-call-arity",
-            "error",
-            "calls have all inputs that the function needs, and no extra inputs or outputs",
-            "IR Functions",
-        ),
-        Rule(
-            "function-call-attribute",
-            "error",
-            "calls match the attributes of the function",
-            "IR Functions",
-        ),
-        Rule("function-overload-unknown", "error", "the called overload exists", "IR Functions"),
+RULES = (
+    Rule(
+        "function-call-arity",
+        "error",
+        "calls have all inputs that the function needs, and no extra inputs or outputs",
+        "IR Functions",
     ),
+    Rule(
+        "function-call-attribute",
+        "error",
+        "calls match the attributes of the function",
+        "IR Functions",
+    ),
+    Rule("function-overload-unknown", "error", "the called overload exists", "IR Functions"),
 )

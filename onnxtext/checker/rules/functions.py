@@ -22,7 +22,7 @@ from onnxtext.checker.context.checked_model import (
 )
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 
@@ -204,36 +204,33 @@ def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Itera
             yield Finding("function-unused", message, (place,), help="remove it")
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule("function-name-missing", "error", "functions have names", "proto FunctionProto.name"),
-        Rule("function-domain-missing", "error", "functions have domains", "proto FunctionProto"),
-        Rule(
-            "function-duplicate",
-            "error",
-            "no two functions share domain, name and overload; before IR 10, domain and name",
-            "IR Functions",
-        ),
-        Rule(
-            "function-attribute-duplicate",
-            "error",
-            "attributes of a function have distinct names",
-            "IR Functions",
-        ),
-        Rule("function-recursive", "error", "functions are not recursive", "proto"),
-        Rule(
-            "function-opset-conflict",
-            "error",
-            "an operator has the same meaning in the model and in all functions",
-            "proto FunctionProto.opset_import",
-        ),
-        Rule(
-            "function-shadows-operator",
-            "info",
-            "functions do not have names of standard operators",
-            "proto",
-        ),
-        Rule("function-unused", "lint", "every function is called"),
+RULES = (
+    Rule("function-name-missing", "error", "functions have names", "proto FunctionProto.name"),
+    Rule("function-domain-missing", "error", "functions have domains", "proto FunctionProto"),
+    Rule(
+        "function-duplicate",
+        "error",
+        "no two functions share domain, name and overload; before IR 10, domain and name",
+        "IR Functions",
     ),
+    Rule(
+        "function-attribute-duplicate",
+        "error",
+        "attributes of a function have distinct names",
+        "IR Functions",
+    ),
+    Rule("function-recursive", "error", "functions are not recursive", "proto"),
+    Rule(
+        "function-opset-conflict",
+        "error",
+        "an operator has the same meaning in the model and in all functions",
+        "proto FunctionProto.opset_import",
+    ),
+    Rule(
+        "function-shadows-operator",
+        "info",
+        "functions do not have names of standard operators",
+        "proto",
+    ),
+    Rule("function-unused", "lint", "every function is called"),
 )

@@ -15,7 +15,7 @@ from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.names import items_by_repeated_name
 
@@ -78,27 +78,24 @@ def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -
         )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "initializer-duplicate",
-            "error",
-            "initializers, also sparse ones, have distinct names",
-            "proto GraphProto.sparse_initializer",
-        ),
-        Rule(
-            "initializer-not-input",
-            "error",
-            "before IR version 4 every initializer is also an input",
-            "proto Version 4",
-        ),
-        Rule(
-            "subgraph-initializer-is-input",
-            "error",
-            "no name is both an initializer and an input of a nested graph; before IR version 4 "
-            "inputs with initializers come last",
-            "IR Nodes",
-        ),
+RULES = (
+    Rule(
+        "initializer-duplicate",
+        "error",
+        "initializers, also sparse ones, have distinct names",
+        "proto GraphProto.sparse_initializer",
+    ),
+    Rule(
+        "initializer-not-input",
+        "error",
+        "before IR version 4 every initializer is also an input",
+        "proto Version 4",
+    ),
+    Rule(
+        "subgraph-initializer-is-input",
+        "error",
+        "no name is both an initializer and an input of a nested graph; before IR version 4 "
+        "inputs with initializers come last",
+        "IR Nodes",
     ),
 )

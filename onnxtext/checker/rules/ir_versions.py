@@ -24,7 +24,7 @@ from onnxtext.checker.context.model_items import (
     inner_types,
     type_uses,
 )
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Severity
 
@@ -207,18 +207,13 @@ def _newer_types(subject: CheckedModel) -> Iterator[Need]:
     yield 6, "a sequence or map type", containers[:MAX_PLACES], "info"
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"
-        ),
-        Rule("ir-version-unknown", "warning", "`ir_version` is known", "IR Versioning"),
-        Rule(
-            "needs-ir-version",
-            "error",
-            "the model uses no construct that is newer than its `ir_version`",
-            "IR, proto Version",
-        ),
+RULES = (
+    Rule("ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"),
+    Rule("ir-version-unknown", "warning", "`ir_version` is known", "IR Versioning"),
+    Rule(
+        "needs-ir-version",
+        "error",
+        "the model uses no construct that is newer than its `ir_version`",
+        "IR, proto Version",
     ),
 )

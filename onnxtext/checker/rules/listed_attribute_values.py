@@ -16,7 +16,7 @@ from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.symbolic.operator_shapes.ml_operators import DOMAIN as LEARNING
 from onnxtext.suggestions import nearest_name
@@ -285,14 +285,11 @@ def _loads(node: Node, entry: _Listed, text: str) -> bool:
     return entry.loads is None or text in entry.loads
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "attribute-value-unknown",
-            "error",
-            "attributes have values that the operator lists",
-            "schema",
-        ),
+RULES = (
+    Rule(
+        "attribute-value-unknown",
+        "error",
+        "attributes have values that the operator lists",
+        "schema",
     ),
 )

@@ -17,7 +17,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -131,33 +131,28 @@ def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
                 )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "graph-name-missing", "error", "every graph, also a nested one, has a name", "IR Graphs"
-        ),
-        Rule(
-            "value-name-missing",
-            "error",
-            "inputs, outputs, value infos and initializers have names",
-            "proto ValueInfoProto, TensorProto",
-        ),
-        Rule("input-duplicate", "error", "inputs of a graph have distinct names", "IR Graphs"),
-        Rule("output-duplicate", "warning", "outputs of a graph have distinct names"),
-        Rule(
-            "function-input-duplicate",
-            "error",
-            "inputs of a function have distinct names",
-            "IR Functions",
-        ),
-        Rule(
-            "function-output-duplicate",
-            "error",
-            "outputs of a function have distinct names",
-            "IR Functions",
-        ),
-        Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
-        Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names", "style"),
+RULES = (
+    Rule("graph-name-missing", "error", "every graph, also a nested one, has a name", "IR Graphs"),
+    Rule(
+        "value-name-missing",
+        "error",
+        "inputs, outputs, value infos and initializers have names",
+        "proto ValueInfoProto, TensorProto",
     ),
+    Rule("input-duplicate", "error", "inputs of a graph have distinct names", "IR Graphs"),
+    Rule("output-duplicate", "warning", "outputs of a graph have distinct names"),
+    Rule(
+        "function-input-duplicate",
+        "error",
+        "inputs of a function have distinct names",
+        "IR Functions",
+    ),
+    Rule(
+        "function-output-duplicate",
+        "error",
+        "outputs of a function have distinct names",
+        "IR Functions",
+    ),
+    Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
+    Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names", "style"),
 )

@@ -24,7 +24,7 @@ from onnxtext.checker.context.finding import (
     with_schema_origin,
 )
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
 from onnxtext.suggestions import nearest_name
@@ -151,19 +151,11 @@ def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
     return Repair("respell", node, (wrong, quote_word(right)))
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "attribute-unknown", "error", "nodes have only attributes of their operators", "schema"
-        ),
-        Rule("attribute-required", "error", "required attributes are present", "schema"),
-        Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
-        Rule(
-            "attribute-duplicate",
-            "error",
-            "attributes of a node have distinct names",
-            "IR Attributes",
-        ),
+RULES = (
+    Rule("attribute-unknown", "error", "nodes have only attributes of their operators", "schema"),
+    Rule("attribute-required", "error", "required attributes are present", "schema"),
+    Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
+    Rule(
+        "attribute-duplicate", "error", "attributes of a node have distinct names", "IR Attributes"
     ),
 )

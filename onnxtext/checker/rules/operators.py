@@ -21,7 +21,7 @@ from onnxtext.checker.context.finding import (
     with_schema_origin,
 )
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.diagnostics import Severity
@@ -294,24 +294,19 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule("op-type-missing", "error", "a node has an `op_type`", "proto NodeProto"),
-        Rule("node-no-output", "error", "a node has one or more outputs", "IR Graphs"),
-        Rule(
-            "op-unknown",
-            "error",
-            "the operator exists in the imported version, or is a function of the model",
-            "IR Operators, schema",
-        ),
-        Rule("op-unknown-domain", "info", "the operators of every used domain are known"),
-        Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
-        Rule("input-count", "error", "a node has as many inputs as its operator allows", "schema"),
-        Rule(
-            "output-count", "error", "a node has as many outputs as its operator allows", "schema"
-        ),
-        Rule("optional-input-missing", "error", "required inputs are present", "IR Optional"),
-        Rule("output-empty-required", "error", "required outputs have names", "IR Optional"),
+RULES = (
+    Rule("op-type-missing", "error", "a node has an `op_type`", "proto NodeProto"),
+    Rule("node-no-output", "error", "a node has one or more outputs", "IR Graphs"),
+    Rule(
+        "op-unknown",
+        "error",
+        "the operator exists in the imported version, or is a function of the model",
+        "IR Operators, schema",
     ),
+    Rule("op-unknown-domain", "info", "the operators of every used domain are known"),
+    Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
+    Rule("input-count", "error", "a node has as many inputs as its operator allows", "schema"),
+    Rule("output-count", "error", "a node has as many outputs as its operator allows", "schema"),
+    Rule("optional-input-missing", "error", "required inputs are present", "IR Optional"),
+    Rule("output-empty-required", "error", "required outputs have names", "IR Optional"),
 )

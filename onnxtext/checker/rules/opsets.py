@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, Repair
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.plurals import count_noun
@@ -153,40 +153,37 @@ def _unused(subject: CheckedModel) -> Iterator[Finding]:
                 )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "opset-import-missing",
-            "error",
-            "a model imports at least one operator set (from IR version 3 on)",
-            "proto ModelProto.opset_import",
-        ),
-        Rule(
-            "opset-import-duplicate",
-            "warning",
-            "a domain is imported once; a repeated import is an error in functions, "
-            "a warning elsewhere",
-            "IR Operator sets, proto",
-        ),
-        Rule(
-            "opset-version-invalid",
-            "error",
-            "versions of operator sets are 1 or more; an unknown version is a warning",
-            "proto OperatorSetIdProto",
-        ),
-        Rule(
-            "opset-domain-not-imported",
-            "error",
-            "the domain of every node is imported by its model",
-            "IR Operators",
-        ),
-        Rule("opset-import-unused", "lint", "every imported domain is used"),
-        Rule(
-            "function-opset-missing",
-            "error",
-            "a function imports the domain of each of its nodes",
-            "IR Functions",
-        ),
+RULES = (
+    Rule(
+        "opset-import-missing",
+        "error",
+        "a model imports at least one operator set (from IR version 3 on)",
+        "proto ModelProto.opset_import",
+    ),
+    Rule(
+        "opset-import-duplicate",
+        "warning",
+        "a domain is imported once; a repeated import is an error in functions, "
+        "a warning elsewhere",
+        "IR Operator sets, proto",
+    ),
+    Rule(
+        "opset-version-invalid",
+        "error",
+        "versions of operator sets are 1 or more; an unknown version is a warning",
+        "proto OperatorSetIdProto",
+    ),
+    Rule(
+        "opset-domain-not-imported",
+        "error",
+        "the domain of every node is imported by its model",
+        "IR Operators",
+    ),
+    Rule("opset-import-unused", "lint", "every imported domain is used"),
+    Rule(
+        "function-opset-missing",
+        "error",
+        "a function imports the domain of each of its nodes",
+        "IR Functions",
     ),
 )

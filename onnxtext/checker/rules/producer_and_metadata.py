@@ -16,7 +16,7 @@ from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import Decorated, annotated_items
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.diagnostics import Severity
 
 _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
@@ -143,39 +143,36 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
         )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule("graph-missing", "error", "a model has a graph", "IR Models"),
-        Rule(
-            "metadata-key-duplicate",
-            "error",
-            "metadata keys are distinct; a duplicate is an error in the model and a warning in "
-            "its graphs, functions, nodes and values",
-            "IR, proto",
-        ),
-        Rule(
-            "metadata-key-namespace",
-            "lint",
-            "metadata keys that are not standard have a reverse-DNS prefix",
-            "IR Other metadata",
-            "style",
-        ),
-        Rule(
-            "model-domain-missing",
-            "lint",
-            "a model has a `domain` in reverse-DNS form",
-            "IR Models",
-            "style",
-        ),
-        Rule(
-            "producer-missing",
-            "lint",
-            "a model has `producer_name` and `producer_version`",
-            "proto ModelProto",
-            "style",
-        ),
-        Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
-        Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs", "style"),
+RULES = (
+    Rule("graph-missing", "error", "a model has a graph", "IR Models"),
+    Rule(
+        "metadata-key-duplicate",
+        "error",
+        "metadata keys are distinct; a duplicate is an error in the model and a warning in "
+        "its graphs, functions, nodes and values",
+        "IR, proto",
     ),
+    Rule(
+        "metadata-key-namespace",
+        "lint",
+        "metadata keys that are not standard have a reverse-DNS prefix",
+        "IR Other metadata",
+        "style",
+    ),
+    Rule(
+        "model-domain-missing",
+        "lint",
+        "a model has a `domain` in reverse-DNS form",
+        "IR Models",
+        "style",
+    ),
+    Rule(
+        "producer-missing",
+        "lint",
+        "a model has `producer_name` and `producer_version`",
+        "proto ModelProto",
+        "style",
+    ),
+    Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
+    Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs", "style"),
 )

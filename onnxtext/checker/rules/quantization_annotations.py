@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.suggestions import nearest_name
 
@@ -65,14 +65,11 @@ def _is_visible(name: str, scope: Scope) -> bool:
     return name in scope.position or scope.find_outer(name) is not None
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "quantization-annotation",
-            "error",
-            "annotations name tensors that exist",
-            "proto TensorAnnotation",
-        ),
+RULES = (
+    Rule(
+        "quantization-annotation",
+        "error",
+        "annotations name tensors that exist",
+        "proto TensorAnnotation",
     ),
 )

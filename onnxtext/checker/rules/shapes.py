@@ -28,7 +28,7 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
 from onnxtext.checker.inference.explain_shape_errors import plain_message
@@ -137,20 +137,17 @@ def _unplaced(subject: CheckedModel, objection: str | Failure) -> Finding:
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "shape-mismatch",
-            "error",
-            "operators accept the shapes, and declared shapes agree with inferred ones",
-            "IR Static shapes",
-        ),
-        Rule(
-            "onnx-inference-failed",
-            "error",
-            "the shape inference of onnx neither crashes nor exceeds its limits",
-            "schema",
-        ),
+RULES = (
+    Rule(
+        "shape-mismatch",
+        "error",
+        "operators accept the shapes, and declared shapes agree with inferred ones",
+        "IR Static shapes",
+    ),
+    Rule(
+        "onnx-inference-failed",
+        "error",
+        "the shape inference of onnx neither crashes nor exceeds its limits",
+        "schema",
     ),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
 
 _MAX_NAMES = 5
@@ -99,16 +99,13 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
                 break
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule("value-redefined", "error", "a name has one definition in a graph (SSA)", "IR Nodes"),
-        Rule(
-            "value-shadows-outer",
-            "error",
-            "a nested graph does not shadow names of outer graphs; up to IR version 8, inputs and "
-            "initializers cause only a warning",
-            "IR Nodes",
-        ),
+RULES = (
+    Rule("value-redefined", "error", "a name has one definition in a graph (SSA)", "IR Nodes"),
+    Rule(
+        "value-shadows-outer",
+        "error",
+        "a nested graph does not shadow names of outer graphs; up to IR version 8, inputs and "
+        "initializers cause only a warning",
+        "IR Nodes",
     ),
 )

@@ -16,7 +16,7 @@ from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, T
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import sparse_tensors
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
 
@@ -122,26 +122,16 @@ def _indices(
         )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "sparse-values-name", "error", "the values of a sparse initializer have a name", "proto"
-        ),
-        Rule(
-            "sparse-rank",
-            "error",
-            "values have rank 1, and indices are int64 positions or coordinates",
-            "proto SparseTensorProto",
-        ),
-        Rule(
-            "sparse-index-order",
-            "error",
-            "indices are strictly ascending",
-            "proto SparseTensorProto",
-        ),
-        Rule(
-            "sparse-index-range", "error", "indices lie inside the dims", "proto SparseTensorProto"
-        ),
+RULES = (
+    Rule("sparse-values-name", "error", "the values of a sparse initializer have a name", "proto"),
+    Rule(
+        "sparse-rank",
+        "error",
+        "values have rank 1, and indices are int64 positions or coordinates",
+        "proto SparseTensorProto",
     ),
+    Rule(
+        "sparse-index-order", "error", "indices are strictly ascending", "proto SparseTensorProto"
+    ),
+    Rule("sparse-index-range", "error", "indices lie inside the dims", "proto SparseTensorProto"),
 )

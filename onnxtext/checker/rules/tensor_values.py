@@ -14,7 +14,7 @@ from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
@@ -126,20 +126,17 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
             return
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "tensor-value-range",
-            "error",
-            "entries are in the range of the element type",
-            "proto TensorProto.int32_data",
-        ),
-        Rule(
-            "tensor-string-utf8",
-            "warning",
-            "strings are UTF-8 without byte order mark and final NUL",
-            "proto",
-        ),
+RULES = (
+    Rule(
+        "tensor-value-range",
+        "error",
+        "entries are in the range of the element type",
+        "proto TensorProto.int32_data",
+    ),
+    Rule(
+        "tensor-string-utf8",
+        "warning",
+        "strings are UTF-8 without byte order mark and final NUL",
+        "proto",
     ),
 )

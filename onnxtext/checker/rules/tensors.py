@@ -16,7 +16,7 @@ from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, number_of
 from onnxtext.checker.rules.external_data import external_entries
 from onnxtext.plurals import count_noun
@@ -183,34 +183,25 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
             )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "tensor-type-undefined",
-            "error",
-            "the element type is not `undefined`",
-            "proto TensorProto",
-        ),
-        Rule(
-            "tensor-data-field",
-            "error",
-            "data is in one field: `raw_data`, or the field of the element type",
-            "proto",
-        ),
-        Rule("tensor-data-size", "error", "the number of elements agrees with the dims", "proto"),
-        Rule("tensor-dim-negative", "error", "dims are 0 or more", "IR Tensor definition"),
-        Rule(
-            "tensor-empty-data",
-            "error",
-            "a tensor without elements has no data",
-            "IR Tensor definition",
-        ),
-        Rule(
-            "segment-invalid",
-            "error",
-            "a segment lies within its tensor",
-            "proto TensorProto.Segment",
-        ),
+RULES = (
+    Rule(
+        "tensor-type-undefined", "error", "the element type is not `undefined`", "proto TensorProto"
+    ),
+    Rule(
+        "tensor-data-field",
+        "error",
+        "data is in one field: `raw_data`, or the field of the element type",
+        "proto",
+    ),
+    Rule("tensor-data-size", "error", "the number of elements agrees with the dims", "proto"),
+    Rule("tensor-dim-negative", "error", "dims are 0 or more", "IR Tensor definition"),
+    Rule(
+        "tensor-empty-data",
+        "error",
+        "a tensor without elements has no data",
+        "IR Tensor definition",
+    ),
+    Rule(
+        "segment-invalid", "error", "a segment lies within its tensor", "proto TensorProto.Segment"
     ),
 )

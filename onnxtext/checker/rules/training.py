@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Training
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 
 
@@ -158,30 +158,25 @@ def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
                 )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "training-init-inputs",
-            "error",
-            "the initialization has no inputs",
-            "proto TrainingInfoProto",
-        ),
-        Rule(
-            "training-binding-key", "error", "bindings set initializers, each once", "IR Training"
-        ),
-        Rule("training-binding-value", "error", "bindings use outputs of their graph", "IR, proto"),
-        Rule(
-            "training-init-omitted",
-            "error",
-            "an `initialization_binding` has an `initialization`",
-            "IR Training",
-        ),
-        Rule(
-            "training-graph-combined",
-            "error",
-            "the graph and the algorithm together are one valid graph",
-            "proto",
-        ),
+RULES = (
+    Rule(
+        "training-init-inputs",
+        "error",
+        "the initialization has no inputs",
+        "proto TrainingInfoProto",
+    ),
+    Rule("training-binding-key", "error", "bindings set initializers, each once", "IR Training"),
+    Rule("training-binding-value", "error", "bindings use outputs of their graph", "IR, proto"),
+    Rule(
+        "training-init-omitted",
+        "error",
+        "an `initialization_binding` has an `initialization`",
+        "IR Training",
+    ),
+    Rule(
+        "training-graph-combined",
+        "error",
+        "the graph and the algorithm together are one valid graph",
+        "proto",
     ),
 )

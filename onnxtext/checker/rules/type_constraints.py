@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
 
@@ -24,14 +24,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from TypeInference.of(subject).findings
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "type-mismatch",
-            "error",
-            "types satisfy the operator's constraints; a type variable has one type in a node",
-            "IR Nodes, schema",
-        ),
+RULES = (
+    Rule(
+        "type-mismatch",
+        "error",
+        "types satisfy the operator's constraints; a type variable has one type in a node",
+        "IR Nodes, schema",
     ),
 )

@@ -16,7 +16,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote, respelling
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.plurals import count_noun
 from onnxtext.suggestions import is_clear_correction
@@ -354,28 +354,25 @@ def _unchanged_output(scope: Scope, value: ValueInfo) -> Finding:
     )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "value-undefined",
-            "error",
-            "a node uses only inputs, initializers, outputs of nodes, or outer values",
-            "IR Nodes",
-        ),
-        Rule("node-order", "error", "nodes are in topological order", "IR Nodes"),
-        Rule("graph-cycle", "error", "nodes do not form cycles", "IR Nodes"),
-        Rule(
-            "graph-output-undefined",
-            "error",
-            "every output of a graph is defined in that graph",
-            "IR Nodes, checker",
-        ),
-        Rule(
-            "function-output-undefined",
-            "error",
-            "every output of a function is defined in its body",
-            "IR Functions",
-        ),
+RULES = (
+    Rule(
+        "value-undefined",
+        "error",
+        "a node uses only inputs, initializers, outputs of nodes, or outer values",
+        "IR Nodes",
+    ),
+    Rule("node-order", "error", "nodes are in topological order", "IR Nodes"),
+    Rule("graph-cycle", "error", "nodes do not form cycles", "IR Nodes"),
+    Rule(
+        "graph-output-undefined",
+        "error",
+        "every output of a graph is defined in that graph",
+        "IR Nodes, checker",
+    ),
+    Rule(
+        "function-output-undefined",
+        "error",
+        "every output of a function is defined in its body",
+        "IR Functions",
     ),
 )

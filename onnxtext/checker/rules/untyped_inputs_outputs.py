@@ -14,7 +14,7 @@ from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.type_records import has_record
 
@@ -48,20 +48,17 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         )
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "graph-input-untyped",
-            "error",
-            "inputs of the main graph have a type, tensors also a shape",
-            "IR Graphs, Static shapes",
-        ),
-        Rule(
-            "graph-output-untyped",
-            "error",
-            "outputs of the main graph have a type, tensors also a shape",
-            "IR Graphs, Static shapes",
-        ),
+RULES = (
+    Rule(
+        "graph-input-untyped",
+        "error",
+        "inputs of the main graph have a type, tensors also a shape",
+        "IR Graphs, Static shapes",
+    ),
+    Rule(
+        "graph-output-untyped",
+        "error",
+        "outputs of the main graph have a type, tensors also a shape",
+        "IR Graphs, Static shapes",
     ),
 )

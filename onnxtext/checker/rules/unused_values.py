@@ -14,7 +14,7 @@ from itertools import chain
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -71,4 +71,4 @@ def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     return used
 
 
-FAMILY = Family(check, (Rule("value-unused", "lint", "every initializer and every node is used"),))
+RULES = (Rule("value-unused", "lint", "every initializer and every node is used"),)

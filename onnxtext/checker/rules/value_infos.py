@@ -17,7 +17,7 @@ from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import declared_type, describe_contradiction
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote, respelling
-from onnxtext.checker.context.registry import Family, Rule
+from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 
 _MAX_LABEL_LENGTH = 60
@@ -171,27 +171,24 @@ def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
     return any(ids.issubset(map(id, group)) for group in (scope.inputs, scope.outputs))
 
 
-FAMILY = Family(
-    check,
-    (
-        Rule(
-            "value-info-duplicate",
-            "error",
-            "`value_info` has at most one entry for a value; a repeated equal entry is a warning",
-            "proto GraphProto.value_info",
-        ),
-        Rule(
-            "value-info-unknown",
-            "warning",
-            "`value_info` names existing values; an unknown name is an error in functions, "
-            "a warning elsewhere",
-            "proto FunctionProto.value_info",
-        ),
-        Rule(
-            "value-info-conflict",
-            "error",
-            "declarations of a value agree with each other and with the initializer's data",
-            "IR Graphs",
-        ),
+RULES = (
+    Rule(
+        "value-info-duplicate",
+        "error",
+        "`value_info` has at most one entry for a value; a repeated equal entry is a warning",
+        "proto GraphProto.value_info",
+    ),
+    Rule(
+        "value-info-unknown",
+        "warning",
+        "`value_info` names existing values; an unknown name is an error in functions, "
+        "a warning elsewhere",
+        "proto FunctionProto.value_info",
+    ),
+    Rule(
+        "value-info-conflict",
+        "error",
+        "declarations of a value agree with each other and with the initializer's data",
+        "IR Graphs",
     ),
 )
