@@ -28,21 +28,21 @@ class Rule(NamedTuple):
 
     Attributes:
         code: the stable code that users see, suppress and link to, such as `value-undefined`.
-        level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are
-            disabled by default.
         title: the rule in one sentence.
         source: the documents that state the rule, separated by commas; `""` if there are none. Each
             is a key of `_DOCUMENTS`, and may have a section or protobuf message after the key. For
             example, `IR Nodes, schema` cites the section "Nodes" of the ONNX IR specification, and
             the operator's schema.
+        level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are
+            disabled by default.
         profile: the profile (a named set of rules) that contains the rule; "" for none. Profiles
             contain conventions that exporters do not follow, so `--select all` skips their rules.
     """
 
     code: str
-    level: Level
     title: str
     source: str = ""
+    level: Level = "error"
     profile: str = ""
 
     @property
@@ -135,14 +135,12 @@ def rules() -> Mapping[str, Rule]:
 
 
 BACKSLASH_LOST = Rule(
-    "backslash-lost",
-    "warning",
-    'in `"…"`, a backslash escapes only a backslash or a quote',
+    "backslash-lost", 'in `"…"`, a backslash escapes only a backslash or a quote', level="warning"
 )
 UNUSED_SUPPRESSION = Rule(
     "unused-suppression",
-    "warning",
     "a comment `# onnxtext: ignore[…]` suppresses at least one finding",
+    level="warning",
 )
 
 

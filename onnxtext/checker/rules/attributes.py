@@ -271,25 +271,24 @@ def _reference(
 
 
 RULES = (
-    Rule("attribute-name-missing", "error", "attributes have names", "IR Attributes"),
-    Rule("attribute-type-missing", "error", "attributes have types (from IR 2 on)", "proto"),
+    Rule("attribute-name-missing", "attributes have names", "IR Attributes"),
+    Rule("attribute-type-missing", "attributes have types (from IR 2 on)", "proto"),
     Rule(
         "attribute-value-mismatch",
-        "error",
         "an attribute has one value, in the field of its type",
         "proto AttributeProto, checker",
     ),
     Rule(
         "attribute-ref-outside-function",
-        "error",
         "attribute references occur only in functions, and have no value",
         "IR Attributes",
     ),
     Rule(
         "attribute-ref-unknown",
-        "error",
         "a reference names an attribute parameter of the function, with the same type",
         "IR Functions",
     ),
-    Rule("attribute-string-utf8", "warning", "strings of attributes are UTF-8", "IR Attributes"),
+    Rule(
+        "attribute-string-utf8", "strings of attributes are UTF-8", "IR Attributes", level="warning"
+    ),
 )

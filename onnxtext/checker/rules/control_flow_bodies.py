@@ -81,7 +81,6 @@ def _wrong_count(
 RULES = (
     Rule(
         "subgraph-arity",
-        "error",
         "graphs in attributes have as many inputs and outputs as their operator needs",
         "schema",
     ),

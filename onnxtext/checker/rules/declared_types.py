@@ -187,18 +187,17 @@ def _denotation(text: object, place: Place) -> Iterator[Finding]:
 RULES = (
     Rule(
         "type-missing",
-        "error",
         "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
         "proto TypeProto",
     ),
-    Rule("elem-type-undefined", "error", "element types are defined", "proto TypeProto"),
-    Rule("map-key-type", "error", "map keys are integers or strings", "proto TypeProto.Map"),
-    Rule("dim-value-negative", "warning", "dimensions are 0 or more", "IR Static shapes"),
-    Rule("dim-param-empty", "lint", "symbolic dimensions have names", "IR Historical notes"),
+    Rule("elem-type-undefined", "element types are defined", "proto TypeProto"),
+    Rule("map-key-type", "map keys are integers or strings", "proto TypeProto.Map"),
+    Rule("dim-value-negative", "dimensions are 0 or more", "IR Static shapes", level="warning"),
+    Rule("dim-param-empty", "symbolic dimensions have names", "IR Historical notes", level="lint"),
     Rule(
         "denotation-unknown",
-        "lint",
         "denotations are defined in the specification",
         "proto TypeProto",
+        level="lint",
     ),
 )

@@ -285,17 +285,14 @@ def _allowed_indices(count: int | None) -> str:
 
 
 RULES = (
-    Rule(
-        "device-config-name", "error", "device configurations have unique names", "IR Multi-device"
-    ),
+    Rule("device-config-name", "device configurations have unique names", "IR Multi-device"),
     Rule(
         "device-config-count",
-        "error",
         "a configuration has `num_devices`, and either no or `num_devices` device names",
         "IR Multi-device",
     ),
-    Rule("device-config-unknown", "error", "nodes refer to configurations of the model", "IR"),
-    Rule("sharding-tensor", "error", "a node shards only its inputs and outputs", "IR"),
-    Rule("sharding-axis", "error", "tensors are sharded along existing axes, each once", "IR"),
-    Rule("sharding-shards", "error", "`num_shards` is 1 or more, and devices exist", "IR"),
+    Rule("device-config-unknown", "nodes refer to configurations of the model", "IR"),
+    Rule("sharding-tensor", "a node shards only its inputs and outputs", "IR"),
+    Rule("sharding-axis", "tensors are sharded along existing axes, each once", "IR"),
+    Rule("sharding-shards", "`num_shards` is 1 or more, and devices exist", "IR"),
 )

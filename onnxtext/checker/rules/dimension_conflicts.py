@@ -264,14 +264,14 @@ def _conflict(conflict: SizeConflict) -> Finding:
 RULES = (
     Rule(
         "dim-variable-conflict",
-        "warning",
         "a symbolic dimension has the same size everywhere in the model",
         "IR Static shapes",
+        level="warning",
     ),
     Rule(
         "dim-forced",
-        "warning",
         "a symbolic dimension of an input is not restricted to one size",
         "IR Static shapes",
+        level="warning",
     ),
 )

@@ -244,40 +244,36 @@ def _finding(tensor: TensorUse, code: str, problem: str, help: str | None = None
 RULES = (
     Rule(
         "external-location-missing",
-        "error",
         "a tensor with external data has a `location`, and no inline data",
         "proto TensorProto.external_data",
     ),
     Rule(
         "external-path-unsafe",
-        "error",
         "the location is a file below the model's directory",
         "IR External data",
     ),
-    Rule("external-file-missing", "error", "the file of external data exists", "checker"),
+    Rule("external-file-missing", "the file of external data exists", "checker"),
     Rule(
         "external-range-invalid",
-        "error",
         "offset and length are a range inside the file, with the size of the tensor",
         "proto TensorProto.external_data",
     ),
     Rule(
         "external-offset-unaligned",
-        "lint",
         "the offset is a multiple of 4096",
         "proto TensorProto.external_data",
-        "style",
+        level="lint",
+        profile="style",
     ),
     Rule(
         "external-checksum",
-        "error",
         "the SHA-1 of the file equals `checksum`",
         "proto TensorProto.external_data",
     ),
     Rule(
         "external-key-unknown",
-        "warning",
         "keys are location, offset, length and checksum",
         "proto TensorProto.external_data",
+        level="warning",
     ),
 )

@@ -199,15 +199,9 @@ def _mistyped(
 RULES = (
     Rule(
         "function-call-arity",
-        "error",
         "calls have all inputs that the function needs, and no extra inputs or outputs",
         "IR Functions",
     ),
-    Rule(
-        "function-call-attribute",
-        "error",
-        "calls match the attributes of the function",
-        "IR Functions",
-    ),
-    Rule("function-overload-unknown", "error", "the called overload exists", "IR Functions"),
+    Rule("function-call-attribute", "calls match the attributes of the function", "IR Functions"),
+    Rule("function-overload-unknown", "the called overload exists", "IR Functions"),
 )

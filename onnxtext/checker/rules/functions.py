@@ -205,32 +205,29 @@ def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Itera
 
 
 RULES = (
-    Rule("function-name-missing", "error", "functions have names", "proto FunctionProto.name"),
-    Rule("function-domain-missing", "error", "functions have domains", "proto FunctionProto"),
+    Rule("function-name-missing", "functions have names", "proto FunctionProto.name"),
+    Rule("function-domain-missing", "functions have domains", "proto FunctionProto"),
     Rule(
         "function-duplicate",
-        "error",
         "no two functions share domain, name and overload; before IR 10, domain and name",
         "IR Functions",
     ),
     Rule(
         "function-attribute-duplicate",
-        "error",
         "attributes of a function have distinct names",
         "IR Functions",
     ),
-    Rule("function-recursive", "error", "functions are not recursive", "proto"),
+    Rule("function-recursive", "functions are not recursive", "proto"),
     Rule(
         "function-opset-conflict",
-        "error",
         "an operator has the same meaning in the model and in all functions",
         "proto FunctionProto.opset_import",
     ),
     Rule(
         "function-shadows-operator",
-        "info",
         "functions do not have names of standard operators",
         "proto",
+        level="info",
     ),
-    Rule("function-unused", "lint", "every function is called"),
+    Rule("function-unused", "every function is called", level="lint"),
 )

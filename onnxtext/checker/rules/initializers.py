@@ -81,19 +81,16 @@ def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -
 RULES = (
     Rule(
         "initializer-duplicate",
-        "error",
         "initializers, also sparse ones, have distinct names",
         "proto GraphProto.sparse_initializer",
     ),
     Rule(
         "initializer-not-input",
-        "error",
         "before IR version 4 every initializer is also an input",
         "proto Version 4",
     ),
     Rule(
         "subgraph-initializer-is-input",
-        "error",
         "no name is both an initializer and an input of a nested graph; before IR version 4 "
         "inputs with initializers come last",
         "IR Nodes",

@@ -208,11 +208,10 @@ def _newer_types(subject: CheckedModel) -> Iterator[Need]:
 
 
 RULES = (
-    Rule("ir-version-missing", "error", "`ir_version` is present and not 0", "IR Models, proto"),
-    Rule("ir-version-unknown", "warning", "`ir_version` is known", "IR Versioning"),
+    Rule("ir-version-missing", "`ir_version` is present and not 0", "IR Models, proto"),
+    Rule("ir-version-unknown", "`ir_version` is known", "IR Versioning", level="warning"),
     Rule(
         "needs-ir-version",
-        "error",
         "the model uses no construct that is newer than its `ir_version`",
         "IR, proto Version",
     ),

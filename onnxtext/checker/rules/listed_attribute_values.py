@@ -286,10 +286,5 @@ def _loads(node: Node, entry: _Listed, text: str) -> bool:
 
 
 RULES = (
-    Rule(
-        "attribute-value-unknown",
-        "error",
-        "attributes have values that the operator lists",
-        "schema",
-    ),
+    Rule("attribute-value-unknown", "attributes have values that the operator lists", "schema"),
 )

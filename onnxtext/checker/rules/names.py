@@ -132,27 +132,24 @@ def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("graph-name-missing", "error", "every graph, also a nested one, has a name", "IR Graphs"),
+    Rule("graph-name-missing", "every graph, also a nested one, has a name", "IR Graphs"),
     Rule(
         "value-name-missing",
-        "error",
         "inputs, outputs, value infos and initializers have names",
         "proto ValueInfoProto, TensorProto",
     ),
-    Rule("input-duplicate", "error", "inputs of a graph have distinct names", "IR Graphs"),
-    Rule("output-duplicate", "warning", "outputs of a graph have distinct names"),
+    Rule("input-duplicate", "inputs of a graph have distinct names", "IR Graphs"),
+    Rule("output-duplicate", "outputs of a graph have distinct names", level="warning"),
+    Rule("function-input-duplicate", "inputs of a function have distinct names", "IR Functions"),
+    Rule("function-output-duplicate", "outputs of a function have distinct names", "IR Functions"),
     Rule(
-        "function-input-duplicate",
-        "error",
-        "inputs of a function have distinct names",
-        "IR Functions",
+        "node-name-duplicate", "nodes of a graph have distinct names", "IR Names", level="warning"
     ),
     Rule(
-        "function-output-duplicate",
-        "error",
-        "outputs of a function have distinct names",
-        "IR Functions",
+        "name-not-identifier",
+        "names are C90 identifiers",
+        "IR Names",
+        level="lint",
+        profile="style",
     ),
-    Rule("node-name-duplicate", "warning", "nodes of a graph have distinct names", "IR Names"),
-    Rule("name-not-identifier", "lint", "names are C90 identifiers", "IR Names", "style"),
 )

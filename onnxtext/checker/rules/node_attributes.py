@@ -152,10 +152,8 @@ def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
 
 
 RULES = (
-    Rule("attribute-unknown", "error", "nodes have only attributes of their operators", "schema"),
-    Rule("attribute-required", "error", "required attributes are present", "schema"),
-    Rule("attribute-type", "error", "attributes have the types of the schema", "schema"),
-    Rule(
-        "attribute-duplicate", "error", "attributes of a node have distinct names", "IR Attributes"
-    ),
+    Rule("attribute-unknown", "nodes have only attributes of their operators", "schema"),
+    Rule("attribute-required", "required attributes are present", "schema"),
+    Rule("attribute-type", "attributes have the types of the schema", "schema"),
+    Rule("attribute-duplicate", "attributes of a node have distinct names", "IR Attributes"),
 )

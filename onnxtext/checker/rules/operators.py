@@ -295,18 +295,17 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
 
 
 RULES = (
-    Rule("op-type-missing", "error", "a node has an `op_type`", "proto NodeProto"),
-    Rule("node-no-output", "error", "a node has one or more outputs", "IR Graphs"),
+    Rule("op-type-missing", "a node has an `op_type`", "proto NodeProto"),
+    Rule("node-no-output", "a node has one or more outputs", "IR Graphs"),
     Rule(
         "op-unknown",
-        "error",
         "the operator exists in the imported version, or is a function of the model",
         "IR Operators, schema",
     ),
-    Rule("op-unknown-domain", "info", "the operators of every used domain are known"),
-    Rule("op-deprecated", "error", "the operator is not deprecated", "schema, checker"),
-    Rule("input-count", "error", "a node has as many inputs as its operator allows", "schema"),
-    Rule("output-count", "error", "a node has as many outputs as its operator allows", "schema"),
-    Rule("optional-input-missing", "error", "required inputs are present", "IR Optional"),
-    Rule("output-empty-required", "error", "required outputs have names", "IR Optional"),
+    Rule("op-unknown-domain", "the operators of every used domain are known", level="info"),
+    Rule("op-deprecated", "the operator is not deprecated", "schema, checker"),
+    Rule("input-count", "a node has as many inputs as its operator allows", "schema"),
+    Rule("output-count", "a node has as many outputs as its operator allows", "schema"),
+    Rule("optional-input-missing", "required inputs are present", "IR Optional"),
+    Rule("output-empty-required", "required outputs have names", "IR Optional"),
 )

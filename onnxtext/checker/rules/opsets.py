@@ -156,33 +156,29 @@ def _unused(subject: CheckedModel) -> Iterator[Finding]:
 RULES = (
     Rule(
         "opset-import-missing",
-        "error",
         "a model imports at least one operator set (from IR version 3 on)",
         "proto ModelProto.opset_import",
     ),
     Rule(
         "opset-import-duplicate",
-        "warning",
         "a domain is imported once; a repeated import is an error in functions, "
         "a warning elsewhere",
         "IR Operator sets, proto",
+        level="warning",
     ),
     Rule(
         "opset-version-invalid",
-        "error",
         "versions of operator sets are 1 or more; an unknown version is a warning",
         "proto OperatorSetIdProto",
     ),
     Rule(
         "opset-domain-not-imported",
-        "error",
         "the domain of every node is imported by its model",
         "IR Operators",
     ),
-    Rule("opset-import-unused", "lint", "every imported domain is used"),
+    Rule("opset-import-unused", "every imported domain is used", level="lint"),
     Rule(
         "function-opset-missing",
-        "error",
         "a function imports the domain of each of its nodes",
         "IR Functions",
     ),

@@ -144,35 +144,42 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("graph-missing", "error", "a model has a graph", "IR Models"),
+    Rule("graph-missing", "a model has a graph", "IR Models"),
     Rule(
         "metadata-key-duplicate",
-        "error",
         "metadata keys are distinct; a duplicate is an error in the model and a warning in "
         "its graphs, functions, nodes and values",
         "IR, proto",
     ),
     Rule(
         "metadata-key-namespace",
-        "lint",
         "metadata keys that are not standard have a reverse-DNS prefix",
         "IR Other metadata",
-        "style",
+        level="lint",
+        profile="style",
     ),
     Rule(
         "model-domain-missing",
-        "lint",
         "a model has a `domain` in reverse-DNS form",
         "IR Models",
-        "style",
+        level="lint",
+        profile="style",
     ),
     Rule(
         "producer-missing",
-        "lint",
         "a model has `producer_name` and `producer_version`",
         "proto ModelProto",
-        "style",
+        level="lint",
+        profile="style",
     ),
-    Rule("model-version-negative", "lint", "`model_version` is not negative", "IR Versioning"),
-    Rule("doc-html", "lint", "doc strings are Markdown without HTML", "IR Graphs", "style"),
+    Rule(
+        "model-version-negative", "`model_version` is not negative", "IR Versioning", level="lint"
+    ),
+    Rule(
+        "doc-html",
+        "doc strings are Markdown without HTML",
+        "IR Graphs",
+        level="lint",
+        profile="style",
+    ),
 )

@@ -67,9 +67,6 @@ def _is_visible(name: str, scope: Scope) -> bool:
 
 RULES = (
     Rule(
-        "quantization-annotation",
-        "error",
-        "annotations name tensors that exist",
-        "proto TensorAnnotation",
+        "quantization-annotation", "annotations name tensors that exist", "proto TensorAnnotation"
     ),
 )

@@ -140,13 +140,11 @@ def _unplaced(subject: CheckedModel, objection: str | Failure) -> Finding:
 RULES = (
     Rule(
         "shape-mismatch",
-        "error",
         "operators accept the shapes, and declared shapes agree with inferred ones",
         "IR Static shapes",
     ),
     Rule(
         "onnx-inference-failed",
-        "error",
         "the shape inference of onnx neither crashes nor exceeds its limits",
         "schema",
     ),

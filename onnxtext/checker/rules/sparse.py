@@ -123,15 +123,12 @@ def _indices(
 
 
 RULES = (
-    Rule("sparse-values-name", "error", "the values of a sparse initializer have a name", "proto"),
+    Rule("sparse-values-name", "the values of a sparse initializer have a name", "proto"),
     Rule(
         "sparse-rank",
-        "error",
         "values have rank 1, and indices are int64 positions or coordinates",
         "proto SparseTensorProto",
     ),
-    Rule(
-        "sparse-index-order", "error", "indices are strictly ascending", "proto SparseTensorProto"
-    ),
-    Rule("sparse-index-range", "error", "indices lie inside the dims", "proto SparseTensorProto"),
+    Rule("sparse-index-order", "indices are strictly ascending", "proto SparseTensorProto"),
+    Rule("sparse-index-range", "indices lie inside the dims", "proto SparseTensorProto"),
 )

@@ -129,14 +129,13 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
 RULES = (
     Rule(
         "tensor-value-range",
-        "error",
         "entries are in the range of the element type",
         "proto TensorProto.int32_data",
     ),
     Rule(
         "tensor-string-utf8",
-        "warning",
         "strings are UTF-8 without byte order mark and final NUL",
         "proto",
+        level="warning",
     ),
 )

@@ -159,23 +159,16 @@ def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(
-        "training-init-inputs",
-        "error",
-        "the initialization has no inputs",
-        "proto TrainingInfoProto",
-    ),
-    Rule("training-binding-key", "error", "bindings set initializers, each once", "IR Training"),
-    Rule("training-binding-value", "error", "bindings use outputs of their graph", "IR, proto"),
+    Rule("training-init-inputs", "the initialization has no inputs", "proto TrainingInfoProto"),
+    Rule("training-binding-key", "bindings set initializers, each once", "IR Training"),
+    Rule("training-binding-value", "bindings use outputs of their graph", "IR, proto"),
     Rule(
         "training-init-omitted",
-        "error",
         "an `initialization_binding` has an `initialization`",
         "IR Training",
     ),
     Rule(
         "training-graph-combined",
-        "error",
         "the graph and the algorithm together are one valid graph",
         "proto",
     ),

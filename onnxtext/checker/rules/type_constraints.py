@@ -27,7 +27,6 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 RULES = (
     Rule(
         "type-mismatch",
-        "error",
         "types satisfy the operator's constraints; a type variable has one type in a node",
         "IR Nodes, schema",
     ),

@@ -357,21 +357,18 @@ def _unchanged_output(scope: Scope, value: ValueInfo) -> Finding:
 RULES = (
     Rule(
         "value-undefined",
-        "error",
         "a node uses only inputs, initializers, outputs of nodes, or outer values",
         "IR Nodes",
     ),
-    Rule("node-order", "error", "nodes are in topological order", "IR Nodes"),
-    Rule("graph-cycle", "error", "nodes do not form cycles", "IR Nodes"),
+    Rule("node-order", "nodes are in topological order", "IR Nodes"),
+    Rule("graph-cycle", "nodes do not form cycles", "IR Nodes"),
     Rule(
         "graph-output-undefined",
-        "error",
         "every output of a graph is defined in that graph",
         "IR Nodes, checker",
     ),
     Rule(
         "function-output-undefined",
-        "error",
         "every output of a function is defined in its body",
         "IR Functions",
     ),

@@ -51,13 +51,11 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
 RULES = (
     Rule(
         "graph-input-untyped",
-        "error",
         "inputs of the main graph have a type, tensors also a shape",
         "IR Graphs, Static shapes",
     ),
     Rule(
         "graph-output-untyped",
-        "error",
         "outputs of the main graph have a type, tensors also a shape",
         "IR Graphs, Static shapes",
     ),

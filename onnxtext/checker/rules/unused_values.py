@@ -71,4 +71,4 @@ def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     return used
 
 
-RULES = (Rule("value-unused", "lint", "every initializer and every node is used"),)
+RULES = (Rule("value-unused", "every initializer and every node is used", level="lint"),)

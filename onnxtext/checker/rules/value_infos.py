@@ -174,20 +174,18 @@ def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
 RULES = (
     Rule(
         "value-info-duplicate",
-        "error",
         "`value_info` has at most one entry for a value; a repeated equal entry is a warning",
         "proto GraphProto.value_info",
     ),
     Rule(
         "value-info-unknown",
-        "warning",
         "`value_info` names existing values; an unknown name is an error in functions, "
         "a warning elsewhere",
         "proto FunctionProto.value_info",
+        level="warning",
     ),
     Rule(
         "value-info-conflict",
-        "error",
         "declarations of a value agree with each other and with the initializer's data",
         "IR Graphs",
     ),
