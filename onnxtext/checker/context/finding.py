@@ -108,6 +108,11 @@ def quote(name: str) -> str:
 _MAX_NAME_LENGTH = 80
 
 
+def did_you_mean(suggestion: str | None, otherwise: str) -> str:
+    """Return a help that suggests a name; without a suggestion, return `otherwise`."""
+    return f"did you mean {quote(suggestion)}?" if suggestion else otherwise
+
+
 def chain_of(names: list[str]) -> str:
     """Join names by ` -> `. If there are more than 8, show only the first 4 and the last 3."""
     if len(names) > 8:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
-from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, Repair, quote
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
+from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote
 from onnxtext.checker.context.model_items import NUMERIC, attributes_of_unusual_nodes
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Rule
@@ -43,8 +43,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             continue
         yield from _check_attribute(subject, attribute, Place(node, ("attributes", index)))
     for scope in subject.scopes:
-        if scope.kind == "function" and isinstance(scope.owner, Function):
-            for number, item in enumerate(scope.owner.attributes):
+        if scope.kind == "function" and scope.function:
+            for number, item in enumerate(scope.function.attributes):
                 place = Place(scope.original, ("attributes", number))
                 if isinstance(item, Attribute):
                     yield from _check_attribute(subject, item, place, is_parameter=True)
@@ -133,16 +133,7 @@ def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> st
     Use the first type that is known: in the operator's schema, in the declaration of attribute
     `name` in the called function, or in the declaration of `parameter` in the enclosing function.
     """
-    cached: dict[int, tuple[Scope, Target]] | None = subject.memo.get("nodes-of-functions")
-    if cached is None:
-        resolved = resolve_targets(subject)
-        cached = subject.memo["nodes-of-functions"] = {
-            id(item): (scope, target)
-            for scope in subject.scopes
-            if scope.function is not None
-            for item, target in zip(scope.nodes, resolved[id(scope)], strict=True)
-        }
-    scope, target = cached.get(id(node), (None, None))
+    scope, target = _nodes_of_functions(subject).get(id(node), (None, None))
     if type(target) is Signature and name in target.attributes:
         return AttributeType(target.attributes[name].type).name.lower()
     called_function = target.function if type(target) is Scope else None
@@ -152,6 +143,18 @@ def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> st
             if isinstance(item, Attribute) and item.name == names and item.type is not None:
                 return item.type.name.lower()
     return None
+
+
+@cache_in_memo
+def _nodes_of_functions(subject: CheckedModel) -> dict[int, tuple[Scope, Target]]:
+    """Map the `id()` of each node in a function to its scope and its target."""
+    resolved = resolve_targets(subject)
+    return {
+        id(node): (scope, target)
+        for scope in subject.scopes
+        if scope.function is not None
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True)
+    }
 
 
 def _without_value(
@@ -224,10 +227,7 @@ Parameters = dict[str, tuple[int, AttributeType | None]]
 
 def _parameters(function: Function) -> Parameters:
     return {
-        item if isinstance(item, str) else item.name: (
-            index,
-            None if isinstance(item, str) else item.type,
-        )
+        item.name if isinstance(item, Attribute) else item: (index, getattr(item, "type", None))
         for index, item in enumerate(function.attributes)
     }
 
@@ -249,14 +249,14 @@ def _reference(
             )
         return
     if name not in parameters:
-        suggestion = subject.nearest(name, parameters)
         yield Finding(
             "attribute-ref-unknown",
             f"the function {quote(scope.function.name)} has no attribute parameter {quote(name)}",
             (place,),
-            help=f"did you mean {quote(suggestion)}?"
-            if suggestion
-            else "declare it as a parameter of the function, or write the value itself",
+            help=did_you_mean(
+                subject.nearest(name, parameters),
+                "declare it as a parameter of the function, or write the value itself",
+            ),
         )
         return
     position, type = parameters[name]

@@ -17,7 +17,7 @@ from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Configuration, Node
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.finding import Finding, Place, did_you_mean, quote
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of, number_of
 from onnxtext.checker.context.scopes import Scope
@@ -158,7 +158,6 @@ def _node(
     name = _text(field_of(record, "configuration_id"))
     configuration = configurations.get(name)
     if configuration is None and subject.model is not None:
-        suggestion = subject.nearest(name, configurations)
         yield Finding(
             "device-config-unknown",
             f"this `{node.op_type}` refers to the device configuration {quote(name)}, which the "
@@ -166,10 +165,11 @@ def _node(
             if name
             else f"a device configuration of this `{node.op_type}` has no `configuration_id`",
             (place,),
-            help=f"did you mean {quote(suggestion)}?"
-            if suggestion
-            else f"add {quote(name) if name else 'it'} to the section `configuration`, "
-            "or refer to an existing configuration",
+            help=did_you_mean(
+                subject.nearest(name, configurations),
+                f"add {quote(name) if name else 'it'} to the section `configuration`, "
+                "or refer to an existing configuration",
+            ),
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
     names = {*node.inputs, *node.outputs}

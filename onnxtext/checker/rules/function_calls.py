@@ -16,7 +16,7 @@ from itertools import islice
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.finding import Finding, Place, did_you_mean, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
@@ -73,7 +73,6 @@ def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]
 
 
 def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Finding:
-    suggestion = subject.nearest(node.overload or "", overloads)
     shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
     ending = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
     listing = ", ".join(shown) + ending
@@ -84,9 +83,10 @@ def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Fin
         "function-overload-unknown",
         f"the function {quote(node.op_type)} {lacks}",
         (Place(node, ("op_type",)),),
-        help=f"did you mean {quote(suggestion)}?"
-        if suggestion
-        else "call an overload that exists, or define this overload",
+        help=did_you_mean(
+            subject.nearest(node.overload or "", overloads),
+            "call an overload that exists, or define this overload",
+        ),
         notes=(f"its overloads: {listing}",),
     )
 
@@ -136,9 +136,10 @@ def _attributes(
                 "function-call-attribute",
                 f"the function {quote(function.name)} has no attribute {quote(attribute.name)}",
                 (place, definition),
-                help=f"did you mean {quote(suggestion)}?"
-                if suggestion
-                else "remove the attribute, or add it to the attribute parameters of the function",
+                help=did_you_mean(
+                    suggestion,
+                    "remove the attribute, or add it to the attribute parameters of the function",
+                ),
                 severity="info" if attribute.name.startswith("__") else None,
                 repair=rename_repair(node, attribute.name, suggestion),
             )

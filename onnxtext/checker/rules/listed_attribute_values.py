@@ -14,7 +14,7 @@ from typing import NamedTuple
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, Repair, quote
+from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
@@ -240,9 +240,7 @@ def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> 
         f"the attribute `{entry.attribute}` of `{node.op_type}` has the unknown value "
         + (quote(text) if text else '`""`'),
         (place,),
-        help=f"did you mean `{suggestion}`?"
-        if suggestion
-        else "write one of the values in the note",
+        help=did_you_mean(suggestion, "write one of the values in the note"),
         notes=(f"its values: {', '.join(candidates)}",),
         severity="warning" if _loads(node, entry, text) else None,
         repair=Repair("respell", node, (f'"{text}"', f'"{suggestion}"')) if suggestion else None,

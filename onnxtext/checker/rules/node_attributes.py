@@ -20,6 +20,7 @@ from onnxtext.checker.context.finding import (
     Finding,
     Place,
     Repair,
+    did_you_mean,
     quote,
     with_schema_origin,
 )
@@ -118,9 +119,7 @@ def _misfit(
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quote(attribute.name)}",
             (Place(node, ("attributes", index)),),
-            help=f"did you mean {quote(suggestion)}?"
-            if suggestion
-            else "remove the attribute, or correct its name",
+            help=did_you_mean(suggestion, "remove the attribute, or correct its name"),
             notes=(f"its attributes: {names}" if names else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=rename_repair(node, attribute.name, suggestion),

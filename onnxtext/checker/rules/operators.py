@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo, plain_domain
 from onnxtext.checker.context.finding import (
     Finding,
     Place,
@@ -137,14 +137,13 @@ def _record_unknown(
     unknown.setdefault((domain, node.op_type, "", version), []).append(place)
 
 
+@cache_in_memo
 def _functions(subject: CheckedModel) -> dict[str, list[str]]:
     """Map each domain to the names of its functions; each name occurs once per overload."""
-    cached: dict[str, list[str]] | None = subject.memo.get("function-names")
-    if cached is None:
-        cached = subject.memo["function-names"] = {}
-        for domain, name, _ in subject.functions:
-            cached.setdefault(domain, []).append(name)
-    return cached
+    result: dict[str, list[str]] = {}
+    for domain, name, _ in subject.functions:
+        result.setdefault(domain, []).append(name)
+    return result
 
 
 def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list[Place]) -> Finding:

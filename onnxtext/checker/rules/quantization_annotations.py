@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, Repair, quote
+from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.suggestions import nearest_name
@@ -25,15 +25,15 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         for annotation in scope.quantization:
             place = Place(annotation)
             if not _is_visible(annotation.tensor_name, scope):
-                suggestion = subject.nearest(annotation.tensor_name, scope.position)
                 yield Finding(
                     "quantization-annotation",
                     f"the annotated tensor {quote(annotation.tensor_name)} is not in "
                     f"{scope.describe()}",
                     (place,),
-                    help=f"did you mean {quote(suggestion)}?"
-                    if suggestion
-                    else "name a value of this graph, or remove the annotation",
+                    help=did_you_mean(
+                        subject.nearest(annotation.tensor_name, scope.position),
+                        "name a value of this graph, or remove the annotation",
+                    ),
                 )
             for index, (key, name) in enumerate(annotation.entries):
                 if not _is_visible(name, scope):
@@ -47,12 +47,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 suggestion = None if key in KEYS else nearest_name(key, KEYS)
                 selected = subject.is_selected("quantization-annotation")
                 if suggestion is not None or (key not in KEYS and selected):
-                    help = "rename the key, or remove the entry"
                     yield Finding(
                         "quantization-annotation",
                         f"unknown key {quote(key)}: use `SCALE_TENSOR` or `ZERO_POINT_TENSOR`",
                         (Place(annotation, ("entries", index, "key")),),
-                        help=help if suggestion is None else f"did you mean `{suggestion}`?",
+                        help=did_you_mean(suggestion, "rename the key, or remove the entry"),
                         severity="hint" if suggestion is None else "warning",
                         repair=Repair("respell", annotation, (f'"{key}"', f'"{suggestion}"'))
                         if suggestion

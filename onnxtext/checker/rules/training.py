@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Training
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.finding import Finding, Place, did_you_mean, quote
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -68,14 +68,14 @@ def _keys(
         for key, _ in pairs:
             place = Place(training, (field, f'"{key}"'))
             if key not in initializers:
-                suggestion = subject.nearest(key, initializers)
                 yield Finding(
                     "training-binding-key",
                     f"the `{field}` sets {quote(key)}, which is not an initializer",
                     (place,),
-                    help=f"did you mean {quote(suggestion)}?"
-                    if suggestion
-                    else "name an initializer of the graph or of the algorithm",
+                    help=did_you_mean(
+                        subject.nearest(key, initializers),
+                        "name an initializer of the graph or of the algorithm",
+                    ),
                 )
             if key in seen:
                 message = f"the `{field}` sets {quote(key)} twice"
@@ -112,14 +112,13 @@ def _values(
             continue
         for _, name in pairs:
             if name not in outputs:
-                suggestion = subject.nearest(name, outputs)
                 yield Finding(
                     "training-binding-value",
                     f"the `{field}` uses {quote(name)}, which is not an output of {graph_name}",
                     (Place(training, (field, f'"{name}"')),),
-                    help=f"did you mean {quote(suggestion)}?"
-                    if suggestion
-                    else f"use an output of {graph_name}",
+                    help=did_you_mean(
+                        subject.nearest(name, outputs), f"use an output of {graph_name}"
+                    ),
                 )
 
 

@@ -15,7 +15,15 @@ from typing import NamedTuple
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.cycles import find_cycles
-from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, quote, respelling
+from onnxtext.checker.context.finding import (
+    Finding,
+    Place,
+    Repair,
+    chain_of,
+    did_you_mean,
+    quote,
+    respelling,
+)
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.plurals import count_noun
@@ -145,9 +153,9 @@ def _undefined_value(
         "value-undefined",
         _undefined_message(name, places),
         tuple(places),
-        help=f"did you mean {quote(suggestion or later or '')}?"
-        if suggestion or later
-        else "name an input, an initializer or an output of an earlier node",
+        help=did_you_mean(
+            suggestion or later, "name an input, an initializer or an output of an earlier node"
+        ),
         notes=notes,
         repair=_rename(scope, name, suggestion, places) if suggestion else None,
     )
@@ -325,11 +333,7 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         suggestion = None if outer else subject.nearest(value.name, scope.position)
         notes: tuple[str, ...] = ()
-        help = (
-            f"did you mean {quote(suggestion)}?"
-            if suggestion
-            else "name a value that a node computes"
-        )
+        help = did_you_mean(suggestion, "name a value that a node computes")
         if outer is not None:
             owner = outer[0].describe()
             notes = (f"it is defined in {owner}, but a graph cannot output values of outer graphs",)

@@ -16,7 +16,7 @@ from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import declared_type, describe_contradiction
-from onnxtext.checker.context.finding import Finding, Place, Repair, quote, respelling
+from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote, respelling
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 
@@ -86,7 +86,7 @@ def _unknown(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
                 f"`value_info` describes {quote(value.name)}, "
                 f"which {scope.describe()} does not define",
                 (Place(value, ("name",)),),
-                help=f"did you mean {quote(suggestion)}?" if suggestion else "remove it",
+                help=did_you_mean(suggestion, "remove it"),
                 severity="warning" if scope.is_graph else "error",
                 repair=respelling(value, value.name, suggestion)
                 if suggestion
