@@ -11,6 +11,7 @@ Fix: rename a function, or import the same versions of the operator sets.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
@@ -20,6 +21,7 @@ from onnxtext.checker.context.checked_model import (
     function_key,
     plain_domain,
 )
+from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
@@ -89,9 +91,9 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
         seen.add(name)
 
 
-def _calls(subject: CheckedModel) -> dict[FunctionKey, list[tuple[FunctionKey, Node]]]:
-    """Map each function to the calls in its body and nested graphs: (called function, node)."""
-    calls: dict[FunctionKey, list[tuple[FunctionKey, Node]]] = {}
+def _calls(subject: CheckedModel) -> dict[FunctionKey, dict[FunctionKey, Node]]:
+    """Map each function to the functions that it calls, each with the first node that calls it."""
+    calls: dict[FunctionKey, dict[FunctionKey, Node]] = {key: {} for key in subject.functions}
     for scope in subject.scopes:
         if scope.function is None:
             continue
@@ -99,50 +101,32 @@ def _calls(subject: CheckedModel) -> dict[FunctionKey, list[tuple[FunctionKey, N
         for node in scope.nodes:
             called = plain_domain(node.domain), node.op_type, node.overload or ""
             if called in subject.functions:
-                calls.setdefault(key, []).append((called, node))
+                calls[key].setdefault(called, node)
     return calls
 
 
 def _recursion(subject: CheckedModel) -> Iterator[Finding]:
-    """Find cycles of calls by an iterative depth-first search."""
+    """Report one cycle of each group of functions that call each other."""
     calls = _calls(subject)
-    state: dict[FunctionKey, int] = {}  # 1: on the current path of calls, 2: finished
-    for root in subject.functions:
-        if root in state:
-            continue
-        path: list[tuple[FunctionKey, Node | None]] = [(root, None)]
-        work = [iter(calls.get(root, ()))]
-        state[root] = 1
-        while work:
-            step = next(work[-1], None)
-            if step is None:
-                state[path.pop()[0]] = 2
-                work.pop()
-                continue
-            callee, node = step
-            if state.get(callee) == 1:
-                start = next(i for i, (key, _) in enumerate(path) if key == callee)
-                yield _recursive(subject, path[start:], node)
-            elif callee not in state:
-                state[callee] = 1
-                path.append((callee, node))
-                work.append(iter(calls.get(callee, ())))
-
-
-def _recursive(
-    subject: CheckedModel, path: list[tuple[FunctionKey, Node | None]], last: Node
-) -> Finding:
-    names = [key[1] for key, _ in path]
-    chain = chain_of([*names, names[0]])
-    nodes = [node for _, node in path[1:] if node is not None]
-    places = [Place(subject.functions[path[0][0]].original, ("name",))]
-    places += [Place(node, ("op_type",), "calls the next function") for node in (*nodes, last)]
-    return Finding(
-        "function-recursive",
-        f"recursive function: {chain}" if len(path) == 1 else f"recursive functions: {chain}",
-        tuple(places),
-        help="remove one of the calls: functions are inlined, so they cannot be recursive",
-    )
+    keys = list(calls)
+    index = {key: i for i, key in enumerate(keys)}
+    callers: list[list[int]] = [[] for _ in keys]
+    for caller, called in calls.items():
+        for callee in called:
+            callers[index[callee]].append(index[caller])
+    for cycle in find_cycles(callers):
+        path = [keys[i] for i in (*cycle, cycle[0])]
+        nodes = [calls[caller][callee] for caller, callee in pairwise(path)]
+        kind = "recursive function" if len(cycle) == 1 else "recursive functions"
+        yield Finding(
+            "function-recursive",
+            f"{kind}: {chain_of([name for _, name, _ in path])}",
+            (
+                Place(subject.functions[path[0]].original, ("name",)),
+                *[Place(node, ("op_type",), "calls the next function") for node in nodes],
+            ),
+            help="remove one of the calls: functions are inlined, so they cannot be recursive",
+        )
 
 
 def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
