@@ -242,6 +242,28 @@ def test_recursive_functions_terminate() -> None:
     assert codes(model) == {"function-recursive"}
 
 
+def test_functions_that_call_each_other_are_reported_once() -> None:
+    """Several cycles of calls share the functions; a finding for each would be quadratic."""
+    functions = "".join(
+        f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
+        f"{{ c = my.f{(i + 1) % 50} (a)\n b = my.f0 (c) }}\n"
+        for i in range(50)
+    )
+    (found,) = onnxtext.check(text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions))
+    assert found.message == "recursive function: `f0` -> `f0`"
+
+
+def test_the_header_of_a_function_with_decorators_is_found() -> None:
+    model = text(
+        "y = my.f (x)",
+        opsets='21, "my": 1',
+        rest='@doc("d") <domain: "my", opset_import: ["": 21, "": 20]> f (a) => (b) '
+        "{ b = Relu (a) }\n",
+    )
+    (found,) = onnxtext.check(model)
+    assert [model[slice(*label.span)] for label in found.labels] == ['"": 20', '"": 21']
+
+
 def test_calls_that_double_at_every_level_terminate() -> None:
     functions = "".join(
         f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice, takewhile
 
 from onnxtext.ast.model import (
@@ -44,6 +44,10 @@ _MAX_STATEMENT_TOKENS = 40_000
 """The maximum number of tokens to parse again; a longer statement's span is its first token."""
 
 
+Entries = dict[str, tuple[list[Token], list[list[Token]]]]
+"""Maps each key of a header to the tokens of its value, and the tokens of each item in it."""
+
+
 class TextPlaces:
     """Finds the spans of places (`finding.Place`) in a text.
 
@@ -57,10 +61,10 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        self._entries: dict[int, dict[str, tuple[list[Token], list[list[Token]]]]] = {}
-        self._whole_headers: dict[int, Span | None] = {}
-        self._names: dict[int, Span] = {}
-        self._parameters: dict[int, list[Span]] = {}
+        self._name_span = cache(self._find_name)
+        self._whole_header = cache(self._find_whole_header)
+        self._parameters = cache(self._find_parameters)
+        self._header_entries = cache(self._find_header_entries)
 
     def span(self, place: Place) -> Span:
         """Return the span of a place in the text.
@@ -82,14 +86,16 @@ class TextPlaces:
             case Graph() | Function():
                 if item.at < 0:
                     return self._token_span(0)
-                if isinstance(item, Function) and place.part[:1] in (
-                    ("opset_imports",),
-                    ("domain",),
-                ):
-                    return self._function_header(item, place.part)
-                if isinstance(item, Function) and place.part[:1] == ("attributes",):
-                    return self._parameter(item, place.part[1:])
-                return self._name_span(item.at)
+                name = self._name_span(item.at)
+                if not isinstance(item, Function):
+                    return name
+                match place.part:
+                    case ("opset_imports" | "domain", *_):
+                        return self._key(item.at, name.start, place.part) or name
+                    case ("attributes", int() as index):
+                        spans = self._parameters(name.end)
+                        return spans[index] if index < len(spans) else name
+                return name
             case Model():
                 return self._header(item, place.part)
         return self._section(item, place.part)
@@ -124,7 +130,7 @@ class TextPlaces:
         span_map = self._locate(node.at, "node") if node.at >= 0 else None
         if span_map is None:
             return self._token_span(max(node.at, 0))
-        steps: list[str | int] = []
+        steps: list[str | int] = ["operator"]
         match part:
             case ("attributes", int() as index, "element", int() as number):
                 attribute = self._node(node, ("attributes", index, "value"))
@@ -135,14 +141,8 @@ class TextPlaces:
                     steps += rest or ["name"]
             case ("output_types", int() as index):
                 steps = ["outputs", index, "type"]
-            case ("name",):
-                steps = ["label"]
-            case ("inputs",):
-                steps = ["names"]
-            case ("outputs",):
-                steps = ["outputs"]
-            case _:
-                steps = ["operator"]
+            case ("name" | "inputs" | "outputs" as name,):
+                steps = [NODE_PARTS[name]]
         return _first_part(span_map, steps, steps[:2], ["operator"])
 
     def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
@@ -165,29 +165,22 @@ class TextPlaces:
 
     def _token_span(self, offset: int) -> Span:
         token = load_lexer().token(self._source.text, offset)
-        if token is None:
-            return Span(offset, offset)
-        return Span(token.at, token.at + len(token))
+        return Span(offset, offset) if token is None else token.span
 
     def _tokens(self, offset: int) -> Iterator[Token]:
         lexer = load_lexer()
         while (token := lexer.token(self._source.text, offset)) is not None:
             yield token
-            offset = token.at + len(token)
-
-    def _name_span(self, offset: int) -> Span:
-        """Return the span of a graph's or function's name: the token before the first bracket."""
-        if offset not in self._names:
-            self._names[offset] = self._find_name(offset)
-        return self._names[offset]
+            offset = token.end
 
     def _find_name(self, offset: int) -> Span:
+        """Return the span of a graph's or function's name: the token before the first bracket."""
         before: Token | None = None
         depth = 0
         for token in islice(self._tokens(offset), _MAX_HEADER_TOKENS):
             if token in _OPENING or (token.startswith("@") and token.endswith("(")):
                 if not depth and before is not None and before not in _CLOSING:
-                    return Span(before.at, before.at + len(before))
+                    return before.span
                 depth += 1
             elif token in _CLOSING:
                 depth -= 1
@@ -200,38 +193,24 @@ class TextPlaces:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
         span = self._key(0, end, part)
         if span is None and part:  # the header lacks the key
-            if end not in self._whole_headers:
-                self._whole_headers[end] = self._whole_header(end)
-            span = self._whole_headers[end]
+            span = self._whole_header(end)
         return span or self._name_span(max(model.graph.at, 0))
 
-    def _whole_header(self, end: int) -> Span | None:
+    def _find_whole_header(self, end: int) -> Span | None:
         """Return the span of the header if it is one line, else the span of its opening bracket."""
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None
         start, last = tokens[0].at, _closing(tokens)
-        stop = start + 1 if last is None else tokens[last].at + len(tokens[last])
+        stop = start + 1 if last is None else tokens[last].end
         one_line = "\n" not in self._source.text[start:stop]
         return Span(start, stop if one_line else start + 1)
 
-    def _function_header(self, function: Function, part: tuple[str | int, ...]) -> Span:
-        name = self._name_span(function.at)
-        return self._key(function.at, name.start, part) or name
-
-    def _parameter(self, function: Function, part: tuple[str | int, ...]) -> Span:
-        """Return the span of an attribute parameter in the list after a function's name."""
-        name = self._name_span(function.at)
-        if function.at not in self._parameters:
-            tokens = list(islice(self._tokens(name.end), _MAX_HEADER_TOKENS))
-            end = _closing(tokens) if tokens[:1] == ["<"] else None
-            self._parameters[function.at] = [
-                Span(found[0].at, found[-1].at + len(found[-1]))
-                for found in _items(tokens[1 : end or 0])
-            ]
-        spans = self._parameters[function.at]
-        index = part[0] if part else None
-        return spans[index] if isinstance(index, int) and index < len(spans) else name
+    def _find_parameters(self, offset: int) -> list[Span]:
+        """Return the spans of the attribute parameters in the list after a function's name."""
+        tokens = list(islice(self._tokens(offset), _MAX_HEADER_TOKENS))
+        end = _closing(tokens) if tokens[:1] == ["<"] else None
+        return [Span(found[0].at, found[-1].end) for found in _items(tokens[1 : end or 0])]
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """Return the span of a key's value in a header, or of one item of the value.
@@ -247,15 +226,23 @@ class TextPlaces:
         key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
             str(part[0]), str(part[0])
         )
-        entries = self._entries.get(start)
-        if entries is None:
-            entries = self._entries[start] = _entries(self._header_tokens(start, end))
+        entries = self._header_entries(start, end)
         if key not in entries:
             return None
         value, items = entries[key]
         if len(part) > 1 and isinstance(part[1], int) and part[1] < len(items):
             value = items[part[1]]
-        return Span(value[0].at, value[-1].at + len(value[-1]))
+        return Span(value[0].at, value[-1].end)
+
+    def _find_header_entries(self, start: int, end: int) -> Entries:
+        """Return the entries of the header between two offsets."""
+        tokens = self._header_tokens(start, end)
+        tokens = tokens[tokens.index("<") :] if "<" in tokens else []  # type: ignore[arg-type]
+        entries: Entries = {}
+        for item in _items(tokens[1 : _closing(tokens)]):
+            if item[1:2] == [":"]:
+                entries.setdefault(str(item[0]), (item[2:] or item[:1], _items(item[3:-1])))
+        return entries
 
     def _header_tokens(self, start: int, end: int) -> list[Token]:
         tokens = islice(self._tokens(start), _MAX_HEADER_TOKENS)
@@ -285,25 +272,24 @@ class TextPlaces:
 
         The syntax tree has no offsets of sections, so this searches the text for their keywords.
         """
-        keywords = {"Annotation": "quantization", "Configuration": "configuration"}
-        keyword = keywords.get(type(item).__name__, "training")
-        text = self._source.text
+        keyword, name, text = "training", "", self._source.text
+        match item:
+            case Annotation():
+                keyword, name = "quantization", item.tensor_name
+            case Configuration():
+                keyword, name = "configuration", item.name
         sections = self._sections.get(keyword)
         if not sections:
             main = self._subject.main
             return self._token_span(max(main.owner.at, 0) if main is not None else 0)
-        section, name = sections[min(self._numbers.get(id(item), 0), len(sections) - 1)], ""
-        match item:
-            case Annotation():
-                section, name = sections[-1], item.tensor_name
-            case Configuration():
-                name = item.name
-            case Training():
-                offset = section.at
-                for step in part:
-                    if isinstance(step, str):
-                        offset = max(text.find(step, offset), offset)
-                return self._token_span(offset)
+        number = -1 if isinstance(item, Annotation) else self._numbers.get(id(item), 0)
+        section = sections[min(number, len(sections) - 1)]
+        if isinstance(item, Training):
+            offset = section.at
+            for step in part:
+                if isinstance(step, str):
+                    offset = max(text.find(step, offset), offset)
+            return self._token_span(offset)
         start = section.at if keyword == "configuration" else section.inside
         self.budget -= 1
         if self.budget > 0 and name:
@@ -348,36 +334,6 @@ def _closing(tokens: list[Token]) -> int | None:
         if not depth:
             return index
     return None
-
-
-def _until_comma(tokens: list[Token]) -> Iterator[Token]:
-    """Yield the tokens before the first comma outside of brackets, or the first closing bracket."""
-    depth = 0
-    for token in tokens:
-        if token in _OPENING:
-            depth += 1
-        elif token in _CLOSING:
-            depth -= 1
-            if depth < 0:
-                return
-        elif token == "," and not depth:
-            return
-        yield token
-
-
-def _entries(tokens: list[Token]) -> dict[str, tuple[list[Token], list[list[Token]]]]:
-    """Map each key of a header to the tokens of its value, and the tokens of each item in it."""
-    result: dict[str, tuple[list[Token], list[list[Token]]]] = {}
-    depth = 0
-    for index, token in enumerate(tokens):
-        if token in _OPENING:
-            depth += 1
-        elif token in _CLOSING:
-            depth -= 1
-        elif depth == 1 and tokens[index + 1 : index + 2] == [":"] and token not in result:
-            value = list(_until_comma(tokens[index + 2 :]))
-            result[str(token)] = value or [token], _items(value[1:-1])
-    return result
 
 
 def _items(tokens: list[Token]) -> list[list[Token]]:
