@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
-from onnxtext.checker.engine.check_tree import check_tree
+from onnxtext.checker.engine.check_tree import check_tree, in_text_order
 from onnxtext.checker.engine.dangling_entries import join_findings, only_dangling
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.conversion_errors import check_declared_size, lowering_errors
@@ -127,7 +127,7 @@ def _check_despite_dangling(
         return list(errors)
     options.pop("then", None)  # `then` is only for models without errors
     findings = _check_parsed(root, source, options)
-    return _in_text_order(join_findings(errors, findings))
+    return in_text_order(join_findings(errors, findings))
 
 
 def _check_parsed(
@@ -143,11 +143,7 @@ def _check_parsed(
         return check_tree(root, source=source, encoded=encoded, **options)
     options.pop("then", None)  # `then` is only for models without errors
     diagnostics = check_tree(root, source=source, encoded=encoded, **options)
-    return _in_text_order([*errors, *diagnostics])
-
-
-def _in_text_order(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
+    return in_text_order([*errors, *diagnostics])
 
 
 def encode_for_checks(

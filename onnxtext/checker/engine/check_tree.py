@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import CheckedModel, Options
@@ -26,7 +27,7 @@ from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.io.memory import paused_collector
-from onnxtext.source import Source
+from onnxtext.source import Source, Span
 
 _MAX_FIXES = 100
 """The maximum number of findings of one text for which fixes are planned."""
@@ -167,7 +168,9 @@ def diagnose(
         lost = [
             item
             for offset, item in lost_backslashes(source)
-            if not suppressions.suppresses_in_string(offset, item)
+            if not suppressions.suppresses(
+                item.code, (offset, *(label.span.start for label in item.labels))
+            )
         ]
     if not findings and not suppressions:
         return lost
@@ -183,31 +186,26 @@ def diagnose(
         if finding.repair is not None and len(diagnostics) < _MAX_FIXES:
             fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
-        if not suppressions or not suppressions.suppresses(finding, diagnostic, places):
+        start = diagnostic.labels[0].span.start
+        if not suppressions or not suppressions.suppresses_finding(finding, start, places):
             diagnostics.append(diagnostic)
     diagnostics += lost
     diagnostics += suppressions.unused(subject.options.active)
-    diagnostics.sort(key=lambda item: item.labels[0].span.start if item.labels else -1)
-    return diagnostics
+    return in_text_order(diagnostics)
+
+
+def in_text_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Sort diagnostics by their position in the text; those without a position come first."""
+    return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
 
 
 def _in_text(finding: Finding, source: Source, places: TextPlaces) -> Diagnostic:
-    labels = []
-    seen = set()
+    labels: dict[Span, Label] = {}
     for place in finding.places[:MAX_LABELS]:
-        label = Label(places.span(place), place.label)
-        if label.span not in seen:
-            labels.append(label)
-            seen.add(label.span)
-    return Diagnostic(
-        finding.code,
-        finding.message,
-        severity_of(finding),
-        source=source,
-        labels=tuple(labels),
-        notes=(*finding.notes, *_hidden_places_note(finding.places), rules()[finding.code].note),
-        help=finding.help,
-    )
+        span = places.span(place)
+        labels.setdefault(span, Label(span, place.label))
+    notes = (*finding.notes, *_hidden_places_note(finding.places))
+    return _diagnostic(finding, notes, source=source, labels=tuple(labels.values()))
 
 
 def _with_paths(
@@ -216,30 +214,27 @@ def _with_paths(
     paths = ModelPaths(subject)
     diagnostics = []
     for finding in findings:
-        first, *others = finding.places[:MAX_LABELS]
+        shown = [(paths.path(place), place.label) for place in finding.places[:MAX_LABELS]]
+        notes = [f"{path}: {label}" if label else f"also {path}" for path, label in shown]
+        first, label = shown[0]
         notes = [
-            f"{paths.path(place)}: {place.label}" if place.label else f"also {paths.path(place)}"
-            for place in others
+            *notes[0 if label else 1 :],
+            *_hidden_places_note(finding.places),
+            *finding.notes,
         ]
-        if first.label:
-            notes.insert(0, f"{paths.path(first)}: {first.label}")
-        diagnostics.append(
-            Diagnostic(
-                finding.code,
-                finding.message,
-                severity_of(finding),
-                path=paths.path(first) or "model",
-                notes=(
-                    *notes,
-                    *_hidden_places_note(finding.places),
-                    *finding.notes,
-                    rules()[finding.code].note,
-                ),
-                help=finding.help,
-                file=file,
-            )
-        )
+        diagnostics.append(_diagnostic(finding, notes, path=first or "model", file=file))
     return diagnostics
+
+
+def _diagnostic(finding: Finding, notes: Iterable[str], **place: Any) -> Diagnostic:
+    return Diagnostic(
+        finding.code,
+        finding.message,
+        severity_of(finding),
+        notes=(*notes, rules()[finding.code].note),
+        help=finding.help,
+        **place,
+    )
 
 
 def severity_of(finding: Finding) -> Severity:

@@ -16,7 +16,7 @@ from onnxtext.checker.context.onnxruntime_operators import bundled_table
 from onnxtext.checker.context.operator_tables import FileTable, use_tables
 from onnxtext.checker.context.schema_signatures import imports_of, rule_of
 from onnxtext.checker.context.signatures import OperatorTable
-from onnxtext.checker.engine.check_tree import check_tree
+from onnxtext.checker.engine.check_tree import check_tree, in_text_order
 from onnxtext.checker.engine.project_settings import Settings, SettingsError
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.text_or_binary import decode_text
@@ -104,7 +104,7 @@ def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
             if schema.body is not None:
                 rule = rule_of(schema, imports_of(file))
                 diagnostics += check_tree(Fragment(rule), source=source, ignore=_IGNORED)
-    return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
+    return in_text_order(diagnostics)
 
 
 _IGNORED = ("function-unused", "function-shadows-operator")

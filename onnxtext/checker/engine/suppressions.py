@@ -88,41 +88,20 @@ class Suppressions:
                 break
         return line
 
-    def suppresses(self, finding: Finding, diagnostic: Diagnostic, places: TextPlaces) -> bool:
-        """Whether a comment suppresses a finding; if so, mark the comment as used.
+    def suppresses_finding(self, finding: Finding, start: int, places: TextPlaces) -> bool:
+        """Whether a comment suppresses a finding whose primary span begins at `start`.
 
-        Args:
-            finding: the finding.
-            diagnostic: the diagnostic of the finding; its first label is the primary span.
-            places: finds spans in the text.
+        The comment may apply to the line of the span, or to the first or last line of the node.
         """
-        if not diagnostic.labels:
-            return False
-        offsets = {diagnostic.labels[0].span.start, places.start(finding.places[0])}
-        lines = {self.source.position(offset).line for offset in offsets}
-        statement = places.statement(finding.places[0])
-        if statement is not None:
-            lines.add(self.source.position(statement.end).line)
-        return self._suppress(finding.code, lines)
+        place = finding.places[0]
+        statement = places.statement(place)
+        end = start if statement is None else statement.end
+        return self.suppresses(finding.code, (start, places.start(place), end))
 
-    def suppresses_in_string(self, at: int, diagnostic: Diagnostic) -> bool:
-        """Whether a comment suppresses a diagnostic of a lost backslash.
-
-        If so, mark the comment as used.
-        The comment may apply to the line of any label of the diagnostic, or to the first line of
-        the string.
-
-        Args:
-            at: the offset of the string.
-            diagnostic: the diagnostic.
-        """
-        offsets = {at, *(label.span.start for label in diagnostic.labels)}
-        lines = {self.source.position(offset).line for offset in offsets}
-        return self._suppress(diagnostic.code, lines)
-
-    def _suppress(self, code: str, lines: Iterable[int]) -> bool:
+    def suppresses(self, code: str, offsets: Iterable[int]) -> bool:
+        """Whether a comment suppresses a rule in the line of an offset; if so, mark it as used."""
         suppressed = False
-        for line in lines:
+        for line in {self.source.position(offset).line for offset in offsets}:
             for suppression in self._by_line.get(line, ()):
                 if suppression.code in ("", code):
                     suppression.used = suppressed = True
@@ -136,11 +115,7 @@ class Suppressions:
         return [
             finding
             for finding in findings
-            if not self.suppresses(
-                finding,
-                Diagnostic("", "", labels=(Label(places.span(finding.places[0])),)),
-                places,
-            )
+            if not self.suppresses_finding(finding, places.span(finding.places[0]).start, places)
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
