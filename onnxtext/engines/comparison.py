@@ -157,18 +157,13 @@ def compare_values(
             return ValueDifference(name, is_output, 1, 1, note="the values differ")
         parts = [compare_values(name, *item, is_output=is_output) for item in items]
         return _added_up(name, is_output, parts)
-    if first.shape != second.shape:
-        note = (
-            f"the shapes differ: {list(first.shape)} in the first model, "
-            f"{list(second.shape)} in the second"
-        )
-        return ValueDifference(name, is_output, first.size, first.size, note=note)
-    if first.dtype != second.dtype:
-        note = (
-            f"the element types differ: {first.dtype.name} in the first model, "
-            f"{second.dtype.name} in the second"
-        )
-        return ValueDifference(name, is_output, first.size, first.size, note=note)
+    for what, left, right in (
+        ("shapes", list(first.shape), list(second.shape)),
+        ("element types", first.dtype.name, second.dtype.name),
+    ):
+        if left != right:
+            note = f"the {what} differ: {left} in the first model, {right} in the second"
+            return ValueDifference(name, is_output, first.size, first.size, note=note)
     if first.dtype.kind in "OSUb":
         changed = int((first != second).sum())
         return ValueDifference(name, is_output, changed, first.size)

@@ -266,13 +266,9 @@ def _without_effect(node: Node, index: int) -> Iterator[Finding]:
 
 def _is_listed(node: Node, entry: _Listed, text: str) -> bool:
     assert isinstance(entry.values, str)
-    ignores_case = _ignores_case(node, entry.attribute)
+    # onnxruntime ignores the case of activation functions.
+    ignores_case = entry.attribute == "activations" and node.op_type != "RNN"
     return text in entry.values.split() or (ignores_case and text.title() in _TITLES)
-
-
-def _ignores_case(node: Node, name: str) -> bool:
-    """Whether onnxruntime ignores the case of the activation functions in an attribute."""
-    return name == "activations" and node.op_type != "RNN"
 
 
 def _loads(node: Node, entry: _Listed, text: str) -> bool:

@@ -22,23 +22,30 @@ from onnxtext.plurals import count_noun
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check the operator set imports of a model and its functions."""
     model = subject.model
-    if model is not None:
-        if not model.opset_imports and subject.ir_version >= 3:
-            yield Finding(
-                "opset-import-missing",
-                "the model imports no operator set",
-                (Place(model, ("opset_imports",)),),
-                help=f"add `opset_import: [{_suggested_version()}]` to the header",
-                repair=Repair("import", model, ("", _suggested_version())),
-            )
-        yield from _imports(model, model)
-    for scope in subject.scopes:
-        if scope.kind == "function":
-            assert isinstance(scope.owner, Function)
-            yield from _imports(scope.owner, scope.original)
+    if model is not None and not model.opset_imports and subject.ir_version >= 3:
+        yield Finding(
+            "opset-import-missing",
+            "the model imports no operator set",
+            (Place(model, ("opset_imports",)),),
+            help=f"add `opset_import: [{_suggested_version()}]` to the header",
+            repair=Repair("import", model, ("", _suggested_version())),
+        )
+    for owner, place, _ in _importers(subject):
+        yield from _imports(owner, place)
     yield from _not_imported(subject)
     if subject.active("opset-import-unused"):
         yield from _unused(subject)
+
+
+def _importers(
+    subject: CheckedModel,
+) -> Iterator[tuple[Model | Function, object, Scope | None]]:
+    """Yield the model and its functions: (imports, statement in the tree, scope)."""
+    if subject.model is not None:
+        yield subject.model, subject.model, subject.main
+    for scope in subject.scopes:
+        if scope.kind == "function" and scope.function is not None:
+            yield scope.function, scope.original, scope
 
 
 def _suggested_version() -> int:
@@ -134,13 +141,7 @@ def _unused(subject: CheckedModel) -> Iterator[Finding]:
         if scope.opsets is not None:
             domains = used.setdefault(id(scope.opsets), set())
             domains.update({plain_domain(node.domain) for node in scope.nodes})
-    owners: list[tuple[Model | Function, object, Scope | None]] = []
-    if subject.model is not None:
-        owners.append((subject.model, subject.model, subject.main))
-    for scope in subject.scopes:
-        if scope.kind == "function" and isinstance(scope.owner, Function):
-            owners.append((scope.owner, scope.original, scope))
-    for owner, place, owner_scope in owners:
+    for owner, place, owner_scope in _importers(subject):
         domains = used.get(id(owner_scope.opsets), set()) if owner_scope is not None else set()
         for index, item in enumerate(owner.opset_imports):
             if plain_domain(item.domain) not in domains:
