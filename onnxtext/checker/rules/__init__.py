@@ -3,6 +3,5 @@
 
 `check` yields the findings of a family, and `RULES` lists its rules (`context.registry`).
 
-In the docstrings of the modules, `What` is what the rules require of a model, `Why` the reason, and
-`Fix` how to repair a model that breaks them.
+The pages of the rules (`diagnostics/pages`) give the reasons for them, with examples.
 """

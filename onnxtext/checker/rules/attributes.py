@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for attributes that hold for every operator: name, type, value, reference.
-
-What: an attribute must have a name, a type, and exactly one value, of that type. In a function, it
-may instead be a reference, such as `@alpha`, to an attribute parameter of that function.
-Why: ONNX does not define the meaning of an attribute with two values or without a type.
-Fix: write the attribute as `name = value`.
-"""
+"""Rules for attributes that hold for every operator: name, type, value, reference."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule for the input and output counts of the bodies of If, Loop, Scan and SequenceMap.
-
-What: a body must have one input for each value that its node passes, and one output for each value
-that the node expects.
-Why: inputs and outputs are matched by position.
-Fix: add or remove inputs or outputs of the body.
-"""
+"""Rule for the input and output counts of the bodies of If, Loop, Scan and SequenceMap."""
 
 from __future__ import annotations
 

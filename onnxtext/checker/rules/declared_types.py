@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for declared types: completeness, element types, map keys, dimensions, denotations.
-
-What: a type must set exactly one kind (tensor, sequence, …); sequence, map and optional types must
-have an element type; element types must be defined, map keys must be integers or strings, and
-dimensions must be 0 or more.
-Why: ONNX defines no other types.
-Fix: correct the type; write an unknown dimension as `?`, not as -1.
-"""
+"""Rules for declared types: completeness, element types, map keys, dimensions, denotations."""
 
 from __future__ import annotations
 

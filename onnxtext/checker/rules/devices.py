@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for device configurations and sharding (IR version 11).
-
-What: configurations must have unique names and a device count; nodes must refer to existing
-configurations, and may shard only their own inputs and outputs, along existing axes, onto existing
-devices.
-Why: a runtime distributes the work of nodes over devices according to their sharding.
-Fix: correct the name, the axis or the number.
-"""
+"""Rules for device configurations and sharding (IR version 11)."""
 
 from __future__ import annotations
 

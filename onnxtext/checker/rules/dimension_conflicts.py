@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for symbolic dimensions: equal names mean equal sizes, and inputs accept several sizes.
 
-What: a symbolic dimension must have the same size everywhere in the model. The symbolic dimensions
-of inputs must allow several sizes, independently of each other.
-Why: readers take equal names for equal sizes, and callers choose the sizes of symbolic dimensions.
-Fix: rename one of the dimensions, or correct the size.
-
 Each operator adds equations between sizes to a system of equations, whose unknowns are the symbolic
 dimensions. A finding shows two places that require different sizes, or a node that accepts only one
 size.

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for external data: its location, range, checksum and keys.
-
-What: external data must be a range of an existing file below the model's directory.
-Why: with other paths, a model could make its readers open files that do not belong to it.
-Fix: put the data beside the model, and use a relative path.
-"""
+"""Rules for external data: its location, range, checksum and keys."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for calls of the model's own functions.
 
-What: a call must name an existing overload of the function, must not have more inputs or outputs
-than the function, and must pass the inputs and attributes that the body needs. A passed attribute
-must be a parameter of the function and have its type. Parameters with a default may be omitted.
-Why: a runtime replaces the call by the function's body.
-Fix: pass the missing inputs and attributes, or remove the extra ones.
+A runtime replaces a call by the function's body.
 """
 
 from __future__ import annotations

@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the definitions of the model's functions; for calls see `function_calls`.
-
-What: a function must have a name and a domain; two functions must differ in domain, name or
-overload; functions must not be recursive; an operator that a function uses must have the same
-schema in the versions that the function and the model import.
-Why: a runtime replaces each call by the function's body.
-Fix: rename a function, or import the same versions of the operator sets.
-"""
+"""Rules for the definitions of the model's functions; for calls see `function_calls`."""
 
 from __future__ import annotations
 

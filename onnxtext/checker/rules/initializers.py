@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for initializers and for inputs with the name of an initializer.
 
-What: initializers must have distinct names. Before IR version 4, each initializer must also be an
-input; from IR version 4 on, no initializer of a nested graph may be an input.
-Why: an initializer with an input's name is that input's default; nested graphs have no defaults.
-Fix: remove the input, or rename the initializer.
+An initializer with an input's name is that input's default; nested graphs have no defaults.
 """
 
 from __future__ import annotations

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the IR version, and for constructs that need a newer IR version.
-
-What: `ir_version` must be present and known, and the model must use no construct that a newer IR
-version introduced.
-Why: a reader that knows only this IR version ignores newer fields, and so reads a different model.
-Fix: raise `ir_version`, or do not use the construct.
-"""
+"""Rules for the IR version, and for constructs that need a newer IR version."""
 
 from __future__ import annotations
 

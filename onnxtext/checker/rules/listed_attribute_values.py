@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule that compares attributes with the values that an operator lists.
-
-What: an attribute such as `mode` has one of the values that the operator's documentation lists.
-Why: onnx does not check these values, but most runtimes reject a model with another value.
-Fix: write one of the values.
-"""
+"""Rule that compares attributes with the values that an operator lists."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for names of graphs, values and nodes: missing, duplicate, or not identifiers.
-
-What: graphs and values must have names; inputs must have distinct names, and so must outputs and
-nodes.
-Why: nodes refer to values only by name.
-Fix: add the missing name, or rename one of the duplicates.
-"""
+"""Rules for names of graphs, values and nodes: missing, duplicate, or not identifiers."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that compare the attributes of a node with the operator's schema.
-
-What: a node must have all required attributes of its operator. It may have only attributes that the
-schema lists, each once and with the type in the schema.
-Why: an unknown attribute has no effect, and a runtime may reject the node.
-Fix: correct the name or the value.
-"""
+"""Rules that compare the attributes of a node with the operator's schema."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that compare nodes with operators: existence, deprecation, input and output counts.
-
-What: a node must name an operator that exists in the imported version and is not deprecated, and
-must have as many inputs and outputs as the schema allows.
-Why: a runtime implements only the operators of the operator sets.
-Fix: correct the name, import another version of the operator set, or change the node.
-"""
+"""Rules that compare nodes with operators: existence, deprecation, input and output counts."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for missing, duplicate, invalid and unused imports of operator sets.
-
-What: a model, and each function, must import one version of every operator set that its nodes use.
-Why: the version determines what an operator means.
-Fix: write `opset_import: [21, "ai.onnx.ml": 5]` in the header.
-"""
+"""Rules for missing, duplicate, invalid and unused imports of operator sets."""
 
 from __future__ import annotations
 

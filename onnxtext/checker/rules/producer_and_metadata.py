@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the model header, metadata and doc strings.
-
-What: a model must have a graph, and metadata keys must be distinct. Rules that are off by default
-require a domain, a producer, a namespace in metadata keys, and doc strings without HTML.
-Why: tools look up metadata by key; of two entries with the same key, they find only one.
-Fix: add the field, or remove one of the entries.
-"""
+"""Rules for the model header, metadata and doc strings."""
 
 from __future__ import annotations
 

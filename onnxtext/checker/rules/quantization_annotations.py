@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule for quantization annotations, which must refer to existing tensors.
-
-What: the annotated tensor, its scale and its zero point must exist in the graph or an outer graph.
-Why: without scale and zero point, the tensor cannot be dequantized.
-Fix: correct the names.
-"""
+"""Rule for quantization annotations, which must refer to existing tensors."""
 
 from __future__ import annotations
 

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that compare shapes with the shape inference of onnx.
 
-What: operators must accept the shapes of their inputs, and declared shapes must agree with inferred
-shapes.
-Why: a model with a mismatch fails when it runs.
-Fix: correct the declaration, or transpose or reshape the value.
-
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.

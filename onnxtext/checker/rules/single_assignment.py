@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of static single assignment: no name is redefined or shadowed.
 
-What: a name must have one definition in a graph, and a nested graph must not redefine a name of an
-outer graph. An initializer may have the name of an input: it is that input's default.
-Why: a use of the name would be ambiguous.
-Fix: rename one of the values and its uses.
+An initializer may have the name of an input: it is that input's default.
 """
 
 from __future__ import annotations

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for sparse tensors: rank, index order and range, the name of the values.
-
-What: values must have rank 1; indices must be int64 positions or coordinates, strictly ascending
-and within the dims. A sparse initializer must have a name, which is the name of its values.
-Why: readers search for an index in the sorted list, or store each value at its index.
-Fix: sort the indices, or correct their shape.
-"""
+"""Rules for sparse tensors: rank, index order and range, the name of the values."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the elements of tensors: range and encoding.
-
-What: entries must be in the range of the element type, bools must be 0 or 1, strings must be UTF-8.
-Why: readers differ in how they truncate values that are out of range.
-Fix: correct the value.
-"""
+"""Rules for the elements of tensors: range and encoding."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the type, dims, data field and data size of tensors.
-
-What: the element type must be defined, and dims must be 0 or more. The data must be in `raw_data`
-or in the field for the element type, and must have as many elements as the dims imply.
-Why: readers either rely on the dims or reject the tensor.
-Fix: correct the dims or the data; a literal in brackets or braces always uses the right field.
-"""
+"""Rules for the type, dims, data field and data size of tensors."""
 
 from __future__ import annotations
 

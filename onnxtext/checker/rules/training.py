@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for training information (IR version 7).
 
-What: the initialization must have no inputs; bindings must assign outputs to initializers; the main
-graph with the algorithm appended must be a valid graph.
-Why: a runtime runs the initialization once, then the main graph and the algorithm in every step.
-Fix: correct the names in the bindings.
+A runtime runs the initialization once, then the main graph and the algorithm in every step.
 """
 
 from __future__ import annotations

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule that checks value types against the type constraints of the operators.
-
-What: the operator must accept the types of its inputs, inputs that share a type variable must have
-equal types, and declared types must agree with computed types.
-Why: a runtime implements an operator only for the types that its schema lists.
-Fix: insert a `Cast`, or correct the declaration.
-"""
+"""Rule that checks value types against the type constraints of the operators."""
 
 from __future__ import annotations
 

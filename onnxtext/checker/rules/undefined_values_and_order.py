@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for uses of values: undefined names, node order, cycles, undefined outputs.
-
-What: an input of a node must be an input of the graph, an initializer, or an output of an earlier
-node, in the same or an outer graph; an output of a graph must be defined in that graph.
-Why: nodes are executed in order.
-Fix: correct the name, or sort the nodes (`--fix` sorts them).
-"""
+"""Rules for uses of values: undefined names, node order, cycles, undefined outputs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that require types of the inputs and outputs of the main graph.
-
-What: inputs and outputs of the main graph must have types, and tensor types must have shapes.
-Why: callers of a model know its inputs and outputs only by their types.
-Fix: write the type, such as `float[N, 3] x`, or `float[?, ?] x` if only the rank is known.
-"""
+"""Rules that require types of the inputs and outputs of the main graph."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule that finds unused initializers and nodes.
-
-What: every initializer, and at least one output of every node, should be used by a node or be an
-output of the graph.
-Why: unused parts cost memory and time, and may be a mistake.
-Fix: remove the unused part (`--fix` removes initializers).
-"""
+"""Rule that finds unused initializers and nodes."""
 
 from __future__ import annotations
 

@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `value_info`: duplicates, unknown values, contradictory declarations.
-
-What: `value_info` must have at most one entry per value, and only entries for existing values; all
-declared types of a value must agree.
-Why: readers and optimizers rely on the declared types.
-Fix: remove or correct the entry (`--fix` removes entries of unknown values and equal duplicates).
-"""
+"""Rules for `value_info`: duplicates, unknown values, contradictory declarations."""
 
 from __future__ import annotations
 
