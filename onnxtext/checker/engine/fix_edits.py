@@ -50,11 +50,6 @@ def apply_repairs(
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
     together (see the module). If this fails, they are verified one by one; wrong ones are dropped.
-
-    Args:
-        source: the text.
-        subject: the model that the text contains.
-        findings: the findings in the model.
     """
     repairable = [
         (finding, finding.repair)
@@ -90,13 +85,8 @@ def fix_of(
 ) -> Fix | None:
     """Return the fix that an editor offers for a finding; its edits are not verified.
 
-    Return None if the finding has no repair, or if planning fails or would take too long.
-
-    Args:
-        source: the text.
-        subject: the model that the text contains.
-        finding: the finding to fix.
-        labels: the labels of the finding's places in the text.
+    `labels` are the labels of the finding's places in the text. Return None if the finding has no
+    repair, or if planning fails or would take too long.
     """
     repair = finding.repair
     if repair is None:
@@ -124,15 +114,13 @@ class PlannedRepair:
     Attributes:
         title: a description for users.
         edits: the edits of the text.
-        repair: the repair of the finding.
-        item: the model, function, graph or value that changes; None for `rename`.
+        repair: the repair of the finding; its item is the edited statement, except for `rename`.
         order: for `sort`, the indices of the graph's nodes in the new order; otherwise None.
     """
 
     title: str
     edits: list[Edit]
     repair: Repair
-    item: object
     order: list[int] | None = None
 
 
@@ -188,9 +176,7 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
             offset = bracket.at + 1
             rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
             separator = "" if rest in ("]", "") else ", "
-            return PlannedRepair(
-                title, [Edit(Span(offset, offset), entry + separator)], repair, owner
-            )
+            return PlannedRepair(title, [Edit(Span(offset, offset), entry + separator)], repair)
     for index, token in enumerate(tokens):
         if token == "<":
             # `index` raises ValueError if the end of a long header is not among the tokens.
@@ -204,10 +190,10 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
             lead = "" if last == "<" else gap if last == "," else f",{gap}"
             comma = "," if last == "," and broken else ""
             added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
-            return PlannedRepair(title, [Edit(Span(offset, offset), added)], repair, owner)
+            return PlannedRepair(title, [Edit(Span(offset, offset), added)], repair)
     if isinstance(owner, Model):
         added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
-        return PlannedRepair(title, [Edit(Span(end, end), added)], repair, owner)
+        return PlannedRepair(title, [Edit(Span(end, end), added)], repair)
     return None
 
 
@@ -232,7 +218,7 @@ def _rename(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
     for node in unambiguous_users(repair.item, uses):
         spans = sharding_spans(source, node, quote_string(repair.item))
         edits += [Edit(span, quote_string(right)) for span in spans]
-    return PlannedRepair(f"write `{right}` for `{repair.item}`", edits, repair, None)
+    return PlannedRepair(f"write `{right}` for `{repair.item}`", edits, repair)
 
 
 def _respell(source: Source, repair: Repair, labels: Sequence[Label]) -> Fix | None:
@@ -272,7 +258,8 @@ def _remove(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
         before = text.rfind(",", 0, start)
         if before >= 0 and not text[before + 1 : start].strip():
             start = before
-    return PlannedRepair(f"remove `{value.name}`", [Edit(Span(start, end), "")], repair, value)
+    edit = Edit(Span(start, end), "")
+    return PlannedRepair(f"remove `{value.name}`", [edit], repair._replace(item=value))
 
 
 # ---- Sorting ------------------------------------------------------------------------------------
@@ -294,7 +281,7 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
     if any(OFF in text or ON in text for _, text in moved):
         return None  # the comment starts or ends a region, so it cannot move with a node
     edits = [Edit(Span(*blocks[place]), text) for place, text in moved]
-    return PlannedRepair("sort the nodes", edits, repair, graph, order)
+    return PlannedRepair("sort the nodes", edits, repair, order)
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
@@ -366,7 +353,7 @@ def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Mode
     for change in changes:
         repair = change.repair
         if repair.kind == "import":
-            owner = memo[id(change.item)]
+            owner = memo[id(repair.item)]
             domain, version = repair.argument
             assert isinstance(owner, (Model, Function))
             quotes = isinstance(owner, Function) or owner.presence.version is None
@@ -382,9 +369,9 @@ def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Mode
             for node in unambiguous_users(repair.item, uses):
                 rename_shardings(memo[id(node)], repair.item, right)  # type: ignore[arg-type]
         elif repair.kind == "remove":
-            removed.add(id(memo[id(change.item)]))
+            removed.add(id(memo[id(repair.item)]))
         elif repair.kind == "sort":
-            graph = memo[id(change.item)]
+            graph = memo[id(repair.item)]
             assert isinstance(graph, (Graph, Function))
             assert change.order is not None
             graph.nodes = [graph.nodes[index] for index in change.order]

@@ -171,34 +171,24 @@ def _with_decorator(subject: CheckedModel, name: str) -> Iterator[Place]:
 
 
 def _newer_types(subject: CheckedModel) -> Iterator[Need]:
+    types = [(item, use.places[0]) for use in type_uses(subject) for item in inner_types(use.type)]
+    tensors = dense_tensors(subject)
     elements: dict[str, list[Place]] = {}
-    sparse: list[Place] = []
-    optional: list[Place] = []
-    containers: list[Place] = []
-    for use in type_uses(subject):
-        for type in inner_types(use.type):
-            if isinstance(type, (TensorType, SparseTensorType)):
-                if type.element in ELEMENTS:
-                    elements.setdefault(type.element, []).append(use.places[0])
-                if isinstance(type, SparseTensorType):
-                    sparse.append(use.places[0])
-            elif isinstance(type, OptionalType):
-                optional.append(use.places[0])
-            elif isinstance(type, (SequenceType, MapType)):
-                containers.append(use.places[0])
-    stored: list[Place] = []
-    for tensor in dense_tensors(subject):
-        if tensor.type.element in ELEMENTS:
-            elements.setdefault(tensor.type.element, []).append(tensor.place)
-        if tensor.sparse is not None:
-            stored.append(tensor.place)
+    for item, place in (*types, *[(tensor.type, tensor.place) for tensor in tensors]):
+        if isinstance(item, (TensorType, SparseTensorType)) and item.element in ELEMENTS:
+            elements.setdefault(item.element, []).append(place)
     for element, places in elements.items():
         yield ELEMENTS[element], f"the element type `{element}`", places[:MAX_PLACES], None
-    yield 6, "a sparse tensor", stored[:MAX_PLACES], None
-    yield 8, "a sparse tensor type", sparse[:MAX_PLACES], None
-    yield 8, "an optional type", optional[:MAX_PLACES], None
+
+    def places_of(*kinds: type[object]) -> Iterable[Place]:
+        return islice((place for item, place in types if isinstance(item, kinds)), MAX_PLACES)
+
+    stored = (tensor.place for tensor in tensors if tensor.sparse is not None)
+    yield 6, "a sparse tensor", islice(stored, MAX_PLACES), None
+    yield 8, "a sparse tensor type", places_of(SparseTensorType), None
+    yield 8, "an optional type", places_of(OptionalType), None
     # Valid ONNX-ML models of IR versions 3 to 5 have such types.
-    yield 6, "a sequence or map type", containers[:MAX_PLACES], "info"
+    yield 6, "a sequence or map type", places_of(SequenceType, MapType), "info"
 
 
 RULES = (

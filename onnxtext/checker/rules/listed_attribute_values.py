@@ -27,7 +27,7 @@ class _Listed(NamedTuple):
 
     Attributes:
         operators: the operators with this attribute.
-        attribute: the name of the attribute.
+        attribute: the name of the attribute; in `_TABLE`, also several names.
         values: the listed strings or numbers, and values of other versions that onnxruntime also
             accepts.
         loads: further values that cause only a warning, because onnxruntime loads a model with
@@ -74,12 +74,9 @@ _TABLE = (
     _Listed("Cast", "round_mode", "down nearest up"),
     _Listed("Cast CastLike QuantizeLinear", "saturate", _FLAG, None),
     _Listed("CastLike", "round_mode", "down nearest up", None),
-    _Listed("CumProd CumSum", "exclusive", _FLAG, None),
-    _Listed("CumProd CumSum", "reverse", _FLAG, None),
-    _Listed("Col2Im", "dilations", _POSITIVE),
-    _Listed("Col2Im", "strides", _POSITIVE),
-    _Listed("DeformConv", "group", _POSITIVE, None),
-    _Listed("DeformConv", "offset_group", _POSITIVE, None),
+    _Listed("CumProd CumSum", "exclusive reverse", _FLAG, None),
+    _Listed("Col2Im", "dilations strides", _POSITIVE),
+    _Listed("DeformConv", "group offset_group", _POSITIVE, None),
     _Listed("DequantizeLinear QuantizeLinear", "block_size", _NUMBER),
     _Listed("CausalConvWithState", "activation", "none silu swish"),
     _Listed("DepthToSpace SpaceToDepth", "mode", "CRD DCR"),
@@ -99,8 +96,7 @@ _TABLE = (
     _Listed("LpNormalization", "p", range(1, 3)),
     _Listed("MaxPool", "storage_order", _FLAG),
     _Listed("MaxRoiPool", "pooled_shape", _POSITIVE, None),
-    _Listed("MaxUnpool", "kernel_shape", _POSITIVE),
-    _Listed("MaxUnpool", "strides", _POSITIVE),
+    _Listed("MaxUnpool", "kernel_shape strides", _POSITIVE),
     _Listed("Mod", "fmod", _FLAG, None),
     _Listed("Multinomial", "sample_size", _POSITIVE, None),
     _Listed("NonMaxSuppression", "center_point_box", _FLAG),
@@ -110,28 +106,22 @@ _TABLE = (
     _Listed("Resize", "mode", "cubic linear nearest"),
     _Listed("Upsample", "mode", "bilinear nearest", until=6),
     _Listed("Upsample", "mode", "linear nearest", ("cubic",), since=7),
-    _Listed("Resize", "antialias", _FLAG, None),
-    _Listed("Resize", "exclude_outside", _FLAG, None),
+    _Listed("Resize", "antialias exclude_outside", _FLAG, None),
     _Listed("Resize", "nearest_mode", "ceil floor round_prefer_ceil round_prefer_floor"),
     _Listed("Resize", "coordinate_transformation_mode", _COORDINATES),
     _Listed("Resize", "keep_aspect_ratio_policy", "not_larger not_smaller stretch"),
     _Listed("RoiAlign", "mode", "avg max", ("AVG", "Avg", "MAX", "Max")),
     _Listed("RoiAlign", "coordinate_transformation_mode", "half_pixel output_half_pixel", None),
-    _Listed("RoiAlign", "output_height", _POSITIVE, None),
-    _Listed("RoiAlign", "output_width", _POSITIVE, None),
+    _Listed("RoiAlign", "output_height output_width", _POSITIVE, None),
     _Listed("RoiAlign", "sampling_ratio", _NUMBER),
-    _Listed("RotaryEmbedding", "num_heads", _NUMBER, None),
-    _Listed("RotaryEmbedding", "rotary_embedding_dim", _NUMBER, None),
-    _Listed("Scan", "directions", _FLAG),
+    _Listed("RotaryEmbedding", "num_heads rotary_embedding_dim", _NUMBER, None),
+    _Listed("Scan", "directions scan_input_directions scan_output_directions", _FLAG),
     _Listed("Scan", "num_scan_inputs", _POSITIVE),
-    _Listed("Scan", "scan_input_directions", _FLAG),
-    _Listed("Scan", "scan_output_directions", _FLAG),
     _Listed("ScatterElements ScatterND", "reduction", "add max min mul none", None),
     _Listed("StringNormalizer", "case_change_action", "LOWER NONE UPPER"),
     _Listed("TensorScatter", "mode", "circular linear"),
-    _Listed("TfIdfVectorizer", "max_gram_length", _POSITIVE, None),
+    _Listed("TfIdfVectorizer", "max_gram_length min_gram_length", _POSITIVE, None),
     _Listed("TfIdfVectorizer", "max_skip_count", _NUMBER, None),
-    _Listed("TfIdfVectorizer", "min_gram_length", _POSITIVE, None),
     _Listed("TfIdfVectorizer", "mode", "IDF TF TFIDF"),
     _Listed("Unique", "sorted", _FLAG, None),
     _Listed("Momentum", "mode", "nesterov standard", domain="ai.onnx.preview.training"),
@@ -169,12 +159,13 @@ types, the numbers of the target types, and a description of the target types.
 
 def _listed_values(signature: Signature) -> dict[str, _Listed]:
     return {
-        entry.attribute: entry
+        name: entry._replace(attribute=name)
         for entry in _TABLE
         if entry.domain == signature.domain
-        and entry.attribute in signature.attributes
         and entry.since <= signature.since <= entry.until
         and signature.name in entry.operators.split()
+        for name in entry.attribute.split()
+        if name in signature.attributes
     }
 
 
@@ -220,13 +211,9 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
 
 
 def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> Finding:
-    """Report an attribute with a value that its operator does not list.
+    """Report an attribute with a value (`text`) that its operator does not list.
 
-    Args:
-        entry: the listed values.
-        place: the place of the value.
-        text: the value.
-        candidates: the listed values as the note shows them.
+    `candidates` are the listed values as the note shows them.
     """
     node = place.item
     suggestion = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None

@@ -29,9 +29,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 help="write a name before its inputs",
             )
         yield from _unnamed_values(scope)
-        function = not scope.is_graph
-        yield from _duplicates(scope, "input", scope.inputs, function)
-        yield from _duplicates(scope, "output", scope.outputs, function)
+        yield from _duplicates(scope, "input", scope.inputs)
+        yield from _duplicates(scope, "output", scope.outputs)
         yield from _nodes(scope)
     if subject.active("name-not-identifier"):
         yield from _identifiers(subject)
@@ -58,14 +57,12 @@ def _unnamed_values(scope: Scope) -> Iterator[Finding]:
             )
 
 
-def _duplicates(
-    scope: Scope, kind: str, values: list[ValueInfo], function: bool
-) -> Iterator[Finding]:
+def _duplicates(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Finding]:
     for name, same in items_by_repeated_name(values):
         labels = ["first occurrence", "second occurrence", *["repeated here"] * (len(same) - 2)]
         places = [Place(value, ("name",), label) for value, label in zip(same, labels, strict=True)]
         yield Finding(
-            f"function-{kind}-duplicate" if function else f"{kind}-duplicate",
+            f"{kind}-duplicate" if scope.is_graph else f"function-{kind}-duplicate",
             f"{scope.describe()} has {len(same)} {kind}s named {quote(name)}",
             (*places[1:2], places[0], *places[2:]),
             help="rename one of them" if kind == "input" else "remove one of them",

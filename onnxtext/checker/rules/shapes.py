@@ -59,8 +59,14 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         return
     findings = ShapeInference.of(subject).findings
     yield from findings
-    if objection is not None and not findings and not _is_mistaken(subject, objection):
-        yield _negative(subject, objection) or _unplaced(subject, objection)
+    if objection is None or findings:
+        return
+    main = subject.main
+    place = Place(subject.model) if main is None else Place(main.original, ("name",))
+    if isinstance(objection, Failure):
+        yield failure_of(objection, place, node=False)
+    elif not _is_mistaken(subject, objection):
+        yield _negative(subject, objection) or _unplaced(subject, objection, place)
 
 
 _MAX_NODES = 5_000
@@ -77,13 +83,11 @@ def _is_checked_only_by_onnx(target: Target) -> bool:
     return type(target) is Signature and target.name not in OPERATORS
 
 
-def _is_mistaken(subject: CheckedModel, objection: str | Failure) -> bool:
+def _is_mistaken(subject: CheckedModel, objection: str) -> bool:
     """Whether onnx rejects only nodes whose shapes it infers wrongly.
 
     Inference of single nodes, which corrects these shapes, finds the errors of such nodes.
     """
-    if isinstance(objection, Failure):
-        return False
     wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
     return all(
         not wrong.isdisjoint(_OPERATOR.findall(line)) for line in objection.splitlines() if line
@@ -94,13 +98,13 @@ _OPERATOR = re.compile(r"\(op_type:([^),]+)")
 """Matches the operators in onnx's error message; each line is about one node of the main graph."""
 
 
-def _negative(subject: CheckedModel, objection: str | Failure) -> Finding | None:
+def _negative(subject: CheckedModel, objection: str) -> Finding | None:
     """Turn the warning about a negative dimension into an error, if onnx rejects the dimension.
 
     Return the error, and remove the warning from `subject.found`. Return None if there is no
     warning, or if onnx rejects the model for another reason.
     """
-    if isinstance(objection, Failure) or "(-" not in objection:
+    if "(-" not in objection:
         return None
     findings = (finding for finding in subject.found if finding.code == "dim-value-negative")
     warning = next(findings, None)
@@ -110,13 +114,8 @@ def _negative(subject: CheckedModel, objection: str | Failure) -> Finding | None
     return warning._replace(severity="error", notes=("onnx's shape inference rejects this node",))
 
 
-def _unplaced(subject: CheckedModel, objection: str | Failure) -> Finding:
-    """Report onnx's error for the whole model, if inference of single nodes found no error."""
-    place = Place(subject.model)
-    if subject.main is not None:
-        place = Place(subject.main.original, ("name",))
-    if isinstance(objection, Failure):
-        return failure_of(objection, place, node=False)
+def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
+    """Report onnx's error for the whole model, at `place` if it names no node."""
     for _, node in subject.nodes():
         named = f", node name: {node.name}" if node.name else ""
         if f"(op_type:{node.op_type}{named})" in objection:
