@@ -32,12 +32,7 @@ _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-unde
 
 
 def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
-    """Return the findings that do not follow from other findings.
-
-    Args:
-        findings: all findings of a model.
-        scopes: the graphs and functions of the model.
-    """
+    """Return the findings of a model that do not follow from other findings."""
     if len(findings) < 2 or len({finding.code for finding in findings}) < 2:
         return findings
     scope_of = _scope_lookup(scopes)
@@ -66,13 +61,9 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Drop the findings that another finding implies.
+    """Drop the findings that another finding with the same `key` implies.
 
-    Args:
-        findings: the findings.
-        implied: maps a rule to the rules whose findings follow from its findings.
-        key: a function that returns the key of a finding. A finding implies only findings with the
-            same key.
+    `implied` maps a rule to the rules whose findings follow from its findings.
     """
     causes = {
         (key(finding), code)

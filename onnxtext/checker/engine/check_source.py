@@ -35,11 +35,9 @@ def check_any(
     Args:
         source: any argument that `onnxtext.model_arguments.read_model_argument` accepts.
         name: the name of the source in messages.
-        base_dir: the directory that paths of external data are relative to; by default the
-            directory of the file.
-        select: rules and profiles to enable besides the rules enabled by default; `all` enables
-            every rule that belongs to no profile.
-        ignore: rules and profiles to disable.
+        base_dir: as for `check_tree`, but by default the directory of the file.
+        select: as for `check_tree`.
+        ignore: as for `check_tree`.
 
     Returns:
         The diagnostics of the rules, and of parsing, decoding and encoding.
@@ -83,10 +81,7 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check the content of a file: a text or a binary model (see `text_or_binary.is_binary`).
 
-    Args:
-        data: the content of the file.
-        name: the name of the file.
-        options: keyword arguments of `engine.check_tree.check_tree`.
+    `options` are keyword arguments of `engine.check_tree.check_tree`.
     """
     if is_binary(data, name):
         return check_binary(data, name=name, **options)
@@ -139,11 +134,10 @@ def _check_parsed(
         encoded, errors = encode_for_checks(root, source, options.get("base_dir"))
     else:
         errors = _fragment_errors(root, source)
-    if not errors:
-        return check_tree(root, source=source, encoded=encoded, **options)
-    options.pop("then", None)  # `then` is only for models without errors
+    if errors:
+        options.pop("then", None)  # `then` is only for models without errors
     diagnostics = check_tree(root, source=source, encoded=encoded, **options)
-    return in_text_order([*errors, *diagnostics])
+    return in_text_order([*errors, *diagnostics]) if errors else diagnostics
 
 
 def encode_for_checks(

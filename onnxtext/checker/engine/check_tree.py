@@ -151,14 +151,9 @@ def diagnose(
 ) -> list[Diagnostic]:
     """Turn findings into diagnostics, except those that comments in the text suppress.
 
-    For a text, also return the diagnostics of lost backslashes and of unused suppressions. All
-    diagnostics are sorted by their position in the text.
-
-    Args:
-        subject: the checked model or fragment.
-        findings: the findings in `subject`.
-        source: the text of `subject`; None for a binary model.
-        file: the name of a binary model in messages.
+    For a text (`source`), also return the diagnostics of lost backslashes and of unused
+    suppressions, and sort all diagnostics by their position in the text. For a binary model,
+    `source` is None, and `file` is its name in messages.
     """
     if source is None:
         return _with_paths(subject, findings, file) if findings else []

@@ -48,9 +48,7 @@ def join_findings(
 ) -> list[Diagnostic]:
     """Return the errors of dangling entries and the findings; drop errors that a finding explains.
 
-    Args:
-        dangling: the errors of dangling entries.
-        findings: the findings in the model without the entries.
+    The findings are those in the model without the entries.
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
@@ -76,11 +74,8 @@ def join_findings(
 def _is_named(entry: Diagnostic, named: Sequence[tuple[str, set[str]]]) -> bool:
     """Whether an error in the graph names the missing item of an entry.
 
-    Examples: `t` is not defined; unknown attribute, did you mean `then_branch`?
-
-    Args:
-        entry: the error of the entry.
-        named: the code of each error in the graph, and the names that it quotes.
+    Examples: `t` is not defined; unknown attribute, did you mean `then_branch`? `named` has the
+    code of each error in the graph, and the names that it quotes.
     """
     kinds = (kinds for start, kinds in _KINDS.items() if entry.message.startswith(start))
     rules = next(kinds, _LOST_NODE)
@@ -102,12 +97,9 @@ def _suggests_lost_node(error: Diagnostic) -> bool:
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
     """Whether an entry probably dangles because the node with its label is missing.
 
-    False if the label is probably misspelled, or if the entry does not name a label.
-
-    Args:
-        error: the error of the entry.
-        ends: the names of undefined values. Exporters end the label of a node with the name of its
-            output: `node_add`.
+    False if the label is probably misspelled, or if the entry does not name a label. `ends` are the
+    names of undefined values: exporters end the label of a node with the name of its output, as in
+    `node_add`.
     """
     if not error.message.startswith(NO_LABEL):
         return False
@@ -120,11 +112,8 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 def _with_doubt(finding: Diagnostic, names: set[str | None], *, is_lost: bool) -> Diagnostic:
     """Mark a safe fix as unsafe if the sections suggest another cause of the finding.
 
-    Args:
-        finding: a finding.
-        names: the names in dangling entries. They are probably right, and the statements that
-            should define them are wrong.
-        is_lost: whether a node with a label seems to be missing.
+    The cause may be a node with a label that seems to be missing (`is_lost`), or a statement that
+    should define one of the `names` in dangling entries, which are probably right.
     """
     if finding.fix is None or finding.fix.applicability != "safe":
         return finding

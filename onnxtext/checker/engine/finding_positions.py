@@ -215,10 +215,7 @@ class TextPlaces:
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """Return the span of a key's value in a header, or of one item of the value.
 
-        Args:
-            start: the offset of the header.
-            end: the offset after the header.
-            part: the attribute of the syntax tree, and the index of an item: `("metadata", 1)`.
+        `part` is the attribute of the syntax tree, and the index of an item: `("metadata", 1)`.
         """
         self.budget -= 1
         if not part or self.budget < 0:
@@ -303,9 +300,8 @@ class TextPlaces:
     def _entry(self, offset: int, part: tuple[str | int, ...]) -> Span | None:
         """Return the span of a key or value of an annotation; None for other parts.
 
-        Args:
-            offset: the offset after the name of the annotated tensor.
-            part: the place, such as `("entries", 0, "value")`.
+        `part` is the place, such as `("entries", 0, "value")`, and `offset` is the offset after the
+        name of the annotated tensor.
         """
         match part:
             case ("entries", int() as index, side):

@@ -48,10 +48,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
 
     Repairs that cause new errors are dropped. Repairs do not change what a valid model computes.
 
-    Args:
-        data: the encoded text.
-        name: the name of the text.
-        options: `base_dir`, `select` and `ignore`, as for `engine.check_tree.check_tree`.
+    `options` are `base_dir`, `select` and `ignore`, as for `engine.check_tree.check_tree`.
 
     Returns:
         The new text and the titles of the repairs. A text with syntax errors is returned unchanged.

@@ -35,13 +35,8 @@ _ABOUT_OPERATORS = frozenset(
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel, list[Finding]]:
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
-    Args:
-        fragment: a graph, node, list of nodes, or function. A function is checked with the versions
-            that it imports.
-        options: the settings of the check.
-
-    Returns:
-        The subject of the check with that version, and its findings.
+    A function is checked with the versions that it imports. Return the subject of the check with
+    that version, and its findings.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):

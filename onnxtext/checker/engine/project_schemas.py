@@ -85,12 +85,7 @@ def _table(data: bytes, name: str) -> FileTable:
 
 
 def check_schemas(data: bytes, name: str) -> list[Diagnostic]:
-    """Check the content of a schema file: its syntax and the bodies of its operators.
-
-    Args:
-        data: the content.
-        name: the name of the file in messages.
-    """
+    """Check the content of a schema file: its syntax and the bodies of its operators."""
     try:
         source = Source(decode_text(data, name), name)
         file = read_schemas(source)

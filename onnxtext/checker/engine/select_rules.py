@@ -28,10 +28,9 @@ def is_known(code: str) -> bool:
 
 
 def selected_rules(select: Sequence[str] | None) -> frozenset[str]:
-    """Return the codes of the rules that `--select` enables.
+    """Return the codes of the rules that `--select` enables: rules, profiles, or `all`.
 
-    Args:
-        select: rules, profiles, or `all` for every rule that belongs to no profile.
+    `all` stands for every rule that belongs to no profile.
     """
     codes: set[str] = set()
     for code in select or ():

@@ -18,24 +18,15 @@ def unambiguous_users(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]
     """Return the nodes that use a value and have no output of the same name.
 
     In the sharding specs of these nodes, the name must mean the value. If a node has an output of
-    the same name, the name in its sharding specs may mean the output instead.
-
-    Args:
-        name: the name of the value.
-        uses: the uses of the value: pairs of a node and the index of its input.
+    the same name, the name in its sharding specs may mean the output instead. `uses` are pairs of a
+    node and the index of its input.
     """
     nodes = {id(node): node for node, _ in uses}
     return [node for node in nodes.values() if name not in node.outputs]
 
 
 def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
-    """Return the spans of a value's name in the sharding specs of a node.
-
-    Args:
-        source: the text.
-        node: the node.
-        quoted: the name in quotes.
-    """
+    """Return the spans of a value's name, given in quotes, in the sharding specs of a node."""
     if not any(decorator.name == "device" for decorator in node.decorators):
         return []
     span = map_spans(source, node.at, "node").find("decorators").span

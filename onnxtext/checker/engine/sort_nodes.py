@@ -17,16 +17,11 @@ _NAMING = {"input", "output", "attribute", "node"}
 
 
 def safe_order(subject: CheckedModel, graph: Graph | Function) -> list[int] | None:
-    """Return a topological order of the nodes of a graph; None if sorting them is not safe.
+    """Return the 0-based indices of nodes in a topological order; None if sorting is not safe.
 
-    Args:
-        subject: the model that contains the graph.
-        graph: the graph or function to sort.
-
-    Returns:
-        The 0-based indices of the nodes in the new order. None if the nodes form a cycle. Also None
-        if sorting could change the value that a name refers to, because the graph defines a name
-        twice, because an outer graph defines the same name, or because a decorator sets names.
+    Sorting is not safe if the nodes form a cycle, or if it could change the value that a name
+    refers to, because the graph defines a name twice, because an outer graph defines the same name,
+    or because a decorator sets names.
     """
     scope = next((scope for scope in subject.scopes if scope.original is graph), None)
     if scope is None or scope.redefinitions:

@@ -121,10 +121,8 @@ class Suppressions:
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
         """Return a diagnostic for each unused suppression: a code, or a comment without codes.
 
-        A suppression is unused if it has suppressed nothing. Codes of disabled rules are skipped.
-
-        Args:
-            active: the codes of the enabled rules.
+        A suppression is unused if it has suppressed nothing. Codes of rules that are not `active`
+        (enabled) are skipped.
         """
         if UNUSED_SUPPRESSION.code not in active:
             return []

@@ -53,10 +53,8 @@ _IDLE = 300_000
 def main(native: str, paths: list[str]) -> None:
     """Read requests from standard input, and write answers to standard output.
 
-    Args:
-        native: the path of the compiled part of onnx; may be empty.
-        paths: the module search path for importing `onnx` if the compiled part cannot be loaded
-            alone.
+    `native` is the path of the compiled part of onnx, or empty. If this part cannot be loaded
+    alone, `onnx` is imported with the module search path `paths`.
     """
     serve(_load(native, paths))
 
@@ -64,8 +62,7 @@ def main(native: str, paths: list[str]) -> None:
 def serve(module: Any) -> None:
     """Answer requests until the parent closes the pipe or sends none for `_IDLE` milliseconds.
 
-    Args:
-        module: the compiled part of onnx, `onnx.onnx_cpp2py_export`.
+    `module` is the compiled part of onnx.
     """
     _prepare()
     answers = os.dup(1)
@@ -172,11 +169,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def read_frame(fd: int, wait: Callable[[], None]) -> bytes:
-    """Return the content of the next frame.
-
-    Args:
-        fd: the pipe.
-        wait: a function that waits for data; it is called before each read.
+    """Return the content of the next frame; call `wait`, which waits for data, before each read.
 
     Raises:
         EOFError: the writer has closed the pipe.

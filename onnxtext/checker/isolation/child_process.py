@@ -173,8 +173,7 @@ class Worker:
     def _kill_and_find_cause(self, *, damaged: bool = False) -> WorkerDied:
         """End the process if it still runs; return the cause of its death as an error to raise.
 
-        Args:
-            damaged: whether the answer of the process was malformed.
+        `damaged` tells whether the answer of the process was malformed.
         """
         child = self._child
         child.wait(0 if self._exceeded else 1)

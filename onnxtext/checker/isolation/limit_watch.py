@@ -36,10 +36,8 @@ class LimitWatch:
     def result(self, receive: Callable[[], bytes]) -> bytes:
         """Run a function that reads from the process; return its result or raise its error.
 
-        The function runs in a thread: on Windows, nothing can interrupt a read, not even Ctrl-C.
-
-        Args:
-            receive: the function to run; it must raise an error when the process ends.
+        The function runs in a thread: on Windows, nothing can interrupt a read, not even Ctrl-C. It
+        must raise an error when the process ends.
         """
         future: Future[bytes] = Future()
 

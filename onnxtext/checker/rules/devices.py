@@ -117,11 +117,9 @@ def _device(decorator: Decorator) -> Record:
 
 
 def _ranks(scope: Scope, by_scope: dict[int, Ranks]) -> Ranks:
-    """Return the declared ranks of the values that are visible in a scope.
+    """Return the declared ranks of the values that are visible in a scope, and add them to a cache.
 
-    Args:
-        scope: the scope.
-        by_scope: the cache of earlier results, by `id(scope)`; the result is added.
+    The cache maps `id(scope)` to earlier results.
     """
     result = by_scope.get(id(scope))
     if result is not None:

@@ -163,13 +163,8 @@ def _mistyped(
 ) -> Iterator[Finding]:
     """Report an attribute of a call whose type differs from the type in the function.
 
-    Args:
-        node: the call.
-        index: the 0-based index of the attribute.
-        function: the called function.
-        definition: the place of the function.
-        declared: the type in the function's parameter list; None if the list has only the name.
-        used: a use of the parameter in the body; None if there is none, or if `declared` is known.
+    `declared` is the type in the function's parameter list; None if the list has only the name.
+    `used` is a use of the parameter in the body; None if there is none, or if `declared` is known.
     """
     attribute = node.attributes[index]
     expected = declared or (used.type if used is not None else None)

@@ -102,12 +102,8 @@ def _record_unknown(
 ) -> None:
     """Record a node with an unknown operator, unless another rule reports the node.
 
-    Args:
-        subject: the model.
-        scope: the graph of the node.
-        node: the node.
-        unknown: collects nodes of known domains, by (domain, operator, overload, version).
-        unknown_domains: collects nodes of unknown domains, by domain.
+    `unknown` collects nodes of known domains, by (domain, operator, overload, version), and
+    `unknown_domains` the others, by domain.
     """
     domain = plain_domain(node.domain)
     place = Place(node, ("op_type",))

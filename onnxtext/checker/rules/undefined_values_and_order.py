@@ -98,11 +98,8 @@ def _undefined(
 ) -> Iterator[tuple[str, Finding]]:
     """Yield each undefined name of a scope with its finding.
 
-    Args:
-        subject: the model.
-        scope: the scope.
-        nested: collects the uses of names that an outer scope defines later, by the `id()` of the
-            outer scope; `_late` reports them.
+    `nested` collects the uses of names that an outer scope defines later, by the `id()` of the
+    outer scope; `_late` reports them.
     """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
@@ -210,15 +207,13 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
 
 
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
-    """Report nodes that use a value before its definition, or that use their own output.
+    """Report nodes that use a value of a graph before its definition, or that use their own output.
 
-    Args:
-        scope: the graph that defines the values.
-        late: the uses by nodes of the graph.
-        nested: the uses by nodes of nested graphs.
+    `late` has the uses by nodes of the graph, `nested` those by nodes of nested graphs.
     """
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
-    cycles = _cycles(scope, needed)
+    producers = [{scope.position.get(name, GIVEN) for name in names} for names in needed]
+    cycles = find_cycles([[at for at in indices if at != GIVEN] for indices in producers])
     by_holder: dict[int, list[NestedUse]] = {}
     for use in nested:
         by_holder.setdefault(use.holder, []).append(use)
@@ -305,15 +300,6 @@ def _free_names(scope: Scope, index: int) -> set[str]:
             names = _free_names(child, node_index)
             result.update([name for name in names if name not in child.position])
     return result
-
-
-def _cycles(scope: Scope, needed: list[set[str]]) -> list[list[int]]:
-    """Return one cycle of each strongly connected component, as indices of nodes."""
-    before: list[list[int]] = []
-    for names in needed:
-        indices = {scope.position.get(name, GIVEN) for name in names}
-        before.append([index for index in indices if index != GIVEN])
-    return find_cycles(before)
 
 
 def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
