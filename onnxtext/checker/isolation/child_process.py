@@ -57,19 +57,17 @@ class WorkerDied(Exception):
 class Worker:
     """A child process that answers requests; the constructor starts it.
 
+    Attributes:
+        child: the process and its pipes.
+
     Raises:
         OSError: the process cannot be started.
     """
 
     def __init__(self) -> None:
-        self._child = start()
+        self.child = start()
         self._ready = False
         self._exceeded: Literal["time", "memory"] | None = None
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._child.poll() is None
 
     def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
         """Send a request, and return the answer: a status, then the results or an error message.
@@ -94,7 +92,7 @@ class Worker:
         except (OSError, EOFError, ValueError) as error:
             raise self._kill_and_find_cause(damaged=isinstance(error, ValueError)) from None
         except BaseException:  # Ctrl-C, while the child is busy
-            self.close()
+            self.child.close()
             raise
 
     def _start(self) -> None:
@@ -108,19 +106,11 @@ class Worker:
             ) from None
         self._ready = True
 
-    def close(self) -> None:
-        """End the process."""
-        self._child.close()
-
-    def abandon(self) -> None:
-        """Close the pipes in a fork of the parent; the child keeps running for the real parent."""
-        self._child.abandon()
-
     # ---- Pipes ------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
         """Write a request; if the child has died, raise OSError instead of receiving SIGPIPE."""
-        fd = self._child.requests
+        fd = self.child.requests
         if not hasattr(signal, "SIGPIPE") or signal.getsignal(signal.SIGPIPE) != signal.SIG_DFL:
             write_all(fd, data)
             return
@@ -138,7 +128,7 @@ class Worker:
         """Receive a frame, and kill the child if it exceeds its time or memory limit."""
         from onnxtext.checker.isolation.limit_watch import LimitWatch
 
-        watch = LimitWatch(self._child, 10 * seconds + 20, memory)
+        watch = LimitWatch(self.child, 10 * seconds + 20, memory)
         try:
             return watch.result(lambda: self._receive(10 * seconds + 30))
         finally:
@@ -150,7 +140,7 @@ class Worker:
         Raises:
             EOFError: the process has ended or exceeded its time.
         """
-        fd = self._child.answers
+        fd = self.child.answers
         deadline = time.monotonic() + seconds
         return read_frame(fd, lambda: self._wait(fd, deadline))
 
@@ -175,7 +165,7 @@ class Worker:
 
         `damaged` tells whether the answer of the process was malformed.
         """
-        child = self._child
+        child = self.child
         child.wait(0 if self._exceeded else 1)
         damaged = damaged and child.poll() is None
         child.kill()  # otherwise reading its standard error may block
@@ -203,7 +193,7 @@ class Worker:
 
     def _last_error(self) -> str:
         """Return the last line that the process wrote to standard error."""
-        fd = self._child.errors
+        fd = self.child.errors
         if hasattr(os, "set_blocking"):
             with contextlib.suppress(OSError):
                 os.set_blocking(fd, False)

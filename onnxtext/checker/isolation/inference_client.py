@@ -61,9 +61,9 @@ class ProcessPool:
         with self._lock:
             while self._idle:
                 worker = self._idle.pop()
-                if worker.alive:
+                if worker.child.poll() is None:
                     return worker
-                worker.close()
+                worker.child.close()
             if self._failed is not None and time.monotonic() < self._failed[0]:
                 raise WorkerDied(self._failed[1])
         try:
@@ -86,21 +86,21 @@ class ProcessPool:
             if len(self._idle) < _MAX_IDLE:
                 self._idle.append(worker)
                 return
-        worker.close()
+        worker.child.close()
 
     def close(self) -> None:
         """End all idle processes."""
         with self._lock:
             idle, self._idle = self._idle, []
         for worker in idle:
-            worker.close()
+            worker.child.close()
 
     def _forget(self) -> None:
         """In a forked process, empty the pool: the processes in it belong to the parent."""
         self._lock = Lock()
         idle, self._idle = self._idle, []
         for worker in idle:
-            worker.abandon()
+            worker.child.abandon()
 
 
 POOL = ProcessPool()

@@ -84,7 +84,7 @@ class Child:
         self.close_pipes()
 
     def abandon(self) -> None:
-        """In a fork of the parent, close the pipes without ending the child."""
+        """In a fork of the parent, close the pipes; the child keeps running for the parent."""
         if self._spawned is not None:
             self._spawned.returncode = 0  # so that subprocess does not wait for the process
         self.close_pipes()

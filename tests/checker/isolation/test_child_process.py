@@ -65,7 +65,7 @@ def test_a_child_killed_by_another_process_is_restarted(
 ) -> None:
     assert not onnxtext.check(CALM)
     [worker] = fresh._idle
-    os.kill(worker._child.pid, signal.SIGKILL)
+    os.kill(worker.child.pid, signal.SIGKILL)
     assert not onnxtext.check(CALM.replace("Relu", "Abs"))
 
 
@@ -79,8 +79,8 @@ signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 from onnxtext.checker.isolation.child_process import Worker, WorkerDied
 worker = Worker()
 worker.ask(5, 1 << 30, "model", b"")
-os.kill(worker._child.pid, signal.{name})
-os.waitid(os.P_PID, worker._child.pid, os.WEXITED | os.WNOWAIT)
+os.kill(worker.child.pid, signal.{name})
+os.waitid(os.P_PID, worker.child.pid, os.WEXITED | os.WNOWAIT)
 try:
     worker.ask(5, 1 << 30, "model", bytes(1 << 20))
 except WorkerDied as died:
@@ -103,8 +103,8 @@ import sys
 {"import onnxtext.cli.main" if forked else ""}
 from onnxtext.checker.isolation import spawn, child_process
 worker = child_process.Worker()
-assert (worker._child._spawned is None) is {forked}
-print(worker._child.pid, flush=True)
+assert (worker.child._spawned is None) is {forked}
+print(worker.child.pid, flush=True)
 worker.ask(60, 1 << 30, "model", open({str(data)!r}, "rb").read())
 """
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
@@ -214,19 +214,19 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     with pytest.raises(WorkerDied) as caught:
         worker.ask(60, 1 << 30, "model", data)
     assert caught.value.failure.kind == "memory"
-    assert not worker.alive
+    assert worker.child.poll() is not None
 
 
 def test_a_watch_kills_a_process_at_the_deadline() -> None:
     worker = Worker()
-    watch = LimitWatch(worker._child, 0.0, 1 << 40)
+    watch = LimitWatch(worker.child, 0.0, 1 << 40)
     worker._receive(10)  # the child is ready and waits for a request
     with pytest.raises(EOFError):
         watch.result(lambda: worker._receive(60))
     assert watch.exceeded == "time"
-    worker._child.wait(10)
-    assert not worker.alive
-    worker.close()
+    worker.child.wait(10)
+    assert worker.child.poll() is not None
+    worker.child.close()
 
 
 @POSIX
@@ -240,12 +240,12 @@ def test_a_watched_wait_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         return 0
 
     monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", interrupt)
-    watch = LimitWatch(worker._child, 60, 1 << 40)
+    watch = LimitWatch(worker.child, 60, 1 << 40)
     with pytest.raises(KeyboardInterrupt):
         watch.result(lambda: worker._receive(60))
-    worker._child.wait(10)  # its pipes close before it has ended
-    assert not worker.alive
-    worker.close()
+    worker.child.wait(10)  # its pipes close before it has ended
+    assert worker.child.poll() is not None
+    worker.child.close()
 
 
 ON_WINDOWS = """\
