@@ -59,11 +59,8 @@ class ValueDifference:
             rtol: the tolerance for relative differences.
             atol: the tolerance for absolute differences.
         """
-        if not self.differs:
-            return False
-        if self.note is not None or self.largest is None:
-            return True
-        return any(gap > atol and ratio > rtol for gap, ratio in self.pairs)
+        exceeding = (gap > atol and ratio > rtol for gap, ratio in self.pairs)
+        return self.differs and (self.largest is None or any(exceeding))
 
 
 def run_both(

@@ -125,7 +125,12 @@ def run_model(
         report = directory / "error.json"
         if report.exists():
             failure = json.loads(report.read_text())
-            if _is_about_memory(failure):
+            message = failure["message"]
+            if (
+                "MemoryError" in failure["type"]
+                or "bad_alloc" in message
+                or "to allocate" in message
+            ):
                 message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
                 raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
             raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name)
@@ -141,11 +146,6 @@ def _available_memory() -> int:
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
     except (OSError, ValueError, StopIteration):
         return 0
-
-
-def _is_about_memory(error: Mapping[str, str]) -> bool:
-    message = error["message"]
-    return "MemoryError" in error["type"] or "bad_alloc" in message or "to allocate" in message
 
 
 def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:

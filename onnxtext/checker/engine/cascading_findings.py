@@ -77,13 +77,9 @@ def _without(
         for finding in findings
         if finding.code not in codes
         or (key(finding), finding.code) not in causes
-        or (finding.code == "value-undefined" and _has_several_nodes(finding))
+        # Another node may be the cause of only some places.
+        or (finding.code == "value-undefined" and len({id(p.item) for p in finding.places}) > 1)
     ]
-
-
-def _has_several_nodes(finding: Finding) -> bool:
-    """Whether the places of a finding are in more than one node."""
-    return len({id(place.item) for place in finding.places}) > 1
 
 
 def _without_lost_outputs(

@@ -205,7 +205,7 @@ def parse_any(source: Source) -> Model | Fragment:
         return function
     if isinstance(parsed, Model):
         return Fragment(parsed.graph, parsed.presence) if _is_graph(parsed, source.text) else parsed
-    if _begins_with_node(source.text):
+    if _NODE.match(source.text) is not None and _HEADER.search(source.text) is None:
         return parse_fragment(source, "nodes")
     raise parsed
 
@@ -223,15 +223,12 @@ _BODY = re.compile(r'[^"#{]*\{')
 """Matches the text up to the first brace. If it contains `=>`, the brace opens a body."""
 
 
-def _begins_with_node(text: str) -> bool:
-    """Whether a text starts like a node, with outputs and `=`, and has no header of a model."""
-    return _NODE.match(text) is not None and _HEADER.search(text) is None
-
-
 _NODE = re.compile(
     r'(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
 )
+"""Matches a text that starts like a node, with outputs and `=`."""
 _HEADER = re.compile(r"^[ \t<]*(?:ir_version|opset_import)\b *[:=]", re.MULTILINE)
+"""Matches an entry of a model's header."""
 
 
 def _is_graph(model: Model, text: str) -> bool:

@@ -103,13 +103,12 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
     """
     if not error.message.startswith(NO_LABEL):
         return False
-    if (_dangling_name(error) or "").endswith(ends):
-        return True
     similar = "" if error.fix is None else error.fix.edits[0].text.strip('"')
-    return nearest_name(_dangling_name(error) or "", [similar]) is None
+    name = _dangling_name(error)
+    return name.endswith(ends) or nearest_name(name, [similar]) is None
 
 
-def _with_doubt(finding: Diagnostic, names: set[str | None], *, is_lost: bool) -> Diagnostic:
+def _with_doubt(finding: Diagnostic, names: set[str], *, is_lost: bool) -> Diagnostic:
     """Mark a safe fix as unsafe if the sections suggest another cause of the finding.
 
     The cause may be a node with a label that seems to be missing (`is_lost`), or a statement that
@@ -122,6 +121,6 @@ def _with_doubt(finding: Diagnostic, names: set[str | None], *, is_lost: bool) -
     return replace(finding, fix=replace(finding.fix, applicability="unsafe"))
 
 
-def _dangling_name(error: Diagnostic) -> str | None:
+def _dangling_name(error: Diagnostic) -> str:
     match = _LAST_QUOTED.search(error.message)
-    return None if match is None else match[1]
+    return "" if match is None else match[1]

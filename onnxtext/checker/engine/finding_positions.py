@@ -30,6 +30,7 @@ from onnxtext.checker.engine.metadata_positions import (
     metadata_key_span,
     metadata_keys,
 )
+from onnxtext.checker.engine.model_paths import FIELD_NAMES
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan, section_spans
@@ -109,15 +110,13 @@ class TextPlaces:
     def statement(self, place: Place) -> Span | None:
         """Return the span of a place's whole statement if it is a node; otherwise None."""
         item = self._subject.resolved.original(place.item)
-        if isinstance(item, Node) and item.at >= 0:
-            span_map = self._locate(item.at, "node")
-            return None if span_map is None else span_map.span
-        return None
+        span_map = self._locate(item.at, "node") if isinstance(item, Node) else None
+        return None if span_map is None else span_map.span
 
     def _locate(self, offset: int, kind: str) -> SpanMap | None:
         key = offset, kind
         if key not in self._located:
-            if self.budget <= 0:
+            if self.budget <= 0 or offset < 0:
                 return None
             self.budget -= 1
             try:
@@ -127,7 +126,7 @@ class TextPlaces:
         return self._located[key]
 
     def _node(self, node: Node, part: tuple[str | int, ...]) -> Span:
-        span_map = self._locate(node.at, "node") if node.at >= 0 else None
+        span_map = self._locate(node.at, "node")
         if span_map is None:
             return self._token_span(max(node.at, 0))
         steps: list[str | int] = ["operator"]
@@ -146,11 +145,9 @@ class TextPlaces:
         return _first_part(span_map, steps, steps[:2], ["operator"])
 
     def _value(self, value: ValueInfo, part: tuple[str | int, ...]) -> Span:
-        if value.at < 0:
-            return self._token_span(0)
         span_map = self._locate(value.at, "value_info")
         if span_map is None:
-            return self._token_span(value.at)
+            return self._token_span(max(value.at, 0))
         if part[:1] == ("element",):
             return self._element(span_map.span, int(part[1]))
         return _first_part(span_map, part[:1], ("name",))
@@ -220,9 +217,7 @@ class TextPlaces:
         self.budget -= 1
         if not part or self.budget < 0:
             return None
-        key = {"opset_imports": "opset_import", "metadata": "metadata_props"}.get(
-            str(part[0]), str(part[0])
-        )
+        key = FIELD_NAMES.get(str(part[0]), str(part[0]))
         entries = self._header_entries(start, end)
         if key not in entries:
             return None

@@ -170,31 +170,32 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
     if not domain and (isinstance(owner, Function) or owner.presence.version is None):
         entry = f'"": {version}'
     title = f"import version {version} of {domain or 'the standard operators'}"
-    for index, token in enumerate(tokens):
-        if token == "opset_import":
-            bracket = tokens[index + 2]
-            offset = bracket.at + 1
-            rest = bracket[1:].strip() if len(bracket) > 1 else tokens[index + 3]
-            separator = "" if rest in ("]", "") else ", "
-            return PlannedRepair(title, [Edit(Span(offset, offset), entry + separator)], repair)
-    for index, token in enumerate(tokens):
-        if token == "<":
-            # `index` raises ValueError if the end of a long header is not among the tokens.
-            closing = list(map(str, tokens)).index(">", index)
-            last = tokens[closing - 1]
-            offset = last.at + len(last)
-            line = line_start(source.text, last.at)
-            indent = source.text[line : line + _indentation(source.text[line : last.at])]
-            broken = "\n" in source.text[token.at : tokens[closing].at]
-            gap = f"\n{indent}" if broken and closing - index > 1 else " "
-            lead = "" if last == "<" else gap if last == "," else f",{gap}"
-            comma = "," if last == "," and broken else ""
-            added = source.with_line_ends(f"{lead}opset_import: [{entry}]{comma}")
-            return PlannedRepair(title, [Edit(Span(offset, offset), added)], repair)
-    if isinstance(owner, Model):
-        added = source.with_line_ends(f"<opset_import: [{entry}]>\n")
-        return PlannedRepair(title, [Edit(Span(end, end), added)], repair)
-    return None
+    words = list(map(str, tokens))
+    if "opset_import" in words:
+        index = words.index("opset_import")
+        bracket = tokens[index + 2]
+        offset = bracket.at + 1
+        rest = bracket[1:].strip() if len(bracket) > 1 else words[index + 3]
+        added = entry if rest in ("]", "") else f"{entry}, "
+    elif "<" in words:
+        index = words.index("<")
+        # `index` raises ValueError if the end of a long header is not among the tokens.
+        closing = words.index(">", index)
+        last = tokens[closing - 1]
+        offset = last.end
+        line = line_start(source.text, last.at)
+        indent = source.text[line : line + _indentation(source.text[line : last.at])]
+        broken = "\n" in source.text[tokens[index].at : tokens[closing].at]
+        gap = f"\n{indent}" if broken and closing - index > 1 else " "
+        lead = "" if last == "<" else gap if last == "," else f",{gap}"
+        comma = "," if last == "," and broken else ""
+        added = f"{lead}opset_import: [{entry}]{comma}"
+    elif isinstance(owner, Model):
+        offset, added = end, f"<opset_import: [{entry}]>\n"
+    else:
+        return None
+    edit = Edit(Span(offset, offset), source.with_line_ends(added))
+    return PlannedRepair(title, [edit], repair)
 
 
 def _indentation(text: str) -> int:

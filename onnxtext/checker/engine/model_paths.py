@@ -101,7 +101,7 @@ class ModelPaths:
                         self._graph(item, f"{lead}.graphs[{index}]")
 
 
-_FIELD_NAMES = {
+FIELD_NAMES = {
     "inputs": "input",
     "outputs": "output",
     "attributes": "attribute",
@@ -123,7 +123,7 @@ def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:
         elif isinstance(item, ValueInfo) and step == "data":
             continue
         else:
-            yield _FIELD_NAMES.get(step, step)
+            yield FIELD_NAMES.get(step, step)
 
 
 def _attribute_name(item: object, index: int) -> str | None:

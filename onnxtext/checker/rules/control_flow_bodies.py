@@ -53,11 +53,10 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
             return
     if len(names) != passed:
         yield _wrong_count(node, body, "input", len(names), passed)
-    if node.op_type == "If":
-        if outputs != min_outputs:
-            yield _wrong_count(node, body, "output", outputs, min_outputs)
-    elif outputs < min_outputs:
-        yield _wrong_count(node, body, "output", outputs, min_outputs, " or more")
+    is_exact = node.op_type == "If"
+    if outputs < min_outputs or (is_exact and outputs > min_outputs):
+        ending = "" if is_exact else " or more"
+        yield _wrong_count(node, body, "output", outputs, min_outputs, ending)
 
 
 def _wrong_count(

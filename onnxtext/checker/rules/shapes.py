@@ -48,9 +48,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     expandable = is_expandable(subject)
     objection = whole_model(subject) if expandable and not errors else None
     used = {id(target): target for target in chain.from_iterable(resolve_targets(subject).values())}
-    unchecked = any(map(_is_foreign, used.values()))
-    if subject.node_count <= _MAX_NODES:
-        unchecked = unchecked or any(map(_is_checked_only_by_onnx, used.values()))
+    is_small = subject.node_count <= _MAX_NODES
+    unchecked = any(_is_unchecked(target, is_small) for target in used.values())
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
     # In IR version 1, attributes may lack a type; onnx rejects this only in single nodes.
@@ -73,14 +72,15 @@ _MAX_NODES = 5_000
 """The maximum number of nodes for which step 3 takes no noticeable time."""
 
 
-def _is_foreign(target: Target) -> bool:
-    """Whether the target of a node is an operator that the installed onnx does not know."""
-    return target is None or (type(target) is Signature and bool(target.origin))
+def _is_unchecked(target: Target, is_small: bool) -> bool:
+    """Whether step 2 does not suffice for nodes with this target.
 
-
-def _is_checked_only_by_onnx(target: Target) -> bool:
-    """Whether `dimension_conflicts` has no rule for the shapes of nodes with this target."""
-    return type(target) is Signature and target.name not in OPERATORS
+    This is the case for operators that the installed onnx does not know and, in a small model, for
+    operators whose shapes `dimension_conflicts` has no rule for.
+    """
+    if type(target) is Signature:
+        return bool(target.origin) or (is_small and target.name not in OPERATORS)
+    return target is None
 
 
 def _is_mistaken(subject: CheckedModel, objection: str) -> bool:

@@ -57,18 +57,12 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
             yield from _check_count(tensor, count, len(values), "strings")
         case NoData() if count:
             if external_entries(tensor) is None:
-                yield _size(
-                    tensor, f"has {count_noun(count, 'element')}, but no data{_hint(tensor)}"
-                )
+                hint = ""
+                if changed_fields(tensor.decorators).get("external_data") is not None:
+                    hint = ": `external_data` is ignored without `data_location: EXTERNAL`"
+                yield _size(tensor, f"has {count_noun(count, 'element')}, but no data{hint}")
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
-
-
-def _hint(tensor: TensorUse) -> str:
-    """Explain why a tensor's external data is ignored; "" if the tensor has none."""
-    if changed_fields(tensor.decorators).get("external_data") is None:
-        return ""
-    return ": `external_data` is ignored without `data_location: EXTERNAL`"
 
 
 def _fields(
