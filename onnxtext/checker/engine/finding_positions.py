@@ -175,12 +175,10 @@ class TextPlaces:
         before: Token | None = None
         depth = 0
         for token in islice(self._tokens(offset), _MAX_HEADER_TOKENS):
-            if token in _OPENING or (token.startswith("@") and token.endswith("(")):
-                if not depth and before is not None and before not in _CLOSING:
-                    return before.span
-                depth += 1
-            elif token in _CLOSING:
-                depth -= 1
+            step = _nesting(token)
+            if step > 0 and not depth and before is not None and before not in _CLOSING:
+                return before.span
+            depth += step
             before = token
         return self._token_span(offset)
 
@@ -317,11 +315,16 @@ def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:
     return statement.span
 
 
+def _nesting(token: str) -> int:
+    """Return 1 for an opening bracket (also of a decorator), -1 for a closing one, otherwise 0."""
+    return (token in _OPENING or token.endswith("(")) - (token in _CLOSING)
+
+
 def _closing(tokens: list[Token]) -> int | None:
     """Return the index of the token that closes the bracket at index 0; None if there is none."""
     depth = 0
     for index, token in enumerate(tokens):
-        depth += (token in _OPENING) - (token in _CLOSING)
+        depth += _nesting(token)
         if not depth:
             return index
     return None
@@ -332,7 +335,7 @@ def _items(tokens: list[Token]) -> list[list[Token]]:
     items: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        depth += (token in _OPENING) - (token in _CLOSING)
+        depth += _nesting(token)
         if token == "," and not depth:
             items.append([])
         else:

@@ -83,9 +83,7 @@ def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     if isinstance(root, Model):  # onnx's inference detects wrong repairs
         encoded, _ = encode_for_checks(root, source, options.get("base_dir"))
     if isinstance(root, Fragment) and isinstance(root.item, Graph):
-        from onnxtext.syntax.parse import parse_model
-
-        root = parse_model(source)
+        root = Model(root.item, presence=root.presence)
     subject, findings = run_rules(root, encoded=encoded, **options)
     if alone:  # adding a header would turn the graph into a model
         findings = [item for item in findings if not _is_kind(item, ("import",))]

@@ -111,15 +111,14 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
                 key = id(scope.opsets), domain
                 missing.setdefault(key, (scope, []))[1].append(Place(node, ("domain",)))
     for (_, domain), (scope, places) in missing.items():
-        in_function = scope.function is not None
         shown = f"domain `{domain}`" if domain else "default domain"
         owner = f"the function `{scope.function.name}`" if scope.function else "the model"
         newest = subject.schemas.newest(domain)
         version = (newest or 1) if domain else _suggested_version()
         entry = f'"{domain}": {version}' if domain else str(version)
-        target = scope.function if in_function else subject.model
+        target = scope.function or subject.model
         yield Finding(
-            "function-opset-missing" if in_function else "opset-domain-not-imported",
+            "function-opset-missing" if scope.function else "opset-domain-not-imported",
             f"{owner} uses operators of the {shown}, but its `opset_import` does not list this "
             "domain",
             (places[0]._replace(label=f"used by {count_noun(len(places), 'node')}"), *places[1:]),

@@ -113,11 +113,8 @@ def _header(model: Model) -> Iterator[Finding]:
             (Place(model, ("domain",)),),
             help='write a reverse-DNS name, such as `domain: "org.example.models"`',
         )
-    for key, value in (
-        ("producer_name", model.producer_name),
-        ("producer_version", model.producer_version),
-    ):
-        if not value:
+    for key in ("producer_name", "producer_version"):
+        if not getattr(model, key):
             yield Finding(
                 "producer-missing",
                 f"the model has no `{key}`",

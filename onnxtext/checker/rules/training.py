@@ -39,8 +39,17 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 help="add an `initialization` graph with the outputs that the binding names, "
                 "or remove the binding",
             )
-        yield from _keys(subject, training, step, bound)
-        yield from _values(subject, training, start, step)
+        both = [scope for scope in (step, subject.main) if scope is not None]
+        initializers = {value.name for scope in both for value in scope.initializers}
+        yield from _keys(subject, training, initializers, bound)
+        if start is not None:
+            outputs = {value.name for value in start.outputs}
+            field = "initialization_binding"
+            yield from _values(subject, training, field, outputs, "the initialization")
+        updates = {value.name for scope in both for value in scope.outputs}
+        yield from _values(
+            subject, training, "update_binding", updates, "the algorithm or the graph"
+        )
         if step is not None and subject.main is not None:
             yield from _combined_conflicts(subject.main, step)
 
@@ -48,21 +57,12 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _keys(
     subject: CheckedModel,
     training: Training,
-    step: Scope | None,
+    initializers: set[str],
     bound: dict[tuple[str, str], Training],
 ) -> Iterator[Finding]:
-    initializers = {
-        value.name
-        for scope in (subject.main, step)
-        if scope is not None
-        for value in scope.initializers
-    }
-    for field, pairs in (
-        ("initialization_binding", training.initialization_binding),
-        ("update_binding", training.update_binding),
-    ):
+    for field in ("initialization_binding", "update_binding"):
         seen: set[str] = set()
-        for key, _ in pairs:
+        for key, _ in getattr(training, field):
             place = Place(training, (field, f'"{key}"'))
             if key not in initializers:
                 yield Finding(
@@ -90,33 +90,16 @@ def _keys(
 
 
 def _values(
-    subject: CheckedModel, training: Training, start: Scope | None, step: Scope | None
+    subject: CheckedModel, training: Training, field: str, outputs: set[str], graph_name: str
 ) -> Iterator[Finding]:
-    initialized = {value.name for value in start.outputs} if start is not None else set()
-    updated = {
-        value.name for scope in (step, subject.main) if scope is not None for value in scope.outputs
-    }
-    for field, pairs, outputs, graph_name in (
-        (
-            "initialization_binding",
-            training.initialization_binding,
-            initialized,
-            "the initialization",
-        ),
-        ("update_binding", training.update_binding, updated, "the algorithm or the graph"),
-    ):
-        if field == "initialization_binding" and start is None:
-            continue
-        for _, name in pairs:
-            if name not in outputs:
-                yield Finding(
-                    "training-binding-value",
-                    f"the `{field}` uses {quote(name)}, which is not an output of {graph_name}",
-                    (Place(training, (field, f'"{name}"')),),
-                    help=did_you_mean(
-                        subject.nearest(name, outputs), f"use an output of {graph_name}"
-                    ),
-                )
+    for _, name in getattr(training, field):
+        if name not in outputs:
+            yield Finding(
+                "training-binding-value",
+                f"the `{field}` uses {quote(name)}, which is not an output of {graph_name}",
+                (Place(training, (field, f'"{name}"')),),
+                help=did_you_mean(subject.nearest(name, outputs), f"use an output of {graph_name}"),
+            )
 
 
 def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
