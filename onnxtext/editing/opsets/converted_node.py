@@ -171,9 +171,9 @@ class NodeConversion:
         """Remove an attribute."""
         self.node.attributes = tuple([a for a in self.node.attributes if a.name != name])
 
-    def set(self, attribute: Attribute) -> None:
-        """Add an attribute, or replace the attribute of the same name."""
-        put_attribute(self.node, attribute)
+    def set(self, name: str, value: object) -> None:
+        """Add an attribute, or replace the attribute of the same name; see `make_attribute`."""
+        put_attribute(self.node, make_tensors.make_attribute(name, value))
 
     # ---- Values -----------------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ class NodeConversion:
         self.facts.set_type(name, f"tensor({element})")
         self.graph.constants[tensor] = name
         self.graph.new_tensors[name] = tensor
-        self.before.append(make_tensors.constant_node(name, tensor))
+        self.before.append(make_tensors.make_node("Constant", (), (name,), {"value": tensor}))
         return name
 
     def parameter(self, base: str, attribute: Attribute) -> str:
@@ -323,21 +323,21 @@ class NodeConversion:
                 )
 
     def insert(
-        self, op_type: str, inputs: Sequence[str], base: str, *attributes: Attribute,
-        element: str | None = None,
+        self, op_type: str, inputs: Sequence[str], base: str, *, element: str | None = None,
+        **attributes: object,
     ) -> str:  # fmt: skip
         """Insert a node before the rewritten node; return its output, named after `base`."""
         name = self.facts.fresh(base)
         self.facts.set_type(name, None if element is None else f"tensor({element})")
-        self.before.append(Node(op_type, tuple(inputs), (name,), attributes))
+        self.before.append(make_tensors.make_node(op_type, inputs, (name,), attributes))
         return name
 
     def append(
-        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: Attribute
+        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: object
     ) -> None:
         """Insert a node after the rewritten node."""
         types = tuple([self._moved.get(name) for name in outputs])
-        node = Node(op_type, tuple(inputs), tuple(outputs), attributes)
+        node = make_tensors.make_node(op_type, inputs, outputs, attributes)
         node.output_types = types if any(types) else ()
         self.after.append(node)
 

@@ -82,39 +82,28 @@ def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) ->
     return Tensor(TensorType(element, tuple(dims)), RawData(data))
 
 
-def constant_node(name: str, tensor: Tensor) -> Node:
-    """Return a `Constant` node with the output `name` and the value `tensor`."""
-    return Node("Constant", (), (name,), (Attribute("value", AttributeType.TENSOR, tensor),))
+def make_node(
+    op_type: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Mapping[str, object]
+) -> Node:
+    """Return a node of the standard domain; `make_attribute` converts the values of attributes."""
+    made = tuple([make_attribute(name, value) for name, value in attributes.items()])
+    return Node(op_type, tuple(inputs), tuple(outputs), made)
 
 
-def ints_attribute(name: str, values: Sequence[int]) -> Attribute:
-    """Return an attribute with a list of integers."""
-    return Attribute(name, AttributeType.INTS, tuple(values))
-
-
-def int_attribute(name: str, value: int) -> Attribute:
-    """Return an attribute with an integer."""
-    return Attribute(name, AttributeType.INT, value)
-
-
-def float_attribute(name: str, value: float) -> Attribute:
-    """Return an attribute with a float."""
-    return Attribute(name, AttributeType.FLOAT, Float32.of(value))
-
-
-def floats_attribute(name: str, values: Sequence[float]) -> Attribute:
-    """Return an attribute with a list of floats."""
-    data = struct.pack(f"<{len(values)}f", *values)
-    return Attribute(name, AttributeType.FLOATS, Floats(data))
-
-
-def string_attribute(name: str, value: str) -> Attribute:
-    """Return an attribute with a string."""
-    return Attribute(name, AttributeType.STRING, value.encode())
+def pack_floats(values: Sequence[float]) -> Floats:
+    """Return the value of an attribute with a list of floats."""
+    return Floats(struct.pack(f"<{len(values)}f", *values))
 
 
 def make_attribute(name: str, value: object) -> Attribute:
-    """Return an attribute; its type follows from the Python type of its value."""
+    """Return an attribute; its type follows from the Python type of its value.
+
+    A sequence gives a list of integers, or of strings if an item is not an integer.
+    """
+    if isinstance(value, float):
+        value = Float32.of(value)
+    elif isinstance(value, str):
+        value = value.encode()
     kinds: tuple[tuple[type, AttributeType], ...] = (
         (int, AttributeType.INT), (Float32, AttributeType.FLOAT), (bytes, AttributeType.STRING),
         (Floats, AttributeType.FLOATS), (Tensor, AttributeType.TENSOR),
@@ -122,6 +111,6 @@ def make_attribute(name: str, value: object) -> Attribute:
     for kind, attribute_type in kinds:
         if isinstance(value, kind):
             return Attribute(name, attribute_type, value)  # type: ignore[arg-type]
-    assert isinstance(value, tuple)
+    assert isinstance(value, Sequence)
     of_ints = all(isinstance(item, int) for item in value)
-    return Attribute(name, AttributeType.INTS if of_ints else AttributeType.STRINGS, value)
+    return Attribute(name, AttributeType.INTS if of_ints else AttributeType.STRINGS, tuple(value))

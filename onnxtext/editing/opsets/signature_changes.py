@@ -14,11 +14,10 @@ from collections.abc import Callable
 from onnxtext.ast.tensors_and_attributes import Float32, Reference
 from onnxtext.checker.context.signatures import Parameter
 from onnxtext.editing.opsets.converted_node import NodeConversion
-from onnxtext.editing.opsets.make_tensors import make_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 
-Change = Callable[[NodeConversion], None]
+Change = Callable[[NodeConversion], object]
 """A function that converts a node by one step."""
 Step = tuple[str, str, int]
 """A conversion step: the domain, the operator, and the version that changed the operator."""
@@ -60,8 +59,9 @@ SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Clip", 6): ("max", "min"),  # both defaults mean no limit
     ("", "GRU", 3): ("direction",),  # the old default is misspelled
     ("", "Split", 2): ("axis",),
+    **{("", name, 13): ("axis",) for name in ("Softmax", "LogSoftmax", "Hardmax")},
 }
-"""Attributes whose new default means the same as the old default."""
+"""Attributes whose new default means the same as the old default, or whose rule writes them."""
 
 ONES = ("dilations",)
 """Attributes without a default; if all their elements are 1, they have no effect."""
@@ -207,7 +207,7 @@ def _make_explicit(conversion: NodeConversion, step: Step, name: str) -> None:
             meant = MEANT_BEFORE.get(step, {}).get(name, default)
     if meant is NONE or meant == default:
         return
-    conversion.set(make_attribute(name, meant))
+    conversion.set(name, meant)
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
     conversion.add_note(f"`{name} = {shown}` is written, because the default value changes")

@@ -22,10 +22,10 @@ from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.rules.table import (
     FIRST,
     conversion_rule,
-    is_reviewed,
     reviewed_version,
 )
 from onnxtext.editing.opsets.schema_versions import changes_between, misfit_reason
+from onnxtext.editing.opsets.signature_changes import Change, carry_over
 
 _MAX_SUCCESSIVE_STEPS = 48
 """Maximum number of successive steps, each of which converts a result of the step before."""
@@ -212,15 +212,14 @@ class GraphConverter:
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
         conversion = NodeConversion(self._facts, self._graph, node, old, new)
-        step = old.domain, old.name, since
-        rule = conversion_rule(step)
-        if not is_reviewed(step):
+        rule = conversion_rule((old.domain, old.name, since))
+        if rule is None:
             since = self._targets[old.domain]
             self._converter.convert(conversion, version, since)
-        elif new.deprecated and rule == conversion_rule(("", "", 0)):
+        elif new.deprecated and rule.up is None:
             raise NotConvertible(f"it was removed in version {since}")
         else:
-            rule.up(conversion)
+            _apply(rule.up, conversion)
         return conversion, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
@@ -232,17 +231,17 @@ class GraphConverter:
             # `GroupNormalization` 18, which is per group.
             new = None
         conversion = NodeConversion(self._facts, self._graph, node, old, new)
-        step = old.domain, old.name, old.since
+        rule = conversion_rule((old.domain, old.name, old.since))
         if new is None:
             first = FIRST.get((old.domain, old.name))
             if first is None:
                 return conversion, inline(conversion)
             first(conversion)
-        elif not is_reviewed(step):
+        elif rule is None:
             reached = max(self._targets[old.domain], reviewed_version(old.domain))
             self._converter.convert(conversion, version, reached)
         else:
-            conversion_rule(step).down(conversion)
+            _apply(rule.down, conversion)
         return conversion, reached
 
     def _check(
@@ -267,3 +266,11 @@ class GraphConverter:
 
     def _type(self, name: str) -> str | None:
         return self._facts.element_type(self._graph.scope, name)
+
+
+def _apply(rule: Change | None, conversion: NodeConversion) -> None:
+    """Rewrite a node with its rule, if it has one, then adapt the rest to the new schema."""
+    if rule is not None:
+        rule(conversion)
+    if conversion.node.op_type == conversion.old.name:
+        carry_over(conversion)

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.editing.opsets.converted_node import NodeConversion
-from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.signature_changes import carry_over
 
 _DECLARE = "declare the types of its inputs"
 
@@ -15,20 +13,18 @@ def broadcast_up(conversion: NodeConversion) -> None:
     """Convert operators such as `Add` to version 7, which broadcasts like numpy."""
     axis = conversion.integer("axis")
     if conversion.integer("broadcast", 0) and axis is not None:
-        left, right = (
-            conversion.needed_rank(conversion.input(0)),
-            conversion.needed_rank(conversion.input(1)),
-        )
+        left, right = [conversion.needed_rank(conversion.input(index)) for index in (0, 1)]
         last_dims = left - (axis % left if left else 0) - right
         if last_dims > 0 and right:
-            axes = ints_attribute("axes", range(right, right + last_dims))
-            conversion.set_input(
-                1, conversion.insert("Unsqueeze", (conversion.input(1),), "aligned", axes)
-            )
+            _unsqueeze_second(conversion, "aligned", range(right, right + last_dims))
             conversion.add_note("`axis` is replaced by an `Unsqueeze` of the second input")
     conversion.drop("axis")
     conversion.drop("broadcast")
-    carry_over(conversion)
+
+
+def _unsqueeze_second(conversion: NodeConversion, base: str, axes: range) -> None:
+    name = conversion.insert("Unsqueeze", (conversion.input(1),), base, axes=axes)
+    conversion.set_input(1, name)
 
 
 def broadcast_down(conversion: NodeConversion) -> None:
@@ -39,9 +35,8 @@ def broadcast_down(conversion: NodeConversion) -> None:
     if left != right:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
             raise NotConvertible("it broadcasts in a way that is allowed only since version 7")
-        conversion.set(int_attribute("broadcast", 1))
+        conversion.set("broadcast", 1)
         conversion.add_note("`broadcast = 1` is added, because version 6 needs it")
-    carry_over(conversion)
 
 
 def equal_shapes(conversion: NodeConversion) -> None:
@@ -55,7 +50,6 @@ def equal_shapes(conversion: NodeConversion) -> None:
         raise NotConvertible(
             "its inputs may differ in shape, which is allowed only since version 8"
         )
-    carry_over(conversion)
 
 
 def prelu_up(conversion: NodeConversion) -> None:
@@ -65,12 +59,8 @@ def prelu_up(conversion: NodeConversion) -> None:
         if slope is None or data is None:
             raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
         if len(slope) == 1 and len(data) > 2:
-            axes = ints_attribute("axes", range(1, len(data) - 1))
-            conversion.set_input(
-                1, conversion.insert("Unsqueeze", (conversion.input(1),), "slope", axes)
-            )
+            _unsqueeze_second(conversion, "slope", range(1, len(data) - 1))
             conversion.add_note("an `Unsqueeze` aligns the slopes with the channels")
-    carry_over(conversion)
 
 
 def prelu_down(conversion: NodeConversion) -> None:
@@ -82,25 +72,22 @@ def prelu_down(conversion: NodeConversion) -> None:
         )
     if slope != (1,):
         raise NotConvertible("its slope is broadcast, which is allowed only since version 7")
-    carry_over(conversion)
 
 
 def gemm_up(conversion: NodeConversion) -> None:
     """Convert `Gemm` to version 7, which always broadcasts."""
     conversion.drop("broadcast")
-    carry_over(conversion)
 
 
 def gemm_down(conversion: NodeConversion) -> None:
     """Reverse `gemm_up`: set `broadcast`."""
     shape = conversion.shape(conversion.input(2))
     if shape is None or len(shape) != 2:
-        conversion.set(int_attribute("broadcast", 1))
+        conversion.set("broadcast", 1)
     elif None in shape:
         raise NotConvertible(f"the shape of `{conversion.input(2)}` is not known", _DECLARE)
     else:
-        conversion.set(int_attribute("broadcast", 1 if 1 in shape else 0))
-    carry_over(conversion)
+        conversion.set("broadcast", 1 if 1 in shape else 0)
 
 
 def mod_down(conversion: NodeConversion) -> None:
@@ -111,4 +98,3 @@ def mod_down(conversion: NodeConversion) -> None:
             raise NotConvertible(
                 f"it is a modulo of `{element}`, which is allowed only since version 28"
             )
-    carry_over(conversion)

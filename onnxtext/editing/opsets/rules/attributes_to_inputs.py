@@ -3,62 +3,58 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.tensors_and_attributes import Attribute, Reference
+from collections.abc import Sequence
+
+from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.make_tensors import Number
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.signature_changes import Change, carry_over
 
 
-def _to_input(conversion: NodeConversion, name: str, index: int) -> bool:
+def ints_to_input(conversion: NodeConversion, name: str, index: int = 1) -> bool:
     """Convert an attribute with integers to an input; return False if it is missing or empty."""
     attribute = conversion.attribute(name)
     if attribute is None:
         return False
     if isinstance(attribute.value, Reference):
-        value = conversion.parameter(name, attribute)
-    else:
-        numbers = conversion.integers(name) or ()
-        if not numbers:  # an empty list means the same as no attribute
-            conversion.drop(name)
-            return False
-        value = conversion.constant(name, numbers)
+        _become_input(conversion, name, index, conversion.parameter(name, attribute))
+        return True
+    numbers = conversion.integers(name) or ()
+    if not numbers:  # an empty list means the same as no attribute
+        conversion.drop(name)
+        return False
+    _become_input(conversion, name, index, conversion.constant(name, numbers))
+    return True
+
+
+def ints_to_attribute(conversion: NodeConversion, name: str, index: int = 1) -> None:
+    """Convert an input with integers to an attribute; do nothing if the input is omitted."""
+    if conversion.input(index):
+        numbers = conversion.needed_numbers(index, f"input `{name}`")
+        become_attribute(conversion, name, index, _whole(numbers))
+
+
+def _become_input(conversion: NodeConversion, name: str, index: int, value: str) -> None:
+    """Replace an attribute by the input `value`."""
     conversion.drop(name)
     conversion.set_input(index, value)
     conversion.add_note(f"`{name}` becomes an input")
-    return True
 
 
-def _to_attribute(conversion: NodeConversion, name: str, index: int) -> bool:
-    """Convert an input with integers to an attribute; return False if the input is omitted."""
-    if not conversion.input(index):
-        return False
-    numbers = conversion.needed_numbers(index, f"input `{name}`")
+def become_input(
+    conversion: NodeConversion, name: str, index: int, numbers: Sequence[Number],
+    element: str = "int64", dims: Sequence[int] | None = None,
+) -> None:  # fmt: skip
+    """Replace an attribute by an input that is a constant."""
+    _become_input(conversion, name, index, conversion.constant(name, numbers, element, dims))
+
+
+def become_attribute(conversion: NodeConversion, name: str, index: int, value: object) -> None:
+    """Replace an input by an attribute."""
     conversion.leave_out(index)
-    conversion.set(make_tensors.ints_attribute(name, _whole(numbers)))
+    conversion.set(name, value)
     conversion.add_note(f"`{name}` becomes an attribute")
-    return True
-
-
-def to_input(name: str) -> Change:
-    """Return a rule that converts an attribute with integers to the second input."""
-
-    def rule(conversion: NodeConversion) -> None:
-        _to_input(conversion, name, 1)
-        carry_over(conversion)
-
-    return rule
-
-
-def to_attribute(name: str) -> Change:
-    """Return a rule that converts the second input to an attribute with integers."""
-
-    def rule(conversion: NodeConversion) -> None:
-        _to_attribute(conversion, name, 1)
-        carry_over(conversion)
-
-    return rule
 
 
 def _whole(numbers: tuple[Number, ...]) -> tuple[int, ...]:
@@ -81,17 +77,15 @@ def axes_to_attribute(conversion: NodeConversion) -> None:
         if conversion.input(1):
             conversion.facts.replaced.add(conversion.input(1))
         conversion.leave_out(1)
-    _to_attribute(conversion, "axes", 1)
+    ints_to_attribute(conversion, "axes")
     conversion.drop("noop_with_empty_axes")
-    carry_over(conversion)
 
 
 def split_count(conversion: NodeConversion) -> None:
     """Add `num_outputs` to a `Split` without the input `split`: version 18 needs one of the two."""
     if not conversion.input(1):
-        conversion.set(make_tensors.int_attribute("num_outputs", len(conversion.node.outputs)))
+        conversion.set("num_outputs", len(conversion.node.outputs))
         conversion.add_note("`num_outputs` is added, because version 18 needs it")
-    carry_over(conversion)
 
 
 def split_without_count(conversion: NodeConversion) -> None:
@@ -120,7 +114,6 @@ def split_without_count(conversion: NodeConversion) -> None:
             conversion.set_input(1, conversion.constant("split", [*[part] * (count - 1), last]))
         conversion.drop("num_outputs")
         conversion.add_note("`num_outputs` is dropped: older versions do not have it")
-    carry_over(conversion)
 
 
 # ---- Slices, pads, shapes -------------------------------------------------------------------
@@ -129,10 +122,9 @@ def split_without_count(conversion: NodeConversion) -> None:
 def slice_to_inputs(conversion: NodeConversion) -> None:
     """Convert `Slice` to version 10: `starts`, `ends` and `axes` become inputs."""
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
-        _to_input(conversion, name, index)
+        ints_to_input(conversion, name, index)
     if not (conversion.input(1) and conversion.input(2)):
         raise NotConvertible("it has no `starts` or `ends`")
-    carry_over(conversion)
 
 
 def slice_to_attributes(conversion: NodeConversion) -> None:
@@ -144,31 +136,28 @@ def slice_to_attributes(conversion: NodeConversion) -> None:
             )
         conversion.leave_out(4)
     for index, name in enumerate(("starts", "ends", "axes"), start=1):
-        _to_attribute(conversion, name, index)
-    carry_over(conversion)
+        ints_to_attribute(conversion, name, index)
 
 
 def pad_to_inputs(conversion: NodeConversion) -> None:
     """Convert `Pad` to version 11: `pads` and `value` become inputs."""
     value = conversion.real("value") or 0.0
-    if not _to_input(conversion, "pads", 1):
+    if not ints_to_input(conversion, "pads"):
         raise NotConvertible("its `pads` is missing or empty")
     if value:
         element = conversion.element(conversion.input(0))
         conversion.set_input(2, conversion.constant("constant_value", [value], element, ()))
     conversion.drop("value")
-    carry_over(conversion)
 
 
 def pad_to_attributes(conversion: NodeConversion) -> None:
     """Reverse `pad_to_inputs`."""
-    _to_attribute(conversion, "pads", 1)
+    ints_to_attribute(conversion, "pads")
     if conversion.input(2):
         value = conversion.needed_numbers(2, "input `constant_value`")
         conversion.leave_out(2)
         if value[:1] != (0,):
-            conversion.set(_real("value", value))
-    carry_over(conversion)
+            conversion.set("value", _real("value", value))
 
 
 def pad_without_axes(conversion: NodeConversion) -> None:
@@ -186,7 +175,6 @@ def pad_without_axes(conversion: NodeConversion) -> None:
         conversion.set_input(1, conversion.constant("pads", everywhere))
         conversion.leave_out(3)
         conversion.add_note("`axes` is merged into `pads`")
-    carry_over(conversion)
 
 
 def pads_renamed(conversion: NodeConversion) -> None:
@@ -196,16 +184,14 @@ def pads_renamed(conversion: NodeConversion) -> None:
     if numbers is None:
         raise NotConvertible(f"it has no `{old}`")
     conversion.drop(old)
-    conversion.set(make_tensors.ints_attribute(new, numbers))
+    conversion.set(new, numbers)
     conversion.add_note(f"`{old}` is renamed to `{new}`")
-    carry_over(conversion)
 
 
 def reshape_to_input(conversion: NodeConversion) -> None:
     """Convert `Reshape` to version 5: `shape` becomes an input."""
-    if not _to_input(conversion, "shape", 1):
+    if not ints_to_input(conversion, "shape"):
         raise NotConvertible("it has no `shape`")
-    carry_over(conversion)
 
 
 def reshape_zero(conversion: NodeConversion) -> None:
@@ -218,7 +204,6 @@ def reshape_zero(conversion: NodeConversion) -> None:
             )
         conversion.drop("allowzero")
         conversion.add_note("`allowzero` is dropped: no size is 0")
-    carry_over(conversion)
 
 
 def shape_whole(conversion: NodeConversion) -> None:
@@ -232,17 +217,16 @@ def shape_whole(conversion: NodeConversion) -> None:
         ends = conversion.constant("ends", [(1 << 31) - 1 if end is None else end])
         conversion.append("Slice", (conversion.node.outputs[0], starts, ends), (old,))
         conversion.add_note("a `Slice` after it replaces `start` and `end`")
-    carry_over(conversion)
 
 
 # ---- Limits, counts, ratios -----------------------------------------------------------------
 
 
-def _real(name: str, numbers: tuple[Number, ...]) -> Attribute:
+def _real(name: str, numbers: tuple[Number, ...]) -> float:
     tensor = make_tensors.make_tensor("float", [float(number) for number in numbers[:1]], ())
     if tensor is None or len(numbers) != 1:
         raise NotConvertible(f"its `{name}` is not a single float32 number")
-    return make_tensors.float_attribute(name, float(numbers[0]))
+    return float(numbers[0])
 
 
 def clip_to_inputs(conversion: NodeConversion) -> None:
@@ -254,17 +238,15 @@ def clip_to_inputs(conversion: NodeConversion) -> None:
             bound = conversion.constant(name, [value], conversion.element(conversion.input(0)), ())
             conversion.set_input(index, bound)
             conversion.add_note("`min` and `max` become inputs")
-    carry_over(conversion)
 
 
 def clip_to_attributes(conversion: NodeConversion) -> None:
     """Reverse `clip_to_inputs`."""
     for index, name in ((1, "min"), (2, "max")):
         if conversion.input(index):
-            conversion.set(_real(name, conversion.needed_numbers(index, f"input `{name}`")))
+            conversion.set(name, _real(name, conversion.needed_numbers(index, f"input `{name}`")))
             conversion.leave_out(index)
             conversion.add_note("`min` and `max` become attributes")
-    carry_over(conversion)
 
 
 def top_k_to_input(conversion: NodeConversion) -> None:
@@ -272,10 +254,7 @@ def top_k_to_input(conversion: NodeConversion) -> None:
     count = conversion.integer("k")
     if count is None:
         raise NotConvertible("it has no `k`")
-    conversion.drop("k")
-    conversion.set_input(1, conversion.constant("k", [count]))
-    conversion.add_note("`k` becomes an input")
-    carry_over(conversion)
+    become_input(conversion, "k", 1, [count])
 
 
 def top_k_to_attribute(conversion: NodeConversion) -> None:
@@ -283,10 +262,7 @@ def top_k_to_attribute(conversion: NodeConversion) -> None:
     numbers = _whole(conversion.needed_numbers(1, "input `K`"))
     if len(numbers) != 1:
         raise NotConvertible("its `K` is not a single number")
-    conversion.leave_out(1)
-    conversion.set(make_tensors.int_attribute("k", numbers[0]))
-    conversion.add_note("`k` becomes an attribute")
-    carry_over(conversion)
+    become_attribute(conversion, "k", 1, numbers[0])
 
 
 def _refuse_used_mask(conversion: NodeConversion, reason: str) -> None:
@@ -301,11 +277,7 @@ def dropout_to_inputs(conversion: NodeConversion) -> None:
     """Convert `Dropout` to version 12: `ratio` becomes an input."""
     _refuse_used_mask(conversion, _MASK)
     if conversion.attribute("ratio") is not None:
-        ratio = conversion.real("ratio") or 0.0
-        conversion.drop("ratio")
-        conversion.set_input(1, conversion.constant("ratio", [ratio], "float", ()))
-        conversion.add_note("`ratio` becomes an input")
-    carry_over(conversion)
+        become_input(conversion, "ratio", 1, [conversion.real("ratio") or 0.0], "float", ())
 
 
 def dropout_to_attributes(conversion: NodeConversion) -> None:
@@ -320,14 +292,11 @@ def dropout_to_attributes(conversion: NodeConversion) -> None:
         numbers = conversion.numbers(conversion.input(1))
         if numbers is not None and len(numbers) == 1:
             conversion.facts.replaced.add(conversion.input(1))
-            conversion.set(
-                make_tensors.float_attribute("ratio", float(numbers[0]))
-            )  # `ratio` has no effect in inference
+            conversion.set("ratio", float(numbers[0]))  # it has no effect in inference
         conversion.leave_out(1)
         conversion.add_note("`ratio` becomes an attribute")
     _refuse_used_mask(conversion, _MASK)
     conversion.drop("seed")
-    carry_over(conversion)
 
 
 def dropout_mask(conversion: NodeConversion) -> None:
@@ -343,17 +312,13 @@ def dropout_mask(conversion: NodeConversion) -> None:
         conversion.node.outputs = conversion.node.outputs[:1]
         conversion.node.output_types = conversion.node.output_types[:1]
         conversion.add_note("the unused output `mask` is dropped, because its type changed")
-    carry_over(conversion)
 
 
 def dft_to_input(conversion: NodeConversion) -> None:
     """Convert `DFT` to version 20: `axis` becomes an input."""
     axis = conversion.integer("axis", 1)
     assert axis is not None
-    conversion.drop("axis")
-    conversion.set_input(2, conversion.constant("axis", [axis], dims=()))
-    conversion.add_note("`axis` becomes an input")
-    carry_over(conversion)
+    become_input(conversion, "axis", 2, [axis], dims=())
 
 
 def dft_to_attribute(conversion: NodeConversion) -> None:
@@ -361,10 +326,7 @@ def dft_to_attribute(conversion: NodeConversion) -> None:
     axis = -2
     if conversion.input(2):
         axis = _whole(conversion.needed_numbers(2, "input `axis`"))[0]
-        conversion.leave_out(2)
-    conversion.set(make_tensors.int_attribute("axis", axis))
-    conversion.add_note("`axis` becomes an attribute")
-    carry_over(conversion)
+    become_attribute(conversion, "axis", 2, axis)
 
 
 def constant_value(conversion: NodeConversion) -> None:
@@ -385,6 +347,6 @@ def constant_value(conversion: NodeConversion) -> None:
                 numbers = conversion.floats("value_floats") or ()
                 tensor = make_tensors.make_tensor("float", numbers, (len(numbers),))
         if tensor is not None:
-            conversion.node.attributes = (make_tensors.make_attribute("value", tensor),)
+            conversion.node.attributes = ()
+            conversion.set("value", tensor)
             conversion.add_note(f"`{attribute.name}` becomes a tensor")
-    carry_over(conversion)

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
-from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
-from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.signature_changes import Change, carry_over
+from onnxtext.editing.opsets.signature_changes import Change
 from onnxtext.tensor.element_types import ELEMENTS
 
 
@@ -18,9 +15,8 @@ def cast_up(conversion: NodeConversion) -> None:
     name = (conversion.string("to") or "").lower()
     if name not in ELEMENTS:
         raise NotConvertible(f"its type `{name}` is unknown")
-    conversion.set(int_attribute("to", ELEMENTS[name].number))
+    conversion.set("to", ELEMENTS[name].number)
     conversion.add_note("`to` becomes a number")
-    carry_over(conversion)
 
 
 def one_scale(conversion: NodeConversion) -> None:
@@ -42,7 +38,6 @@ def one_scale(conversion: NodeConversion) -> None:
             f"{dimensions(len(shape))}"
         )
     conversion.drop("axis")
-    carry_over(conversion)
 
 
 def label_encoder_up(conversion: NodeConversion) -> None:
@@ -52,13 +47,10 @@ def label_encoder_up(conversion: NodeConversion) -> None:
         raise NotConvertible("it has no `classes_strings`")
     numbers = tuple(range(len(classes)))
     to_numbers = conversion.element(conversion.input(0)) == "string"
-    strings = Attribute("keys_strings" if to_numbers else "values_strings", AttributeType.STRINGS,
-                        classes)  # fmt: skip
     conversion.drop("classes_strings")
-    conversion.set(strings)
-    conversion.set(ints_attribute("values_int64s" if to_numbers else "keys_int64s", numbers))
+    conversion.set("keys_strings" if to_numbers else "values_strings", classes)
+    conversion.set("values_int64s" if to_numbers else "keys_int64s", numbers)
     conversion.add_note("attributes for keys and values replace `classes_strings`")
-    carry_over(conversion)
 
 
 def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
@@ -72,8 +64,7 @@ def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
     def rule(conversion: NodeConversion) -> None:
         value = conversion.value(name)
         if isinstance(value, bytes) and value in values:
-            conversion.set(make_tensors.string_attribute(name, values[value].decode()))
+            conversion.set(name, values[value])
             conversion.add_note(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
-        carry_over(conversion)
 
     return rule

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
-from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
-from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.signature_changes import carry_over
 
 
 def lp_pool_up(conversion: NodeConversion) -> None:
@@ -20,8 +17,7 @@ def lp_pool_up(conversion: NodeConversion) -> None:
             raise NotConvertible(f"its `p` is {p}, which is not an integer")
         conversion.drop("p")
         if p != 2:
-            conversion.set(int_attribute("p", int(p)))
-    carry_over(conversion)
+            conversion.set("p", int(p))
 
 
 def pool_windows(conversion: NodeConversion) -> None:
@@ -32,10 +28,7 @@ def pool_windows(conversion: NodeConversion) -> None:
     if conversion.integer("ceil_mode", 0) and conversion.string("auto_pad") in (None, "NOTSET"):
         kernel = conversion.integers("kernel_shape") or ()
         ones = (1,) * len(kernel)
-        strides, dilations = (
-            conversion.integers("strides") or ones,
-            conversion.integers("dilations") or ones,
-        )
+        strides, dilations = [conversion.integers(n) or ones for n in ("strides", "dilations")]
         pads = conversion.integers("pads") or (0,) * (2 * len(kernel))
         shape = conversion.shape(conversion.input(0))
         sizes = shape[2:] if shape is not None else (None,) * len(kernel)
@@ -57,7 +50,6 @@ def pool_windows(conversion: NodeConversion) -> None:
                 raise NotConvertible(
                     "its last window starts in the padding; version 22 ignores such windows"
                 )
-    carry_over(conversion)
 
 
 def gather_down(conversion: NodeConversion) -> None:
@@ -71,7 +63,6 @@ def gather_down(conversion: NodeConversion) -> None:
         )
     if any(number < 0 for number in numbers):
         raise NotConvertible("it has negative indices, which are allowed only since version 11")
-    carry_over(conversion)
 
 
 def scatter_up(conversion: NodeConversion) -> None:
@@ -95,13 +86,8 @@ def grid_sample_down(conversion: NodeConversion) -> None:
         )
     names = {b"linear": "bilinear", b"cubic": "bicubic", b"nearest": "nearest"}
     value = conversion.value("mode")
-    conversion.set(
-        make_tensors.string_attribute(
-            "mode", names[value if isinstance(value, bytes) else b"linear"]
-        )
-    )
+    conversion.set("mode", names[value if isinstance(value, bytes) else b"linear"])
     conversion.add_note("`mode` gets its older name")
-    carry_over(conversion)
 
 
 def axes_from_start(conversion: NodeConversion) -> None:
@@ -117,13 +103,8 @@ def axes_from_start(conversion: NodeConversion) -> None:
             if conversion.old.name == "Unsqueeze":
                 rank += len(axes)
             resolved = [axis + rank if axis < 0 else axis for axis in axes]
-            conversion.set(
-                int_attribute(name, resolved[0])
-                if isinstance(value, int)
-                else ints_attribute(name, resolved)
-            )
+            conversion.set(name, resolved[0] if isinstance(value, int) else resolved)
             conversion.add_note(
                 f"negative `{name}` is replaced, because it is allowed only since version "
                 f"{conversion.old.since}"
             )
-    carry_over(conversion)

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.editing.opsets.converted_node import Dims, NodeConversion
-from onnxtext.editing.opsets.make_tensors import int_attribute, ints_attribute
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.signature_changes import carry_over
 
 
 def softmax_up(conversion: NodeConversion) -> None:
@@ -23,21 +21,19 @@ def softmax_up(conversion: NodeConversion) -> None:
         if real is not None:
             explicit = conversion.attribute("axis") is not None
             if real != at or (not explicit and real != len(shape) - 1):
-                conversion.set(int_attribute("axis", real))
+                conversion.set("axis", real)
                 conversion.add_note("`axis` is set to the only axis that is normalized")
-            carry_over_axis(conversion)
             return
     name = conversion.input(0)
     size = conversion.insert("Shape", (name,), "shape", element="int64")
-    flat = conversion.insert("Flatten", (name,), "flat", int_attribute("axis", axis))
+    flat = conversion.insert("Flatten", (name,), "flat", axis=axis)
     conversion.set_input(0, flat)
-    conversion.set(int_attribute("axis", -1))
+    conversion.set("axis", -1)
     old = conversion.divert("normalized")
     conversion.append("Reshape", (conversion.node.outputs[0], size), (old,))
     conversion.add_note(
         "it normalizes over all axes from `axis` on, so `Flatten` and `Reshape` are added around it"
     )
-    carry_over_axis(conversion)
 
 
 def _only_axis(shape: Dims, axis: int) -> int | None:
@@ -60,40 +56,24 @@ def softmax_down(conversion: NodeConversion) -> None:
     axis = conversion.integer("axis", -1)
     assert axis is not None
     if axis == -1:
-        conversion.set(int_attribute("axis", -1))
+        conversion.set("axis", -1)
     else:
         rank = conversion.needed_rank(name)
         if not -rank <= axis < rank:
             raise NotConvertible(f"its `axis` {axis} does not exist")
         axis %= rank
         if all(size == 1 for size in (conversion.shape(name) or ())[axis + 1 :]):
-            conversion.set(int_attribute("axis", axis))
+            conversion.set("axis", axis)
         else:
             order = [*range(axis), *range(axis + 1, rank), axis]
             back = [order.index(index) for index in range(rank)]
-            conversion.set_input(
-                0, conversion.insert("Transpose", (name,), "moved", ints_attribute("perm", order))
-            )
-            conversion.set(int_attribute("axis", rank - 1))
+            conversion.set_input(0, conversion.insert("Transpose", (name,), "moved", perm=order))
+            conversion.set("axis", rank - 1)
             old = conversion.divert("normalized")
-            conversion.append(
-                "Transpose", (conversion.node.outputs[0],), (old,), ints_attribute("perm", back)
-            )
+            conversion.append("Transpose", (conversion.node.outputs[0],), (old,), perm=back)
             conversion.add_note(
                 "it normalizes along one axis, so `Transpose` moves this axis to the end and back"
             )
-    carry_over_axis(conversion)
-
-
-def carry_over_axis(conversion: NodeConversion) -> None:
-    """Call `carry_over` without writing an omitted `axis`; the caller handles its new default."""
-    attribute = conversion.attribute("axis")
-    if attribute is not None:
-        carry_over(conversion)
-        return
-    conversion.set(int_attribute("axis", 0))
-    carry_over(conversion)
-    conversion.drop("axis")
 
 
 def group_normalization_up(conversion: NodeConversion) -> None:
@@ -117,18 +97,15 @@ def group_normalization_up(conversion: NodeConversion) -> None:
             reshaped = conversion.insert("Expand", (reshaped, wide), base)
             conversion.set_input(index, conversion.insert("Reshape", (reshaped, flat), base))
         conversion.add_note("scale and bias are expanded from groups to channels")
-    carry_over(conversion)
 
 
 def batch_normalization_up(conversion: NodeConversion) -> None:
     """Convert `BatchNormalization` to version 14; reject nodes with outputs for training."""
     if any(conversion.node.outputs[1:]):
         raise NotConvertible("its outputs for training changed in version 14")
-    carry_over(conversion)
 
 
 def batch_normalization_down(conversion: NodeConversion) -> None:
     """Reverse `batch_normalization_up`; reject nodes in training mode."""
     if conversion.integer("training_mode", 0):
         raise NotConvertible("`training_mode` exists only since version 14")
-    carry_over(conversion)

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
+from onnxtext.editing.opsets.make_tensors import pack_floats
 from onnxtext.editing.opsets.model_facts import NotConvertible
-from onnxtext.editing.opsets.signature_changes import carry_over
+from onnxtext.editing.opsets.rules.attributes_to_inputs import become_attribute, become_input
 
 
 def scales_from_sizes(conversion: NodeConversion) -> None:
@@ -17,10 +17,9 @@ def scales_from_sizes(conversion: NodeConversion) -> None:
     if height is None or width is None:
         raise NotConvertible("it has no `height_scale` or `width_scale`")
     if conversion.string("mode") == "bilinear":
-        conversion.set(make_tensors.string_attribute("mode", "linear"))
-    conversion.set(make_tensors.floats_attribute("scales", [1.0, 1.0, height, width]))
+        conversion.set("mode", "linear")
+    conversion.set("scales", pack_floats([1.0, 1.0, height, width]))
     conversion.add_note("`scales` replaces `height_scale` and `width_scale`")
-    carry_over(conversion)
 
 
 def scales_to_input(conversion: NodeConversion) -> None:
@@ -28,19 +27,13 @@ def scales_to_input(conversion: NodeConversion) -> None:
     scales = conversion.floats("scales")
     if scales is None:
         raise NotConvertible("it has no `scales`")
-    conversion.drop("scales")
-    conversion.set_input(1, conversion.constant("scales", scales, "float"))
-    conversion.add_note("`scales` becomes an input")
-    carry_over(conversion)
+    become_input(conversion, "scales", 1, scales, "float")
 
 
 def scales_to_attribute(conversion: NodeConversion) -> None:
     """Reverse `scales_to_input`."""
     scales = conversion.needed_numbers(1, "input `scales`")
-    conversion.leave_out(1)
-    conversion.set(make_tensors.floats_attribute("scales", scales))
-    conversion.add_note("`scales` becomes an attribute")
-    carry_over(conversion)
+    become_attribute(conversion, "scales", 1, pack_floats(scales))
 
 
 def upsample_to_resize(conversion: NodeConversion) -> None:
@@ -71,15 +64,14 @@ def resize_up(conversion: NodeConversion) -> None:
             )
         rounding = "ceil"
     name = conversion.input(1)
-    conversion.set(make_tensors.string_attribute("coordinate_transformation_mode", "asymmetric"))
+    conversion.set("coordinate_transformation_mode", "asymmetric")
     if nearest:
-        conversion.set(make_tensors.string_attribute("nearest_mode", rounding))
+        conversion.set("nearest_mode", rounding)
     conversion.set_input(1, conversion.constant("roi", [], "float"))
     conversion.set_input(2, name)
     conversion.add_note(
         "`coordinate_transformation_mode = asymmetric` is added: version 10 implies it"
     )
-    carry_over(conversion)
 
 
 def resize_down(conversion: NodeConversion) -> None:
@@ -109,7 +101,6 @@ def resize_down(conversion: NodeConversion) -> None:
         conversion.facts.replaced.add(conversion.input(1))
     conversion.leave_out(2)
     conversion.set_input(1, name)
-    carry_over(conversion)
 
 
 def resize_with_empty(conversion: NodeConversion) -> None:
@@ -120,7 +111,6 @@ def resize_with_empty(conversion: NodeConversion) -> None:
             if not conversion.input(index):
                 conversion.set_input(index, empty)
         conversion.add_note("empty tensors replace the omitted inputs")
-    carry_over(conversion)
 
 
 def resize_without_empty(conversion: NodeConversion) -> None:
@@ -134,4 +124,3 @@ def resize_without_empty(conversion: NodeConversion) -> None:
         conversion.facts.replaced.add(conversion.input(2))
         conversion.leave_out(2)
         conversion.add_note("the empty `scales` is left out")
-    carry_over(conversion)
