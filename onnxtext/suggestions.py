@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+_MAX_SHOWN = 8
 _MAX_COMPARED = 2000
 _MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
@@ -61,6 +62,20 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
         else:
             second = max(second, ratio)
     return best if second < score - margin else None
+
+
+def suggest_name(name: str, candidates: Iterable[str]) -> str | None:
+    """Return a hint for an unknown name of an item of a model.
+
+    The hint names the most similar candidate, or else the first candidates; None if there are none.
+    """
+    names = list(dict.fromkeys(candidates))
+    suggestion = nearest_name(name, names)
+    if suggestion is not None:
+        return f"did you mean `{suggestion}`?"
+    shown = ", ".join([f"`{item}`" for item in names[:_MAX_SHOWN]])
+    ending = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    return f"the model has {shown}{ending}" if names else None
 
 
 def is_clear_correction(wrong: str, right: str, candidates: Iterable[str]) -> bool:

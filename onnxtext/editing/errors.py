@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.suggestions import nearest_name
-
-_MAX_NAMES = 8
+from onnxtext.suggestions import suggest_name
 
 
 def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxTextError:
@@ -19,14 +17,7 @@ def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxT
         name: the name.
         candidates: all names of this kind in the model.
     """
-    names = list(dict.fromkeys(candidates))
-    suggestion = nearest_name(name, names)
-    help = None
-    if suggestion is not None:
-        help = f"did you mean `{suggestion}`?"
-    elif names:
-        ending = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-        help = f"the model has {quoted_names(names[:_MAX_NAMES])}{ending}"
+    help = suggest_name(name, candidates)
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {kind} `{name}`", help=help))
 
 

@@ -79,13 +79,7 @@ def _interface(
 ) -> tuple[list[ValueInfo], list[ValueInfo]]:
     """Return the inputs and outputs of an extracted graph.
 
-    Args:
-        graph: the whole graph.
-        types: types of its values.
-        first: the names of possible inputs.
-        last: the names of the outputs.
-        needed_inputs: the names of the inputs that the extracted graph needs. Names that `first`
-            lacks are inputs of `graph` with default values.
+    The inputs are those of `first` that are needed, and needed inputs with default values.
     """
     infos = [value for value in graph.values if value.data is None]
     declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
@@ -105,12 +99,8 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
     """Move types and metadata between the interface of a graph and its inner values.
 
     A value that became an input or output is declared only as such. An output that became an inner
-    value is declared at the node that computes it.
-
-    Args:
-        graph: the graph with its new inputs, outputs and nodes; changed in place.
-        before: the outputs before the extraction.
-        weights: the names of the initializers that stay.
+    value is declared at the node that computes it. `before` are the outputs before the extraction,
+    `weights` the names of the initializers that stay.
     """
     outputs = {name for node in graph.nodes for name in node.outputs}
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
@@ -134,15 +124,9 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
 
 
 def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
-    """Drop quantization annotations whose values are not in the extracted graph.
+    """Drop quantization annotations of values that are not in the extracted graph.
 
-    Args:
-        graph: the graph; changed in place.
-        used: the names of the values that nodes of the extracted graph use or compute.
-        constants: the names of the values with data.
-
-    Returns:
-        `used`, and the names of the constants that remaining annotations refer to.
+    Return `used`, the values of its nodes, and the constants that remaining annotations refer to.
     """
     kept, size = set(used), -1
     while len(kept) != size:
@@ -159,14 +143,8 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
 
 def _metadata(value: ValueInfo) -> Pairs:
     """Return the metadata of a value, from its field `metadata` or its decorator `@meta`."""
-    return value.metadata or next(
-        (
-            decorator_entries(decorator)
-            for decorator in value.decorators
-            if decorator.name == "meta"
-        ),
-        (),
-    )
+    entries = [decorator_entries(item) for item in value.decorators if item.name == "meta"]
+    return value.metadata or next(iter(entries), ())
 
 
 def _as_output(value: ValueInfo) -> ValueInfo:

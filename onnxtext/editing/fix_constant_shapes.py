@@ -14,7 +14,6 @@ from typing import Any
 from onnxtext.ast.model import Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.checker.rules import dimension_conflicts
@@ -56,9 +55,8 @@ def fix_one(
         repair = finding.repair
         place = finding.places[-1]
         if repair is not None and repair.kind == "respell" and place.part[-2:-1] == ("element",):
-            fixed = _set(
-                inferred, repair.item, int(place.part[-1]), int(repair.argument[1]), finding
-            )
+            user = finding.places[0].item
+            fixed = _set(inferred, repair.item, int(place.part[-1]), int(repair.argument[1]), user)
             if fixed is not None:
                 return fixed
     if any(restrictions(inferred, symbol)) or any(trial_failures(model, symbol, old, answers)):
@@ -99,25 +97,14 @@ def _constant_definition(main: Scope, name: str) -> ValueInfo | Node | None:
 
 
 def _set(
-    inferred: InferredShapes, item: Any, index: int, number: int, finding_or_node: Finding | Node
+    inferred: InferredShapes, item: Any, index: int, number: int, user: Any
 ) -> ShapeElementChange | None:
-    """Set an element of a constant shape.
+    """Set an element of a constant shape, given by its initializer or `Constant` node.
 
-    Args:
-        inferred: the shapes inferred for the model.
-        item: the initializer or `Constant` node with the shape, in the model of `inferred`.
-        index: the index of the element.
-        number: the new element.
-        finding_or_node: the node that uses the shape, or a finding about this node.
-
-    Returns:
-        The change. None if the shape is not stored as a list of int64 elements, or if it has other
-        uses.
+    Return None if the shape is not stored as a list of int64 elements, or has other users than the
+    node `user`.
     """
     original = inferred.original(item)
-    user = (
-        finding_or_node.places[0].item if isinstance(finding_or_node, Finding) else finding_or_node
-    )
     name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")
     if _has_other_users(inferred, name, user):
         return None
@@ -177,6 +164,3 @@ def _changed(type: Any, data: Any, index: int, size: int) -> RawData | TypedData
 
 def _with_element(stored: bytes, index: int, size: int) -> bytes:
     return stored[: 8 * index] + struct.pack("<q", size) + stored[8 * index + 8 :]
-
-
-# ---- Obstacles --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from onnxtext.ast.compact_form.list_order import DECORATOR
 from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
@@ -15,6 +15,7 @@ from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused_edit_error
 
+A = TypeVar("A", bound=str | Attribute)
 What = Literal["metadata", "doc", "value-info"]
 
 
@@ -92,12 +93,7 @@ def strip(model: Model, what: What) -> None:
         elif isinstance(scope, Function):
             scope.doc_string = None
         if isinstance(scope, Function):
-            scope.attributes = tuple(
-                [
-                    attribute if isinstance(attribute, str) else _strip_decorators(attribute, name)
-                    for attribute in scope.attributes
-                ]
-            )
+            scope.attributes = tuple([_strip_decorators(item, name) for item in scope.attributes])
         for value in (*scope.inputs, *scope.values):
             if isinstance(value.data, SparseTensor):
                 value.data = _tensor_without(value.data, name)
@@ -106,9 +102,7 @@ def strip(model: Model, what: What) -> None:
             if what == "metadata":
                 item.metadata = ()
         for node in scope.nodes:
-            node.attributes = tuple(
-                [_strip_decorators(attribute, name) for attribute in node.attributes]
-            )
+            node.attributes = tuple([_strip_decorators(item, name) for item in node.attributes])
 
 
 def _without_docs(presence: Presence) -> Presence:
@@ -117,17 +111,18 @@ def _without_docs(presence: Presence) -> Presence:
     return replace(presence, explicit=kept)
 
 
-def _strip_decorators(attribute: Attribute, name: str) -> Attribute:
+def _strip_decorators(attribute: A, name: str) -> A:
     """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
-    If there are no such decorators, return the same object.
+    Return the same object for the name of a parameter, or if there are no such decorators.
     """
-    value = attribute.value
-    value = (
-        tuple([_tensor_without(tensor, name) for tensor in value])
-        if isinstance(value, tuple)
-        else _tensor_without(value, name)
-    )
+    if isinstance(attribute, str):
+        return attribute
+    value: Any = attribute.value
+    if isinstance(value, tuple):
+        value = tuple([_tensor_without(tensor, name) for tensor in value])
+    else:
+        value = _tensor_without(value, name)
     decorators = _without(attribute.decorators, name)
     copy = replace(attribute, value=value, decorators=decorators)
     return attribute if copy == attribute else copy
@@ -136,9 +131,7 @@ def _strip_decorators(attribute: Attribute, name: str) -> Attribute:
 def _tensor_without(value: Any, name: str) -> Any:
     """Return a tensor without decorators called `name`; other values are returned unchanged."""
     if isinstance(value, SparseTensor):
-        values, indices = [
-            _tensor_without(tensor, name) for tensor in (value.values, value.indices)
-        ]
+        values, indices = [_tensor_without(item, name) for item in (value.values, value.indices)]
         value = replace(value, values=values, indices=indices)
     if isinstance(value, (Tensor, SparseTensor)) and value.decorators:
         return replace(value, decorators=_without(value.decorators, name))

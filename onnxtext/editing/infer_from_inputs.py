@@ -19,6 +19,7 @@ from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 
 T = TypeVar("T")
+S = TypeVar("S", Graph, Function)
 Shape = tuple[Dim, ...]
 Key = tuple[int, str]
 """Identifies a value: (index of its graph in the order of `walk_graphs`, name of the value)."""
@@ -104,10 +105,8 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 class _ShapeStripper:
     """Copies a model, removing all declared shapes except those of inputs.
 
-    Unchanged objects are not copied, but shared.
-
-    Args:
-        originals: receives the original object of each copy, by the `id()` of the copy.
+    Unchanged objects are not copied, but shared. `originals` receives the original object of each
+    copy, by the `id()` of the copy.
     """
 
     def __init__(self, originals: dict[int, Any]) -> None:
@@ -115,49 +114,31 @@ class _ShapeStripper:
 
     def model(self, model: Model) -> Model:
         """Return the copy of a model."""
-        graph = self._graph(model.graph, is_main=True)
-        functions = [self._function(function) for function in model.functions]
+        graph = self._scope(model.graph, is_main=True)
+        functions = [self._scope(function) for function in model.functions]
         return replace(model, graph=graph, functions=functions, training=[])
 
-    def _graph(self, graph: Graph, *, is_main: bool) -> Graph:
-        """Return a copy of a graph without `value_info` and declared shapes.
+    def _scope(self, scope: S, *, is_main: bool = False) -> S:
+        """Return a copy of a graph or function without `value_info` and declared shapes.
 
         Inputs of the main graph and of weights keep their shapes.
         """
-        inputs = [
-            value if value.data is not None else self._value(value, keeps=is_main)
-            for value in graph.inputs
-        ]
-        decorators = tuple(
-            [decorator for decorator in graph.decorators if decorator.name not in ORDERS]
+        copy: S = replace(
+            scope,
+            inputs=[
+                value if value.data is not None else self._value(value, keeps=is_main)
+                for value in scope.inputs
+            ],
+            outputs=[self._value(value) for value in scope.outputs],
+            values=[value for value in scope.values if value.data is not None],
+            nodes=[self._node(node) for node in scope.nodes],
+            decorators=tuple([item for item in scope.decorators if item.name not in ORDERS]),
         )
-        copy = replace(
-            graph,
-            inputs=inputs,
-            outputs=[self._value(value, keeps=False) for value in graph.outputs],
-            values=[value for value in graph.values if value.data is not None],
-            nodes=[self._node(node) for node in graph.nodes],
-            decorators=decorators,
-        )
-        return self._remember(copy, graph)
+        return self._remember(copy, scope)
 
-    def _function(self, function: Function) -> Function:
-        return self._remember(
-            replace(
-                function,
-                inputs=[self._value(value, keeps=False) for value in function.inputs],
-                outputs=[self._value(value, keeps=False) for value in function.outputs],
-                values=[],
-                nodes=[self._node(node) for node in function.nodes],
-            ),
-            function,
-        )
-
-    def _value(self, value: ValueInfo, *, keeps: bool) -> ValueInfo:
-        copy = replace(value)
-        if not keeps and isinstance(value.type, TensorType):
-            copy.type = replace(value.type, shape=None)
-        return self._remember(copy, value)
+    def _value(self, value: ValueInfo, *, keeps: bool = False) -> ValueInfo:
+        type = value.type if keeps else _without_shape(value.type)
+        return self._remember(replace(value, type=type), value)
 
     def _node(self, node: Node) -> Node:
         attributes = node.attributes
@@ -165,23 +146,24 @@ class _ShapeStripper:
             attributes = tuple(map(self._attribute, attributes))
         if not node.output_types and attributes is node.attributes:
             return node
-        types = [
-            replace(type, shape=None) if isinstance(type, TensorType) else type
-            for type in node.output_types
-        ]
-        return self._remember(replace(node, output_types=tuple(types), attributes=attributes), node)
+        types = tuple(map(_without_shape, node.output_types))
+        return self._remember(replace(node, output_types=types, attributes=attributes), node)
 
     def _attribute(self, attribute: Attribute) -> Attribute:
         value: Any = attribute.value
         if isinstance(value, Graph):
-            value = self._graph(value, is_main=False)
+            value = self._scope(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
-            value = tuple([self._graph(graph, is_main=False) for graph in value])
+            value = tuple([self._scope(graph) for graph in value])
         return replace(attribute, value=value)
 
     def _remember(self, copy: T, original: T) -> T:
         self._originals[id(copy)] = original
         return copy
+
+
+def _without_shape(type: Type | None) -> Type | None:
+    return replace(type, shape=None) if isinstance(type, TensorType) else type
 
 
 def with_value(dim: Dim, value: int | str | None) -> Dim:

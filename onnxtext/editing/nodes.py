@@ -11,7 +11,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.errors import quoted_names, refused_edit_error, unknown_name_error
 from onnxtext.editing.rename_values import graphs_to_search
 from onnxtext.show_model.paths_between_values import used_values
 from onnxtext.source import Source
@@ -165,10 +165,7 @@ def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
 def _check_order(scope: Graph | Function, start: int, end: int) -> None:
     """Raise OnnxTextError if a new node, or an old node before it, uses a value computed later.
 
-    Args:
-        scope: the graph or function with the new nodes.
-        start: index of the first new node.
-        end: index after the last new node.
+    The new nodes are those from index `start` to before `end`.
     """
     makers = {
         name: index for index, node in enumerate(scope.nodes) for name in node.outputs if name
@@ -230,13 +227,21 @@ def remove(model: Model, node: str) -> None:
             )
     if kept:
         if kept != [target.outputs[0]] or source is None:
-            names = ", ".join([f"`{name}`" for name in kept])
             raise refused_edit_error(
-                f"cannot remove this node: other nodes or graph outputs use {names}"
+                f"cannot remove this node: other nodes or graph outputs use {quoted_names(kept)}"
             )
         _bypass(scope, rest, kept[0], source)
     scope.nodes = rest
-    gone = set(target.outputs).difference(defined_names(scope))
+    remove_declarations(scope, set(target.outputs).difference(defined_names(scope)))
+
+
+def remove_declarations(scope: Graph | Function, gone: set[str]) -> None:
+    """Remove the value infos, metadata and annotations of values that no node computes anymore.
+
+    Args:
+        scope: the graph or function; changed in place.
+        gone: the names of the values.
+    """
     scope.values = [
         value for value in scope.values if value.data is not None or value.name not in gone
     ]

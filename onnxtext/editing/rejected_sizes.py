@@ -14,6 +14,8 @@ from onnxtext.tensor.element_count import count_elements
 
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
+_MOST_INPUTS = 9
+"""The largest number of inputs that a rule reads; omitted inputs count as unknown."""
 _CHECKED_DOMAINS = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
 """Domains in which onnx's inference or a rule below checks all sizes."""
 _CHECKED_OPERATORS = frozenset(
@@ -44,15 +46,12 @@ def accepts_sizes(node: Node, shapes: Shapes, values: Sequence[SmallTensor | Non
         shapes: the sizes of each input; None for an input with an unknown size.
         values: the elements of each input; None for an input with unknown or many elements.
     """
+    shapes = [*shapes, *[None] * (_MOST_INPUTS - len(shapes))]
     domain = plain_domain(node.domain)
     if domain == "com.microsoft" and node.op_type in _BROADCASTING_OPERATORS:
-        return _broadcast(node, [_at(shapes, 0), _at(shapes, 3)], values)
+        return _broadcast(node, [shapes[0], shapes[3]], values)
     rule = _RULES.get(node.op_type) if not domain else None
     return rule is None or rule(node, shapes, values)
-
-
-def _at(shapes: Shapes, index: int) -> Sizes | None:
-    return shapes[index] if index < len(shapes) else None
 
 
 def _integer(node: Node, name: str, default: int) -> int:
@@ -71,7 +70,7 @@ def _into(one: Sizes | None, target: Sizes) -> bool:
 
 def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether the input of a `Reshape` has as many elements as the constant shape requires."""
-    shape = _at(shapes, 0)
+    shape = shapes[0]
     target = values[1].numbers() if len(values) > 1 and values[1] is not None else None
     if shape is None or target is None:
         return True
@@ -86,25 +85,25 @@ def _reshape(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -
 
 
 def _gemm(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    left, right = _at(shapes, 0), _at(shapes, 1)
+    left, right = shapes[0], shapes[1]
     if left is None or right is None or len(left) != 2 or len(right) != 2:
         return True
     rows = left[1 if _integer(node, "transA", 0) else 0]
     columns = right[0 if _integer(node, "transB", 0) else 1]
-    return _into(_at(shapes, 2), (rows, columns))
+    return _into(shapes[2], (rows, columns))
 
 
 def _conv(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether kernel, weights and bias fit the number of channels and each other."""
     transposed = node.op_type == "ConvTranspose"
     quantized = node.op_type == "QLinearConv"
-    shape, weights = _at(shapes, 0), _at(shapes, 3 if quantized else 1)
+    shape, weights = shapes[0], shapes[3 if quantized else 1]
     if shape is None or weights is None or len(shape) < 3 or len(weights) != len(shape):
         return True
     groups = _integer(node, "group", 1)
     expected = weights[0] if transposed else weights[1] * groups
     channels = weights[1] * groups if transposed else weights[0]
-    bias = _at(shapes, 8 if quantized else 2) if node.op_type != "ConvInteger" else None
+    bias = shapes[8 if quantized else 2] if node.op_type != "ConvInteger" else None
     kernel = attribute_value(node.attributes, "kernel_shape")
     return (
         kernel in (None, weights[2:])
@@ -120,7 +119,7 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None])
     direction = attribute_value(node.attributes, "direction")
     count = 2 if direction == b"bidirectional" else 1
     gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[node.op_type]
-    shape, weights, recurrence = [_at(shapes, index) for index in range(3)]
+    shape, weights, recurrence = [shapes[index] for index in range(3)]
     hidden = (
         recurrence[2] if recurrence and len(recurrence) == 3 else _integer(node, "hidden_size", 0)
     )
@@ -131,18 +130,18 @@ def _recurrent(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None])
     expected = [
         (weights, (count, gates * hidden, shape[2])),
         (recurrence, (count, gates * hidden, hidden)),
-        (_at(shapes, 3), (count, 2 * gates * hidden)),
-        (_at(shapes, 4), (batch,)),
-        (_at(shapes, 5), state),
-        (_at(shapes, 6), state),
-        (_at(shapes, 7), (count, 3 * hidden)),
+        (shapes[3], (count, 2 * gates * hidden)),
+        (shapes[4], (batch,)),
+        (shapes[5], state),
+        (shapes[6], state),
+        (shapes[7], (count, 3 * hidden)),
     ]
     return all(one is None or one == right for one, right in expected)
 
 
 def _channels(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether each parameter of a normalization has one element per channel."""
-    shape = _at(shapes, 0)
+    shape = shapes[0]
     if shape is None or len(shape) < 2:
         return True
     return all(other is None or other == (shape[1],) for other in shapes[1:])
@@ -150,13 +149,13 @@ def _channels(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) 
 
 def _into_first(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether all inputs can be broadcast to the shape of the first input."""
-    shape = _at(shapes, 0)
+    shape = shapes[0]
     return shape is None or all(_into(other, shape) for other in shapes[1:])
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether scales and zero points have one element, or one per index of the node's axis."""
-    shape = _at(shapes, 0)
+    shape = shapes[0]
     if shape is None or not shape or _integer(node, "block_size", 0):
         return True
     size = shape[_integer(node, "axis", 1) % len(shape)]
@@ -167,7 +166,7 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]
 
 def _split(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
     """Whether the sizes in `split` add up to the size of the dimension."""
-    shape = _at(shapes, 0)
+    shape = shapes[0]
     listed = attribute_value(node.attributes, "split")
     if len(values) > 1 and values[1] is not None:
         listed = values[1].numbers()
@@ -178,7 +177,7 @@ def _split(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> 
 
 
 def _blocks(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    shape, size = _at(shapes, 0), _integer(node, "blocksize", 1)
+    shape, size = shapes[0], _integer(node, "blocksize", 1)
     if shape is None or len(shape) != 4:
         return True
     if node.op_type == "DepthToSpace":
@@ -187,12 +186,12 @@ def _blocks(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) ->
 
 
 def _same_batch(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    left, right = _at(shapes, 0), _at(shapes, 1)
+    left, right = shapes[0], shapes[1]
     return not left or not right or left[0] == right[0]
 
 
 def _scatter(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    data, indices, updates = [_at(shapes, index) for index in range(3)]
+    data, indices, updates = [shapes[index] for index in range(3)]
     if data is None or not indices or updates is None:
         return True
     if node.op_type == "ScatterND":

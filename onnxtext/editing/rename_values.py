@@ -46,10 +46,9 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
                 raise refused_edit_error(
                     f"`{new}` is already a value of `{scope.name}`", "choose another name"
                 )
-    mapping = {old: new}
     for owner in owners:
-        map_names(owner, lambda name: mapping.get(name, name))
-        _rename_in_training(model, owner, lambda name: mapping.get(name, name), old)
+        map_names(owner, lambda name: new if name == old else name)
+        _rename_in_training(model, owner, lambda name: new if name == old else name, old)
 
 
 def graphs_to_search(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
@@ -92,17 +91,11 @@ def _rename_label(model: Model, old: str, new: str) -> None:
 def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> None:
     """Rename a value of `owner` in the algorithms and bindings of `model.training`."""
     for training in model.training:
-        algorithm, first, update = (
-            training.algorithm,
-            training.initialization_binding,
-            training.update_binding,
-        )
-        if (
-            owner is model.graph
-            and algorithm is not None
-            and old not in set(defined_names(algorithm))
-        ):
-            map_names(algorithm, names)
+        algorithm = training.algorithm
+        first, update = training.initialization_binding, training.update_binding
+        inner = algorithm if owner is model.graph else None
+        if inner is not None and old not in set(defined_names(inner)):
+            map_names(inner, names)
         if owner is model.graph or owner is algorithm:
             first[:] = [(names(key), value) for key, value in first]
             update[:] = [(names(key), names(value)) for key, value in update]

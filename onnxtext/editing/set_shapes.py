@@ -158,11 +158,6 @@ def _following(type: TensorType, before: Shape | None, after: Shape | None) -> T
 
     A declared dimension that is equal to the old inferred value gets the new inferred value. If
     the inferred rank changed, the new inferred shape replaces the declared shape.
-
-    Args:
-        type: the declared type.
-        before: the inferred shape before the change.
-        after: the inferred shape after the change.
     """
     if type.shape is None or before is None or len(type.shape) != len(before):
         return type

@@ -34,6 +34,7 @@ from onnxtext.checker.inference.control_flow_types import common_type
 from onnxtext.checker.inference.recorded_inference import RecordedInference
 from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
 from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
+from onnxtext.editing.infer_from_inputs import with_value
 from onnxtext.plurals import count_noun
 from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 
@@ -239,14 +240,12 @@ def fill_type(declared: Type, inferred: Type) -> Type:
     if describe_contradiction(declared, inferred) is not None:
         return declared
     match declared, inferred:
-        case (TensorType(), TensorType()):
-            return replace(
-                declared, element=_element(declared, inferred), shape=_shape(declared, inferred)
-            )
-        case (SparseTensorType(), SparseTensorType()):
-            return replace(
-                declared, element=_element(declared, inferred), shape=_shape(declared, inferred)
-            )
+        case (TensorType() | SparseTensorType(), TensorType() | SparseTensorType()):
+            element = declared.element if declared.element != "undefined" else inferred.element
+            shape = inferred.shape if declared.shape is None else declared.shape
+            if declared.shape is not None and inferred.shape is not None:
+                shape = tuple(map(_fill_dim, declared.shape, inferred.shape))
+            return replace(declared, element=element, shape=shape)
         case (SequenceType(a), SequenceType(b)):
             return replace(declared, element=fill_type(a, b))
         case (OptionalType(a), OptionalType(b)):
@@ -254,24 +253,9 @@ def fill_type(declared: Type, inferred: Type) -> Type:
     return declared
 
 
-_Tensor = TensorType | SparseTensorType
-
-
-def _element(declared: _Tensor, inferred: _Tensor) -> str:
-    return inferred.element if declared.element == "undefined" else declared.element
-
-
-def _shape(declared: _Tensor, inferred: _Tensor) -> tuple[Dim, ...] | None:
-    if declared.shape is None or inferred.shape is None:
-        return inferred.shape if declared.shape is None else declared.shape
-    return tuple(map(_fill_dim, declared.shape, inferred.shape))
-
-
 def _fill_dim(declared: Dim, inferred: Dim) -> Dim:
     if plain_dim(declared) is not None or inferred is None:
         return declared
-    return (
-        replace(declared, value=plain_dim(inferred))
-        if isinstance(declared, DecoratedDim)
-        else inferred
-    )
+    if isinstance(declared, DecoratedDim):
+        return with_value(declared, plain_dim(inferred))
+    return inferred

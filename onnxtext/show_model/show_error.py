@@ -32,20 +32,6 @@ class ShowError(OnnxTextError):
             candidates: the names that exist.
             file: the name of the model's file.
         """
-        from onnxtext.suggestions import nearest_name
+        from onnxtext.suggestions import suggest_name
 
-        suggestion = nearest_name(name, candidates)
-        if suggestion is not None:
-            help = f"did you mean `{suggestion}`?"
-        elif candidates:
-            shown = ", ".join(f"`{item}`" for item in candidates[:_MAX_NAMES])
-            ending = (
-                f" and {len(candidates) - _MAX_NAMES} more" if len(candidates) > _MAX_NAMES else ""
-            )
-            help = f"the model has {shown}{ending}"
-        else:
-            help = None
-        return cls.of(f"there is no {kind} `{name}`", file, help)
-
-
-_MAX_NAMES = 8
+        return cls.of(f"there is no {kind} `{name}`", file, suggest_name(name, candidates))

@@ -12,11 +12,18 @@ function body (`inlining`).
 from __future__ import annotations
 
 from onnxtext.editing.opsets.conversion_diagnostics import ConversionError, remark_diagnostics
-from onnxtext.editing.opsets.plan import ConversionPlan, check_version, convert, plan_conversion
+from onnxtext.editing.opsets.plan import (
+    ConversionPlan,
+    Targets,
+    check_version,
+    convert,
+    plan_conversion,
+)
 
 __all__ = [
     "ConversionError",
     "ConversionPlan",
+    "Targets",
     "check_version",
     "convert",
     "plan_conversion",

@@ -23,7 +23,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.make_tensors import Number
-from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
+from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible, unknown_fact
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 
 Dims = tuple[int | str | None, ...]
@@ -216,9 +216,7 @@ class NodeConversion:
         """
         rank = self.rank(name)
         if rank is None:
-            raise NotConvertible(
-                f"the rank of `{name}` is not known", f"declare the type of `{name}`"
-            )
+            raise unknown_fact("the rank of", name)
         return rank
 
     def element(self, name: str) -> str:
@@ -229,9 +227,7 @@ class NodeConversion:
         """
         text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
-            raise NotConvertible(
-                f"the type of `{name}` is not known", f"declare the type of `{name}`"
-            )
+            raise unknown_fact("the type of", name)
         return text[7:-1]
 
     def numbers(self, name: str) -> tuple[Number, ...] | None:

@@ -37,6 +37,17 @@ class NotConvertible(Exception):
         self.help = help
 
 
+def unknown_fact(what: str, name: str, why: str = "") -> NotConvertible:
+    """Create the error for a value whose type, shape or size is not known.
+
+    Args:
+        what: what is not known, such as "the rank of".
+        name: the name of the value.
+        why: the end of the sentence.
+    """
+    return NotConvertible(f"{what} `{name}` is not known{why}", f"declare the type of `{name}`")
+
+
 class ModelFacts:
     """The types, constants and names of values that a conversion looks up and creates.
 

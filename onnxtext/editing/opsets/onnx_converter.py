@@ -10,7 +10,7 @@ from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.make_tensors import make_tensor, read_numbers
-from onnxtext.editing.opsets.model_facts import NotConvertible
+from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.proto.encode.lower import LowerError, lower_model
 
@@ -72,31 +72,22 @@ class Converter:
 def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]]:
     """Return (model that contains only the node, names of the node's inputs)."""
     inputs, kept = [], set()
+    facts, scope = conversion.facts, conversion.graph.scope
     for name in dict.fromkeys(filter(None, conversion.node.inputs)):
         tensor = conversion.graph.new_tensors.get(name)
-        type = (
-            tensor.type
-            if tensor is not None
-            else conversion.facts.type(conversion.graph.scope, name)
-        )
+        type = facts.type(scope, name) if tensor is None else tensor.type
         if not isinstance(type, TensorType):
-            raise NotConvertible(
-                f"the type of `{name}` is not known", f"declare the type of `{name}`"
-            )
-        constant = (
-            conversion.facts.constant(conversion.graph.scope, name) if tensor is None else None
-        )
+            raise unknown_fact("the type of", name)
+        constant = facts.constant(scope, name) if tensor is None else None
         if constant is not None:
             tensor = make_tensor(constant[0].element, constant[1], constant[0].integer_dims)
         inputs.append(ValueInfo(name, type, None if tensor is None else tensor.data))
         kept.add(name)
     outputs = []
     for name in filter(None, conversion.node.outputs):
-        type = conversion.facts.type(conversion.graph.scope, name)
+        type = facts.type(scope, name)
         if type is None:
-            raise NotConvertible(
-                f"the type of `{name}` is not known", f"declare the type of `{name}`"
-            )
+            raise unknown_fact("the type of", name)
         outputs.append(ValueInfo(name, type))
     node = Node(
         conversion.node.op_type,
@@ -112,13 +103,7 @@ def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]
 
 
 def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
-    """Replace the node by the nodes of the converted model.
-
-    Args:
-        conversion: the node.
-        data: the converted model as bytes.
-        kept: the names of the node's inputs, which stay unchanged.
-    """
+    """Replace the node by the nodes of the converted model; `kept` are the names of its inputs."""
     try:
         lifted = lift_model(data)
     except LiftError:
@@ -132,7 +117,9 @@ def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
     names: dict[str, str] = {}
     for value in graph.values:
         if value.data is not None and value.name not in kept:
-            numbers = _numbers(value)
+            numbers = read_numbers(value.type, value.data, {})
+            if numbers is None:
+                raise NotConvertible("onnx's version converter made a constant that cannot be read")
             assert isinstance(value.type, TensorType)
             dims = value.type.integer_dims
             names[value.name] = conversion.constant("constant", numbers, value.type.element, dims)
@@ -149,10 +136,3 @@ def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
             renamed.append(names[name])
         conversion.before.append(Node(node.op_type, inputs, tuple(renamed), node.attributes))
     conversion.add_note("onnx's version converter rewrites this node")
-
-
-def _numbers(value: ValueInfo) -> tuple[int | float, ...]:
-    numbers = read_numbers(value.type, value.data, {})
-    if numbers is None:
-        raise NotConvertible("onnx's version converter made a constant that cannot be read")
-    return numbers

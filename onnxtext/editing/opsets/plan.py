@@ -51,16 +51,11 @@ class ConversionPlan:
         """The remarks on obstacles to the conversion."""
         return [remark for remark in self.remarks if remark.code == OBSTACLE]
 
-    @property
-    def changes(self) -> list[Remark]:
-        """The remarks on changes of the model."""
-        return [remark for remark in self.remarks if remark.code == CHANGE]
-
-    def apply(self) -> None:
-        """Apply the planned changes to the model.
+    def apply(self) -> list[str]:
+        """Apply the planned changes to the model; return a sentence for the user about each.
 
         Raises:
-            ConversionError: there are obstacles.
+            ConversionError: there are obstacles. The model is unchanged.
         """
         if self.obstacles:
             raise ConversionError(self.obstacles, self.subject)
@@ -79,24 +74,12 @@ class ConversionPlan:
             from onnxtext.editing.opsets.cleanup import remove_leftovers
 
             remove_leftovers(model, self._replaced, self._dropped)
+        return [remark.summary() for remark in self.remarks]
 
 
 def convert(model: Model, targets: Targets) -> list[str]:
-    """Convert a model to other versions of operator sets, in place.
-
-    Args:
-        model: the model.
-        targets: the versions to convert to, by domain.
-
-    Returns:
-        A sentence for the user about each change.
-
-    Raises:
-        OnnxTextError: a version is unknown, or a node cannot be converted. The model is unchanged.
-    """
-    plan = plan_conversion(model, targets)
-    plan.apply()
-    return [remark.summary() for remark in plan.changes]
+    """Convert a model in place: apply the plan of `plan_conversion`, and return its sentences."""
+    return plan_conversion(model, targets).apply()
 
 
 def plan_conversion(

@@ -9,7 +9,7 @@ from typing import Any
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Parameter, Schemas, Signature, schema_of
+from onnxtext.checker.context.signatures import Schemas, Signature, schema_of
 from onnxtext.editing.opsets.model_facts import ModelFacts
 from onnxtext.plurals import count_noun
 from onnxtext.proto.decode.lift import lift_fragment
@@ -97,7 +97,7 @@ def _count(names: tuple[str, ...], min_count: int, max_count: int, kind: str) ->
 def _types(
     node: Node, signature: Signature, before: Signature, facts: ModelFacts, scope: Scope
 ) -> str | None:
-    bound: dict[str, tuple[str, str]] = {}
+    bound: dict[str, tuple[str, str]] = {}  # (type, first value that has it) of type variables
     pairs = [
         *[(name, signature.input(i), before.input(i)) for i, name in enumerate(node.inputs)],
         *[(name, signature.output(i), before.output(i)) for i, name in enumerate(node.outputs)],
@@ -116,29 +116,11 @@ def _types(
             return f"not all types are allowed, and the type of `{name}` is not known: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
             return f"`{name}` cannot be `{text_spelling(text)}`"
-        result = _binds(formal, signature, name, text, bound)
-        if result is not None:
-            return result
-    return None
-
-
-def _binds(
-    formal: Parameter, signature: Signature, name: str, text: str, bound: dict[str, tuple[str, str]]
-) -> str | None:
-    """Return the reason if the type of a value contradicts a type variable; otherwise None.
-
-    Args:
-        formal: the parameter that receives the value; its type may be a type variable.
-        signature: the schema that has the parameter.
-        name: the name of the value.
-        text: the type of the value.
-        bound: maps type variables to (type, first value that has it); new variables are added.
-    """
-    if formal.type in signature.variables and formal.homogeneous:
-        first, other = bound.setdefault(formal.type, (text, name))
-        if first != text:
-            return (
-                f"`{other}` and `{name}` must have the same type, but are "
-                f"`{text_spelling(first)}` and `{text_spelling(text)}`"
-            )
+        if formal.type in signature.variables and formal.homogeneous:
+            first, other = bound.setdefault(formal.type, (text, name))
+            if first != text:
+                return (
+                    f"`{other}` and `{name}` must have the same type, but are "
+                    f"`{text_spelling(first)}` and `{text_spelling(text)}`"
+                )
     return None

@@ -206,8 +206,7 @@ class GraphConverter:
     ) -> tuple[NodeConversion, int]:
         """Convert a node to the newer version `since`, which changed its operator.
 
-        Returns:
-            The rewritten node, and the version of the operator set that it uses.
+        Return the rewritten node, and the version of the operator set that it uses.
         """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None

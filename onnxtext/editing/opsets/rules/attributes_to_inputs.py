@@ -9,7 +9,7 @@ from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.editing.opsets import make_tensors
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.make_tensors import Number
-from onnxtext.editing.opsets.model_facts import NotConvertible
+from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 
 
 def ints_to_input(conversion: NodeConversion, name: str, index: int = 1) -> bool:
@@ -98,11 +98,8 @@ def split_without_count(conversion: NodeConversion) -> None:
         axis = conversion.integer("axis", 0) or 0
         size = shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
         if not isinstance(size, int):
-            raise NotConvertible(
-                f"the size of the split dimension of `{conversion.input(0)}` is not known, and "
-                "older versions split into equal parts only",
-                f"declare the type of `{conversion.input(0)}`",
-            )
+            why = ", and older versions split into equal parts only"
+            raise unknown_fact("the size of the split dimension of", conversion.input(0), why)
         if size % count:
             part = -(-size // count)
             last = size - part * (count - 1)

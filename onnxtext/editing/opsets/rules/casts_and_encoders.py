@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.opsets.converted_node import NodeConversion
-from onnxtext.editing.opsets.model_facts import NotConvertible
+from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 from onnxtext.editing.opsets.signature_changes import Change
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -28,11 +28,8 @@ def one_scale(conversion: NodeConversion) -> None:
     if shape != ():
         name = conversion.input(1)
         if shape is None:
-            raise NotConvertible(
-                f"before version 13, its scale must be a scalar, but the shape of `{name}` is not "
-                "known",
-                f"declare the type of `{name}`",
-            )
+            what = "before version 13, its scale must be a scalar, but the shape of"
+            raise unknown_fact(what, name)
         raise NotConvertible(
             f"before version 13, its scale must be a scalar, but `{name}` has "
             f"{dimensions(len(shape))}"

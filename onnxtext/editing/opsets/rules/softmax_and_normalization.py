@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.editing.opsets.converted_node import Dims, NodeConversion
-from onnxtext.editing.opsets.model_facts import NotConvertible
+from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 
 
 def softmax_up(conversion: NodeConversion) -> None:
@@ -82,10 +82,7 @@ def group_normalization_up(conversion: NodeConversion) -> None:
     groups = conversion.integer("num_groups") or 0
     channels = shape[1] if shape is not None and len(shape) > 1 else None
     if not isinstance(channels, int):
-        raise NotConvertible(
-            f"the number of channels of `{conversion.input(0)}` is not known",
-            f"declare the type of `{conversion.input(0)}`",
-        )
+        raise unknown_fact("the number of channels of", conversion.input(0))
     if groups < 1 or channels % groups:
         raise NotConvertible(f"its {channels} channels cannot be divided into {groups} groups")
     if channels != groups:
