@@ -155,8 +155,7 @@ def lift_placed(
     if embed_from is not None:
         from onnxtext.weights.external_data import embed_external
 
-        if embed_external(model, embed_from):
-            model.encoding = None  # the encoding patch fits only the unchanged model
+        embed_external(model, embed_from)
         move(model, list_graphs(model))
     if metadata == "none":
         leave_metadata_out(model)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN = 20
-"""Maximum number of statements that one diagnostic marks."""
+"""Maximum number of statements that one diagnostic marks, or of missing blobs that it names."""
 
 
 def check_declared_size(model: Model | Fragment, source: Source) -> None:
@@ -189,3 +189,31 @@ def invalid_message_error(error: LiftError, message_type: str) -> OnnxTextError:
             file="<message>",
         )
     )
+
+
+def left_out_errors(model: Model, source: Source) -> list[Diagnostic]:
+    """Return the errors for a text that was printed without its metadata or its weights."""
+    result: list[Diagnostic] = []
+    if model.metadata_left_out:
+        help = "print it again without --metadata none; or remove this line, for a model without "
+        result.append(_left_out("metadata-left-out", "metadata none", source, f"{help}metadata"))
+    if model.resources_left_out:
+        from onnxtext.weights.blob_owners import blob_owners
+
+        owners = blob_owners(model)
+        ending = f" and {len(owners) - _MAX_SHOWN} more" if len(owners) > _MAX_SHOWN else ""
+        notes = (f"missing: {', '.join(owners[:_MAX_SHOWN])}{ending}",) if owners else ()
+        help = "print it again without --weights none"
+        result.append(_left_out("weights-left-out", "resources none", source, help, notes))
+    return result
+
+
+def _left_out(
+    code: str, statement: str, source: Source, help: str, notes: tuple[str, ...] = ()
+) -> Diagnostic:
+    """Create the error for a text with the statement `metadata none` or `resources none`."""
+    offset = source.text.rfind(f"\n{statement}") + 1
+    part = code.partition("-")[0]
+    message = f"this text was printed without its {part} and cannot be converted to a model"
+    labels = (Label(Span(offset, offset + len(statement))),)
+    return Diagnostic(code, message, source=source, labels=labels, notes=notes, help=help)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,20 +18,19 @@ from onnxtext.ast.model import EncodingPatch, Model
 from onnxtext.conversion_errors import (
     check_declared_size,
     check_encoded_size,
+    left_out_errors,
     lowering_error,
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector, reuse_memory
-from onnxtext.left_out_part_errors import left_out_errors
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from onnxtext.weights.find_blobs import BlobReader
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-    from onnxtext.ast.tensors_and_attributes import DataFile
-    from onnxtext.ast.types import TensorType
     from onnxtext.tensor.blobs import BlobSource
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
@@ -59,7 +58,7 @@ def encode_text(
     reuse_memory(len(text))
     with paused_collector():
         model = parse_model(source)
-        pieces = encode(model, source, blob_source=FilesBeside(model, base_dir))
+        pieces = encode(model, source, blob_source=BlobReader.of(model, base_dir))
         del model  # before the garbage collector traverses the tree
     return pieces
 
@@ -122,40 +121,6 @@ def join_pieces(pieces: Sequence[Piece]) -> bytes:
     return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
-class FilesBeside:
-    """Finds the weights of a text in the files beside it; opens the files on first use."""
-
-    def __init__(self, model: Model, base_dir: str | os.PathLike[str] | None) -> None:
-        self._places = model.places
-        self._base = None if base_dir is None else Path(base_dir)
-
-    @cached_property
-    def _reader(self) -> BlobSource:
-        from onnxtext.weights.find_blobs import BlobReader
-
-        return BlobReader(self._base, self._places)
-
-    def find(self, digest: str) -> bytes | memoryview:
-        """Return the bytes of a blob.
-
-        Raises:
-            BlobError: no file beside the text has the blob.
-        """
-        if not self._places:
-            from onnxtext.tensor.blobs import unknown_blob_error
-
-            raise unknown_blob_error(digest)
-        return self._reader.find(digest)
-
-    def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
-        """Return the elements of an array in a data file, such as `.npy`, in `raw_data` encoding.
-
-        Raises:
-            BlobError: the array cannot be read, or has another type or shape.
-        """
-        return self._reader.array(file, type)
-
-
 def embed(model: Model, source: Source, base_dir: Path) -> None:
     """Replace references to external data in a model by the data.
 
@@ -168,29 +133,34 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
         OnnxTextError: a file is missing, is outside of the directory or does not match its
             reference; or the model would be too large.
     """
-    from onnxtext.tensor.blobs import BlobError
     from onnxtext.weights.external_data import embed_external
 
+    with _blob_diagnostics(source):
+        embed_external(model, base_dir)
+    check_declared_size(model, source)
+
+
+@contextmanager
+def _blob_diagnostics(source: Source) -> Iterator[None]:
+    """Convert a `BlobError` of the `with` block to an `OnnxTextError`."""
+    from onnxtext.tensor.blobs import BlobError
+
     try:
-        if embed_external(model, base_dir):
-            model.encoding = None  # the encoding patch fits only the unchanged model
+        yield
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
-    check_declared_size(model, source)
 
 
 def _move_to_external_file(
     model: Model, source: Source, blob_source: BlobSource | None, external: ExternalFile
 ) -> None:
-    from onnxtext.tensor.blobs import BlobError
-    from onnxtext.weights.external_data import externalize
-    from onnxtext.weights.find_blobs import BlobReader
+    from onnxtext.tensor.blobs import Blobs
+    from onnxtext.weights.external_data import Externalizer
 
     model.encoding = None  # the encoding patch fits only the unchanged model
-    try:
-        externalize(model, external, blob_source or BlobReader(None, ()))
-    except BlobError as error:
-        raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
+    with _blob_diagnostics(source):
+        blobs = Blobs(model.resources)
+        Externalizer(external, blobs, blob_source or BlobReader(None, ())).run(model)
 
 
 _DEEP = 75

@@ -110,7 +110,8 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
     """
     from onnxtext.api import from_binary, parse
     from onnxtext.binary_to_text import lift_placed
-    from onnxtext.text_to_binary import FilesBeside, encode
+    from onnxtext.text_to_binary import encode
+    from onnxtext.weights.find_blobs import BlobReader
 
     text = from_binary(data, name=name)
     printed = f"{name} as text"
@@ -120,7 +121,7 @@ def verify_binary(data: bytes, *, name: str = "<bytes>") -> Verdict:
         return Verdict("binary", (_unreadable("L1", error), _unreadable("L3", error)))
     violations: list[LawViolation] = []
     try:
-        pieces = encode(model, Source(text, printed), blob_source=FilesBeside(model, None))
+        pieces = encode(model, Source(text, printed), blob_source=BlobReader.of(model, None))
         violations += _compare_bytes(data, pieces)
         del pieces
     except OnnxTextError as error:
@@ -142,10 +143,13 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
         OnnxTextError: the text has errors, or cannot be encoded.
     """
     from onnxtext.api import from_binary, parse
-    from onnxtext.text_to_binary import FilesBeside, encode, encode_text, join_pieces
+    from onnxtext.text_to_binary import encode, encode_text, join_pieces
+    from onnxtext.weights.find_blobs import BlobReader
 
     model = parse(text, name=name)
-    data = join_pieces(encode(model, Source(text, name), blob_source=FilesBeside(model, base_dir)))
+    data = join_pieces(
+        encode(model, Source(text, name), blob_source=BlobReader.of(model, base_dir))
+    )
     printed = f"{name} as printed"
     violations: list[LawViolation] = []
     if not _is_printed(text, model):  # if it is, printing changes nothing
@@ -165,7 +169,8 @@ def _compare_with_printed(
     """Print a model and parse the text; compare trees, bytes, and the text printed again."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
-    from onnxtext.text_to_binary import FilesBeside, encode
+    from onnxtext.text_to_binary import encode
+    from onnxtext.weights.find_blobs import BlobReader
     from onnxtext.wire.compare_pieces import pieces_equal
 
     text = print_model(model)
@@ -175,7 +180,7 @@ def _compare_with_printed(
         result += _compare_trees(model, again)
         result += _compare_printed(text, again)
         # The pieces are not joined, to avoid a copy of large weights.
-        pieces = encode(again, Source(text, name), blob_source=FilesBeside(again, base_dir))
+        pieces = encode(again, Source(text, name), blob_source=BlobReader.of(again, base_dir))
         if not pieces_equal(pieces, data):
             result.append(LawViolation("L3", "the printed text is encoded differently"))
     except OnnxTextError as error:

@@ -10,12 +10,11 @@ from typing import IO, Any
 
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
-from onnxtext.io.files import name_of
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
+from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
 from onnxtext.weights.statistics import NUMPY_CODES
 
 MISMATCH = "data-file-mismatch"
@@ -54,7 +53,7 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
         raise BlobError(message, UNREADABLE)
     array_name = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
     shape = type.integer_dims
-    try:
+    with blob_errors(array_name, file.path):
         path = resolve_inside(base, file.path)
         view = view_file(path)
         if file.path.lower().endswith(".safetensors"):
@@ -62,11 +61,6 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
         if file.entry is None:
             return _from_npy(view, type, shape, array_name)
         return _from_npz(path, file.entry, type, shape, array_name)
-    except PathError as error:
-        raise BlobError(f"{array_name}: {error}", UNREADABLE) from None
-    except OSError as error:
-        why = error.strerror or error
-        raise BlobError(f"{array_name}: {name_of(error, path)}: {why}", UNREADABLE) from None
 
 
 def _from_npy(
@@ -108,11 +102,7 @@ def _from_npz(
 def _header(
     file: IO[bytes], type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> tuple[bool, Any]:
-    """Read a `.npy` header without unpickling, and check the type and shape in it.
-
-    Returns:
-        (whether the array is in Fortran order, its dtype)
-    """
+    """Read a `.npy` header without unpickling; check it; return (is Fortran order, dtype)."""
     from numpy.lib import format as npy
 
     try:

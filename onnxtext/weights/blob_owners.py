@@ -23,8 +23,7 @@ def blob_owners(model: Model) -> list[str]:
 def _all_data(model: Model) -> Iterator[tuple[str, Any]]:
     """Yield (description of the owner, data) for each value and attribute that may have blobs."""
     for graph in walk_graphs(model):
-        values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-        for value in values:
+        for value in (*graph.inputs, *graph.values):
             yield f"tensor `{value.name}`", value.data
         if isinstance(graph, Function):
             for item in graph.attributes:

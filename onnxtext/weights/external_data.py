@@ -24,10 +24,9 @@ from onnxtext.ast.tensors_and_attributes import (
     SplatData,
 )
 from onnxtext.ast.types import TensorType
-from onnxtext.io.files import name_of
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.weights.declared_sizes import raw_data_size
-from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
+from onnxtext.weights.safe_paths import PathError, blob_errors, resolve_inside, view_file
 
 ALIGNMENT = 4096
 """Alignment of offsets in bytes, so that data can be mapped (see `external_data` in onnx.proto)."""
@@ -91,13 +90,7 @@ class Externalizer(Rewriter):
     """Moves the data of tensors to a file of external data."""
 
     def __init__(self, file: ExternalFile, resources: Blobs, blob_source: BlobSource) -> None:
-        """Create an externalizer.
-
-        Args:
-            file: receives the data.
-            resources: the blobs in the text.
-            blob_source: finds other blobs.
-        """
+        """Create an externalizer; `blob_source` finds the blobs that are not in `resources`."""
         super().__init__()
         self._file = file
         self._resources = resources
@@ -157,11 +150,7 @@ class Embedder(Rewriter):
     """
 
     def __init__(self, base: Path | None) -> None:
-        """Create an embedder.
-
-        Args:
-            base: the directory of the model's file; None for a model without a file.
-        """
+        """Create an embedder; `base` is the directory of the model's file, None if it has none."""
         super().__init__()
         self._base = base
         self._files: dict[str, memoryview] = {}
@@ -178,13 +167,8 @@ class Embedder(Rewriter):
         location = entries.get("location")
         if location is None:
             raise BlobError(f"{subject} has no location", NO_LOCATION)
-        try:
+        with blob_errors(subject, location, unsafe=UNSAFE, unreadable=MISSING):
             file = self._open(location)
-        except PathError as error:
-            raise BlobError(f"{subject}: {error}", UNSAFE) from None
-        except OSError as error:
-            why = error.strerror or error
-            raise BlobError(f"{subject}: {name_of(error, location)}: {why}", MISSING) from None
         expected = raw_data_size(type)
         start = _number(entries.get("offset", "0"), subject, "offset")
         length = _number(entries.get("length", str(max(len(file) - start, 0))), subject, "length")
@@ -229,33 +213,17 @@ def _number(text: str, subject: str, key: str) -> int:
     return int(text)
 
 
-def embed_external(model: Model, base: Path | None) -> bool:
-    """Embed the external data of a model in its tensors.
+def embed_external(model: Model, base: Path | None) -> None:
+    """Embed the external data of a model in its tensors; remove an encoding patch, if it had any.
 
     Args:
         model: the model, changed in place.
         base: the directory of the model's file; None for a model without a file.
-
-    Returns:
-        Whether the model had external data.
 
     Raises:
         BlobError: a file is missing, is outside of the directory or does not match its reference.
     """
     embedder = Embedder(base)
     embedder.run(model)
-    return embedder.found
-
-
-def externalize(model: Model, file: ExternalFile, blob_source: BlobSource) -> None:
-    """Move the large data of a model's tensors to a file of external data.
-
-    Args:
-        model: the model, changed in place.
-        file: receives the data.
-        blob_source: reads data files, and blobs that are not in the model's resources.
-
-    Raises:
-        BlobError: a blob or data file is missing or damaged.
-    """
-    Externalizer(file, Blobs(model.resources), blob_source).run(model)
+    if embedder.found:
+        model.encoding = None  # the encoding patch fits only the unchanged model

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from onnxtext.ast.model import WeightPlace
+from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
-from onnxtext.io.files import name_of
-from onnxtext.tensor.blobs import UNREADABLE, BlobError
-from onnxtext.weights.safe_paths import PathError, resolve_inside, view_file
-from onnxtext.weights.store import Store
+from onnxtext.tensor.blobs import BlobError, unknown_blob_error
+from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
+
+if TYPE_CHECKING:
+    from onnxtext.weights.store import Store
 
 MISSING = "weights-missing"
 DAMAGED = "weights-damaged"
@@ -28,11 +30,22 @@ class BlobReader:
     """
 
     def __init__(self, base: Path | None, places: Sequence[WeightPlace]) -> None:
+        """Create a reader; it opens files on first use.
+
+        Args:
+            base: the directory of the text; None if the text is not in a file.
+            places: the stores and safetensors files of the text.
+        """
         self.base = base
         self._places = places
         self._known: dict[str, memoryview] = {}
         self._stores: dict[str, Store] = {}
         self._files: dict[Path, dict[str, memoryview]] = {}
+
+    @classmethod
+    def of(cls, model: Model, base_dir: str | os.PathLike[str] | None) -> BlobReader:
+        """Return a reader for the text of a model in a directory."""
+        return cls(None if base_dir is None else Path(base_dir), model.places)
 
     def find(self, digest: str) -> memoryview:
         """Return the verified bytes of a blob.
@@ -49,6 +62,8 @@ class BlobReader:
         return cached
 
     def _find(self, digest: str) -> memoryview:
+        if not self._places:
+            raise unknown_blob_error(digest)
         if self.base is None:
             named = " or ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
@@ -58,16 +73,8 @@ class BlobReader:
             )
         looked = []
         for place in self._places:
-            try:
+            with blob_errors(f"the blob {digest} cannot be read", place.path):
                 data = self._look(place, digest)
-            except PathError as error:
-                raise BlobError(f"the blob {digest} cannot be read: {error}", UNREADABLE) from None
-            except OSError as error:
-                raise BlobError(
-                    f"the blob {digest} cannot be read: {name_of(error, place.path)}: "
-                    f"{error.strerror or error}",
-                    UNREADABLE,
-                ) from None
             if data is not None:
                 return data
             looked.append(f"{place.kind} {self.base / place.path}")
@@ -83,6 +90,8 @@ class BlobReader:
             blobs = self._blobs_in_file(path)
             matches = [name for name in blobs if name.startswith(digest)]
         else:
+            from onnxtext.weights.store import Store
+
             matches = self._stores.setdefault(place.path, Store(path)).matching(digest)
         if not matches:
             return None
@@ -128,6 +137,8 @@ def verify_digest(data: memoryview, digest: str, location: str) -> None:
     Raises:
         BlobError: the digests differ.
     """
+    import hashlib  # only here, because the import is slow
+
     actual = hashlib.sha256(data).hexdigest()
     if not actual.startswith(digest):
         raise BlobError(

@@ -6,10 +6,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 
-from onnxtext.io.files import map_file
+from onnxtext.io.files import map_file, name_of
 from onnxtext.io.path_safety import leads_out
+from onnxtext.tensor.blobs import UNREADABLE, BlobError
 
 MIN_MAPPED_BYTES = 1 << 16
 """Files of at least this many bytes are mapped; smaller files are read."""
@@ -17,6 +20,27 @@ MIN_MAPPED_BYTES = 1 << 16
 
 class PathError(ValueError):
     """A path is invalid, leads out of its directory, or does not name a regular file."""
+
+
+@contextmanager
+def blob_errors(
+    subject: str, default: str | Path, *, unsafe: str = UNREADABLE, unreadable: str = UNREADABLE
+) -> Iterator[None]:
+    """Convert a `PathError` or `OSError` of the `with` block to a `BlobError`.
+
+    Args:
+        subject: what is read, for the message.
+        default: the name of the file, if an `OSError` has none.
+        unsafe: the code for a `PathError`.
+        unreadable: the code for an `OSError`.
+    """
+    try:
+        yield
+    except PathError as error:
+        raise BlobError(f"{subject}: {error}", unsafe) from None
+    except OSError as error:
+        why = f"{name_of(error, default)}: {error.strerror or error}"
+        raise BlobError(f"{subject}: {why}", unreadable) from None
 
 
 def resolve_inside(base: Path, name: str) -> Path:

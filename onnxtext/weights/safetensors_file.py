@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onnxtext.ast.model import Function, Model
+from onnxtext.ast.model import Model
 from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import walk_graphs
@@ -93,8 +93,7 @@ def _first_uses(model: Model) -> dict[str, tuple[str, TensorType]]:
     """
     result: dict[str, tuple[str, TensorType]] = {}
     for graph in walk_graphs(model):
-        values = graph.values if isinstance(graph, Function) else [*graph.inputs, *graph.values]
-        for value in values:
+        for value in (*graph.inputs, *graph.values):
             if (
                 isinstance(value.data, Blob)
                 and isinstance(value.type, TensorType)

@@ -12,11 +12,10 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.check_tree import check_tree, in_text_order
 from onnxtext.checker.engine.dangling_entries import join_findings, only_dangling
 from onnxtext.checker.isolation.strip_weights import LARGE
-from onnxtext.conversion_errors import check_declared_size, lowering_errors
+from onnxtext.conversion_errors import check_declared_size, left_out_errors, lowering_errors
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
-from onnxtext.left_out_part_errors import left_out_errors
 from onnxtext.model_arguments import read_model_argument
 from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
 from onnxtext.source import Source
@@ -151,12 +150,13 @@ def encode_for_checks(
         errors that `to_binary` would raise for the text.
     """
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
-    from onnxtext.text_to_binary import FilesBeside, lower_checked
+    from onnxtext.text_to_binary import lower_checked
+    from onnxtext.weights.find_blobs import BlobReader
 
     errors = left_out_errors(model, source)
     if model.resources_left_out:
         return lambda: None, errors
-    files = FilesBeside(model, base_dir)
+    files = BlobReader.of(model, base_dir)
     try:
         pieces = lower_checked(model, source, files)
         if sum(map(len, pieces)) < LARGE:

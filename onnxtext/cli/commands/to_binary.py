@@ -48,7 +48,8 @@ def conversion(
 
             start_worker()  # before the imports below, because they would make the fork slower
         from onnxtext.syntax.parse import parse_model
-        from onnxtext.text_to_binary import FilesBeside, embed, encode
+        from onnxtext.text_to_binary import embed, encode
+        from onnxtext.weights.find_blobs import BlobReader
 
         external = _external(job) if externalize else None
         reuse_memory(len(data))
@@ -60,7 +61,7 @@ def conversion(
                 if checked:
                     _explain_dangling(source, error, job)
                 raise
-            blob_source = FilesBeside(model, job.directory)
+            blob_source = BlobReader.of(model, job.directory)
             if embed_external:
                 embed(model, source, job.directory)
             pieces = encode(model, source, blob_source=blob_source, external=external)

@@ -122,7 +122,8 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
     """Return the result of `onnxtext/toBinary`; runs in a thread."""
     from onnxtext.syntax.parse import parse_model
-    from onnxtext.text_to_binary import FilesBeside, encode, join_pieces
+    from onnxtext.text_to_binary import encode, join_pieces
+    from onnxtext.weights.find_blobs import BlobReader
 
     data = read_file(original)
     if digest is not None and hashlib.sha256(data).hexdigest() != digest:
@@ -135,7 +136,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         warnings.simplefilter("ignore")
         model = parse_model(source)
         _add_blobs(model, data)
-        blob_source = FilesBeside(model, original.parent)
+        blob_source = BlobReader.of(model, original.parent)
         encoded = join_pieces(encode(model, source, blob_source=blob_source))
     try:
         write_atomically(target, encoded)
