@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.files import name_of, reason_of
+from onnxtext.io.files import is_same, name_of, reason_of
 
 
 class CommandError(Exception):
@@ -52,6 +52,26 @@ def exists_error(path: Path) -> CommandError:
         f"{path} exists and has other content",
         help="--force overwrites it; -o names another output",
     )
+
+
+def check_not_overwritten(
+    inputs: Iterable[Path | None], output: Path | None, writer: str, help: str | None = None
+) -> None:
+    """Check that an output does not overwrite an input of the same command.
+
+    Args:
+        inputs: the inputs; None for standard input.
+        output: the file to write; None for standard output.
+        writer: what would overwrite the input, such as "its own conversion".
+        help: a hint for the user.
+
+    Raises:
+        CommandError: the output is one of the inputs.
+    """
+    for path in inputs:
+        if path is not None and output is not None and is_same(path, output):
+            message = f"{path} would be overwritten by {writer}"
+            raise CommandError("output-is-input", message, help)
 
 
 def no_input_error() -> CommandError:

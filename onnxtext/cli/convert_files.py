@@ -7,21 +7,23 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from onnxtext.cli.command_errors import (
     CommandError,
+    check_not_overwritten,
     exists_error,
     io_errors,
     no_input_error,
     terminal_error,
 )
-from onnxtext.cli.conversion_jobs import ConversionJob, plan_jobs
-from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import Reporter, write_stderr
-from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
-from onnxtext.io.files import holds_pieces, is_same, read_input, replace_file
+from onnxtext.cli.named_files import ConversionJob, plan_jobs
+from onnxtext.cli.progress import Progress, process_files
+from onnxtext.cli.report import Reporter
+from onnxtext.cli.streams import read_file, write_stdout
+from onnxtext.io.files import holds_pieces, is_same, replace_file
 from onnxtext.io.path_safety import unsafe_reason
 from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
@@ -71,9 +73,8 @@ def run(
     output: str | None,
     *,
     force: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Convert all inputs; after an error in one, continue with the next.
 
     Args:
@@ -81,28 +82,17 @@ def run(
         inputs: the names of inputs on the command line; `-` or no name is standard input.
         output: the value of `-o`: a file, a directory, or `-`; None without this option.
         force: whether to overwrite existing files that have other content.
-        output_format: the format of errors, one of `report.FORMATS`.
-        color: when to color errors, one of `report.COLORS`.
-
-    Returns:
-        The exit status.
+        reporter: reports the errors.
 
     Raises:
         click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
     jobs = plan_jobs(inputs, output, conversion.suffixes, conversion.suffix)
-    with Reporter(output_format, color) as reporter:
-        with Progress(color=reporter.colored) as progress:
-            reporter.aside = progress.aside
-            for job in progress.track(jobs):
-                with reporter.reporting(job.name):
-                    _convert(conversion, job, force, progress)
-        if reporter.failed and len(jobs) > 1:
-            reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be converted")
-    return reporter.status
+    convert = partial(_convert, conversion, force)
+    process_files(jobs, reporter, convert, "could not be converted")
 
 
-def _convert(conversion: Conversion, job: ConversionJob, force: bool, progress: Progress) -> None:
+def _convert(conversion: Conversion, force: bool, job: ConversionJob, progress: Progress) -> None:
     """Convert one input and write the output; never overwrite an input or another output."""
     _check_output(conversion, job)
     result = conversion.convert(_read(conversion, job), job)
@@ -124,12 +114,8 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
         return
     if job.derived:
         _check_derived(job.target)
-    if job.source is not None and is_same(job.source, job.target):
-        raise CommandError(
-            "output-is-input",
-            f"{job.name} would be overwritten by its own conversion",
-            help=f"name another output with -o, or convert back with `{conversion.inverse}`",
-        )
+    help = f"name another output with -o, or convert back with `{conversion.inverse}`"
+    check_not_overwritten([job.source], job.target, "its own conversion", help)
     if job.clash is not None:
         raise CommandError(
             "output-exists",
@@ -140,13 +126,10 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
 
 def _check_weights(job: ConversionJob, weights: Path) -> None:
     """Raise a CommandError if the file of weights would replace the input or output of a job."""
-    for path in (job.source, job.target):
-        if path is not None and is_same(path, weights):
-            raise CommandError(
-                "output-is-input" if path is job.source else "output-exists",
-                f"{path} would be overwritten by weights",
-                help="choose other paths with -o and --store",
-            )
+    help = "choose other paths with -o and --store"
+    check_not_overwritten([job.source], weights, "weights", help)
+    if job.target is not None and is_same(job.target, weights):
+        raise CommandError("output-exists", f"{job.target} would be overwritten by weights", help)
 
 
 def _check_derived(target: Path) -> None:
@@ -177,30 +160,23 @@ def _ends_on_terminal(target: Path | None) -> bool:
 
 
 def _read(conversion: Conversion, job: ConversionJob) -> bytes:
-    binary = conversion.binary == "in"
+    """Return the content of an input; a large binary model is mapped into memory, not copied."""
+    if conversion.binary == "out":
+        return read_file(job)
+    if job.source is None and is_terminal(sys.stdin):
+        raise no_input_error()
     with io_errors("read", job.name):
-        if job.source is not None:
-            return _read_file(job.source, binary=binary)
-        if is_terminal(sys.stdin):
-            if binary:
-                raise no_input_error()
-            write_stderr(WAITS_FOR_TEXT)
-        return read_stdin()
-
-
-def _read_file(source: Path, *, binary: bool) -> bytes:
-    """Return the content of a file; a large binary model is mapped into memory, not copied."""
-    if binary and source.is_file():
-        size = source.stat().st_size
-        if size > MAX_MESSAGE_BYTES:
-            raise CommandError(
-                "model-too-large",
-                f"{source} has {size:,} bytes, but protobuf cannot read or write messages of "
-                f"more than {MAX_MESSAGE_BYTES:,}",
-                help="keep its weights in external data, as onnx.save(…, save_as_external_data="
-                "True) does",
-            )
-    return read_input(source, maps=binary)
+        is_file = job.source is not None and job.source.is_file()
+        size = job.source.stat().st_size if job.source is not None and is_file else 0
+    if size > MAX_MESSAGE_BYTES:
+        raise CommandError(
+            "model-too-large",
+            f"{job.name} has {size:,} bytes, but protobuf cannot read or write messages of more "
+            f"than {MAX_MESSAGE_BYTES:,}",
+            help="keep its weights in external data, as onnx.save(…, save_as_external_data=True) "
+            "does",
+        )
+    return read_file(job, maps=True)
 
 
 def _write(

@@ -9,35 +9,28 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.cli.command_errors import CommandError, exists_error, io_errors, terminal_error
-from onnxtext.cli.conversion_jobs import STDIN
-from onnxtext.cli.streams import read_argument, write_stdout
+from onnxtext.cli.command_errors import CommandError, io_errors
+from onnxtext.cli.named_files import InputFile, output_path
+from onnxtext.cli.streams import read_file, write_output, write_stdout
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.files import has_content, is_stream, write_atomically
+from onnxtext.io.files import is_stream, write_atomically
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
-from onnxtext.terminal import is_terminal, wants_color
+from onnxtext.terminal import wants_color
 
 
 @dataclass(frozen=True)
-class EditTarget:
+class EditTarget(InputFile):
     """The file to edit, and where to write the result.
 
     Attributes:
-        file: the file to edit; `-` for standard input.
-        output: the file to write; `-` for standard output; None to replace `file`.
+        output: the file to write; `-` for standard output; None to replace the edited file.
         force: whether to overwrite `output` if it exists.
         diff: whether to show the differences and write nothing.
     """
 
-    file: str
     output: str | None
-    force: bool
-    diff: bool
-
-    @property
-    def name(self) -> str:
-        """The name of the edited file in messages."""
-        return STDIN if self.file == "-" else self.file
+    force: bool = False
+    diff: bool = False
 
 
 def read(target: EditTarget) -> bytes:
@@ -46,14 +39,16 @@ def read(target: EditTarget) -> bytes:
     Raises:
         CommandError: the file cannot be read, or is to be replaced but is not a regular file.
     """
-    replaces = target.file != "-" and target.output is None and not target.diff
-    if replaces and is_stream(Path(target.file)):
-        raise CommandError(
-            "cannot-write",
-            f"{target.file} is not a regular file and cannot be replaced",
-            help="name another output with -o",
-        )
-    return read_argument(target.file, target.name)
+    if target.output is None and not target.diff:
+        check_replaceable(target, "name another output with -o")
+    return read_file(target)
+
+
+def check_replaceable(file: InputFile, help: str) -> None:
+    """Raise a CommandError if a file, which is to be replaced, is a pipe or a device."""
+    if file.source is not None and is_stream(file.source):
+        message = f"{file.name} is not a regular file and cannot be replaced"
+        raise CommandError("cannot-write", message, help)
 
 
 def _convert(target: EditTarget, content: str | bytes) -> bytes:
@@ -64,7 +59,7 @@ def _convert(target: EditTarget, content: str | bytes) -> bytes:
     if isinstance(content, str):
         if suffix != BINARY_SUFFIX:
             return content.encode()
-        base = None if target.file == "-" else Path(target.file).parent
+        base = None if target.source is None else target.directory
         return onnxtext.to_binary(content, base_dir=base, name=target.name)
     if suffix in TEXT_SUFFIXES:
         return onnxtext.from_binary(content, name=target.name).encode()
@@ -72,12 +67,7 @@ def _convert(target: EditTarget, content: str | bytes) -> bytes:
 
 
 def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
-    """Write an edited text or model to the target's output, or over the edited file.
-
-    Args:
-        target: the file to write.
-        old: the content of the file before the edit.
-        content: the edited text, or the bytes of the edited model.
+    """Write an edited text or model to the target's output, or over its content `old`.
 
     Raises:
         CommandError: the output cannot be written.
@@ -85,20 +75,20 @@ def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
             which has failed.
     """
     new = _convert(target, content)
-    if target.output == "-" or (target.output is None and target.file == "-"):
-        if b"\0" in new[:4096] and is_terminal(sys.stdout):
-            raise terminal_error()
-        write_stdout([new])
-        return
-    path = Path(target.file if target.output is None else target.output)
+    if target.output is not None or target.source is None:
+        write_output(output_path(target.output), new, force=target.force)
+    elif new != old:
+        replace_edited(target.source, new, old)
+
+
+def replace_edited(path: Path, new: bytes, old: bytes) -> None:
+    """Replace a file by its edited content, unless it has changed since its content was read.
+
+    Raises:
+        CommandError: the file has changed, or cannot be written.
+    """
     with io_errors("write", path):
-        if target.output is None:
-            if new != old:
-                write_atomically(path, new, instead_of=old)
-        elif path.is_file() and not target.force and not has_content(path, new):
-            raise exists_error(path)
-        else:
-            write_atomically(path, new)
+        write_atomically(path, new, instead_of=old)
 
 
 def show(old: str | bytes, new: str | bytes, target: EditTarget, color: str) -> None:
@@ -134,13 +124,7 @@ def _lines(text: str) -> list[str]:
 
 
 def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list[Diagnostic]:
-    """Return the errors, and the warnings about contradictory sizes, that an edit has added.
-
-    Args:
-        target: the edited file.
-        old: the model before the edit, as a text or bytes.
-        new: the model after the edit.
-    """
+    """Return the errors, and the warnings about contradictory sizes, that an edit has added."""
     if old == new:
         return []
     old_errors = Counter([(item.code, item.message) for item in _errors(target, old)])
@@ -156,7 +140,7 @@ def new_findings(target: EditTarget, old: str | bytes, new: str | bytes) -> list
 def _errors(target: EditTarget, content: str | bytes) -> list[Diagnostic]:
     from onnxtext.checker.engine.check_source import check_any
 
-    base = None if target.file == "-" else Path(target.file).parent
+    base = None if target.source is None else target.directory
     diagnostics = check_any(content, name=target.name, base_dir=base)
     return [
         item

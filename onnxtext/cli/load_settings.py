@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Return the project settings for a file.
-
-    Args:
-        path: the file; None for standard input, which has the settings of the current directory.
+    """Return the project settings for a file; None is standard input, in the current directory.
 
     Raises:
         CommandError: the settings cannot be read or are invalid.
@@ -64,16 +61,17 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[O
 
 
 @contextmanager
-def schemas_of_project(path: Path | None) -> Iterator[None]:
-    """Let all checks in the `with` block use the schema files of a file's project.
+def schemas_of_project(path: Path | None, files: Sequence[str] = ()) -> Iterator[Settings]:
+    """Let all checks in the `with` block use the schema files of a file's project, and `files`.
 
-    Args:
-        path: the file; None for standard input.
+    Yields:
+        The settings of the project.
 
     Raises:
         CommandError: the settings or a schema file cannot be read, or are invalid.
     """
     from onnxtext.checker.context.operator_tables import use_tables
 
-    with use_tables(read_schema_tables(read_settings(path))):
-        yield
+    settings = read_settings(path)
+    with use_tables(read_schema_tables(settings, files)):
+        yield settings

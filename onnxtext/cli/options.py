@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from onnxtext.cli.report import COLORS, FORMATS
+from onnxtext.cli.report import COLORS, FORMATS, Reporter
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 if TYPE_CHECKING:
@@ -99,10 +100,21 @@ def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
     )
 
 
-def reporting_options(command: F) -> F:
-    """Add the parameters `output_format` and `color`, for diagnostics, to a command."""
+def reporting_options(command: Callable[..., int | None]) -> Callable[..., int]:
+    """Add options for the format and color of diagnostics to a command.
+
+    The command gets a `Reporter` as the argument `reporter`. Its exit status is the higher one of
+    the reporter's status and its own result.
+    """
+
+    @wraps(command)
+    def run(output_format: str, color: str, **arguments: Any) -> int:
+        with Reporter(output_format, color) as reporter:
+            status = command(reporter=reporter, **arguments)
+        return max(reporter.status, status or 0)
+
     return add_options(
-        command,
+        run,
         click.option(
             "--output-format",
             type=click.Choice(FORMATS),

@@ -31,13 +31,9 @@ def find_pager() -> str | None:
 
 
 def write_paged(pieces: Iterable[str], pager: str | None) -> None:
-    """Write a text piece by piece to a pager or to standard output.
+    """Write a text piece by piece to a pager, given by its command line, or to standard output.
 
     If the user quits the pager, the remaining pieces are not computed.
-
-    Args:
-        pieces: the parts of the text.
-        pager: the command line of the pager; None to write to standard output.
 
     Raises:
         CommandError: there is no pager, and standard output is closed or cannot be written.

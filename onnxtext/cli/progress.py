@@ -8,14 +8,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from onnxtext.cli.conversion_jobs import ConversionJob
+from onnxtext.cli.named_files import InputFile
+from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
     import rich.progress
+
+Job = TypeVar("Job", bound=InputFile)
 
 _DELAY = 0.5
 """Seconds of work on several files before a bar appears."""
@@ -44,7 +47,7 @@ class Progress:
         if bar is not None:
             bar.stop()
 
-    def track(self, jobs: list[ConversionJob]) -> Iterator[ConversionJob]:
+    def track(self, jobs: list[Job]) -> Iterator[Job]:
         """Yield the jobs, updating the bar between them."""
         shows_progress = len(jobs) > 1 and is_terminal(sys.stderr)
         start = time.monotonic()
@@ -93,7 +96,7 @@ class Progress:
         finally:
             self._bar.start()
 
-    def _show(self, job: ConversionJob, done: int, total: int) -> None:
+    def _show(self, job: InputFile, done: int, total: int) -> None:
         """Show the number of processed files and the name of the next file."""
         name = escape_controls(Path(job.name).name)
         if self._bar is not None:
@@ -117,3 +120,24 @@ class Progress:
             console=Console(stderr=True, no_color=not self._color),
             transient=True,
         )
+
+
+def process_files(
+    jobs: list[Job], reporter: Reporter, process: Callable[[Job, Progress], object], failed: str
+) -> None:
+    """Process files one by one; after an error in one, continue with the next.
+
+    Args:
+        jobs: the files.
+        reporter: reports the errors.
+        process: processes one file.
+        failed: the end of the sentence on the number of files with errors, such as "could not be
+            converted".
+    """
+    with Progress(color=reporter.colored) as progress:
+        reporter.aside = progress.aside
+        for job in progress.track(jobs):
+            with reporter.reporting(job.name):
+                process(job, progress)
+    if reporter.failed and len(jobs) > 1:
+        reporter.summary(f"{reporter.failed} of {len(jobs)} files {failed}")

@@ -11,8 +11,9 @@ import dataclasses
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import IO
 
 import click
@@ -26,6 +27,7 @@ from onnxtext.io.memory import lacks_memory
 from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")
+"""The formats of diagnostics; each has a module in `onnxtext.diagnostics`."""
 _DOCUMENTS = ("json", "sarif")
 """Formats with one document for all diagnostics, which is written at the end."""
 COLORS = ("auto", "always", "never")
@@ -54,6 +56,8 @@ class Reporter:
         failed: number of files with errors.
         aside: returns a context manager in which each output is written, for example one that hides
             a progress bar.
+        format: the format of diagnostics, one of `FORMATS`.
+        color: when to color output, one of `COLORS`.
         colored: whether diagnostics are colored.
     """
 
@@ -62,23 +66,21 @@ class Reporter:
         self.failed = 0
         self.aside: Callable[[], AbstractContextManager[object]] = nullcontext
         self.colored = wants_color(color, sys.stderr)
-        self._format = output_format
+        self.format = output_format
+        self.color = color
         self._collected: list[Diagnostic] = []
 
     def __enter__(self) -> Reporter:
         """Return the reporter."""
         return self
 
-    def __exit__(self, *error: object) -> None:
-        """Write the collected diagnostics."""
-        if self._format == "json":
-            from onnxtext.diagnostics import json
-
-            self._say(json.render(self._collected))
-        elif self._format == "sarif":
-            from onnxtext.diagnostics import sarif
-
-            self._say(sarif.render(self._collected, version=__version__))
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        """Write the collected diagnostics, unless the command line is wrong."""
+        if isinstance(error, click.ClickException):
+            return
+        if self.format in _DOCUMENTS:
+            options = {"version": __version__} if self.format == "sarif" else {}
+            self._say(self._render(self._collected, **options))
 
     @contextlib.contextmanager
     def reporting(self, name: str) -> Iterator[None]:
@@ -122,28 +124,31 @@ class Reporter:
         """Report a diagnostic about a file without changing the exit status."""
         if diagnostic.source is None and diagnostic.file is None:
             diagnostic = dataclasses.replace(diagnostic, file=name)
-        if self._format in _DOCUMENTS:
+        if self.format in _DOCUMENTS:
             self._collected.append(diagnostic)
-        elif self._format == "github":
-            from onnxtext.diagnostics import github
-
-            self._say(github.render(diagnostic))
-        elif self._format == "concise":
-            from onnxtext.diagnostics import concise
-
-            self._say(concise.render(diagnostic))
+        elif self.format == "full":
+            self._say(self._render(diagnostic, color=self.colored, columns=_columns()))
         else:
-            from onnxtext.diagnostics import full
+            self._say(self._render(diagnostic))
 
-            self._say(full.render(diagnostic, color=self.colored, columns=_columns()))
+    def _render(self, shown: Diagnostic | list[Diagnostic], **options: object) -> str:
+        """Return a diagnostic, or a whole document, in the selected format."""
+        renderer = import_module(f"onnxtext.diagnostics.{self.format}")
+        return str(renderer.render(shown, **options))
 
     def summary(self, text: str) -> None:
         """Write a summary line, in format `full` only."""
-        if self._format == "full":
+        if self.format == "full":
             self._say(text)
 
+    def findings(self, diagnostics: Iterable[Diagnostic], name: str) -> None:
+        """Report diagnostics about a file, and set the exit status if there are any."""
+        for diagnostic in diagnostics:
+            self.found(diagnostic, name)
+            self.status = max(self.status, FINDINGS)
+
     def _warn(self, message: str, name: str) -> None:
-        if self._format in (*_DOCUMENTS, "github"):
+        if self.format in (*_DOCUMENTS, "github"):
             message = message.removeprefix(f"{name}: ")
             self.found(Diagnostic("warning", message, "warning", file=name), name)
         else:

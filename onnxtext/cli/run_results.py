@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -118,12 +117,11 @@ def _row(difference: ValueDifference) -> str:
     return f"{text}, by up to {difference.largest:.3g}, relative {difference.relative:.3g}"
 
 
-def differences_as_json(differences: list[ValueDifference]) -> str:
-    """Return the differences of all outputs and inner values as a JSON list."""
+def differences_as_objects(differences: list[ValueDifference]) -> list[dict[str, Any]]:
+    """Convert the differences of all outputs and inner values to objects for `json.dumps`."""
     from dataclasses import asdict
 
-    rows = [
+    return [
         {key: _finite(value) for key, value in asdict(difference).items() if key != "pairs"}
         for difference in differences
     ]
-    return json.dumps(rows, indent=2)

@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.cli.command_errors import CommandError, io_errors, no_input_error
-from onnxtext.cli.report import discard_stream
-from onnxtext.io.files import read_input, read_stream
+from onnxtext.cli.command_errors import CommandError, exists_error, io_errors, terminal_error
+from onnxtext.cli.named_files import InputFile
+from onnxtext.cli.report import discard_stream, write_stderr
+from onnxtext.io.files import has_content, read_input, read_stream, write_atomically
+from onnxtext.io.text_or_binary import looks_binary
 from onnxtext.terminal import is_terminal
 
-WAITS_FOR_TEXT = "reading a text from the terminal; Ctrl-D at the start of a line ends it"
+_WAITS_FOR_TEXT = "reading a text from the terminal; Ctrl-D at the start of a line ends it"
 """A hint for users who forgot to name a file: otherwise, the command seems to hang."""
 
 
@@ -82,37 +84,45 @@ def read_stdin() -> bytes:
         return read_stream(buffer, "<stdin>")
 
 
-def read_argument(file: str, name: object) -> bytes:
-    """Return the content of a file that is named on the command line.
+def read_file(file: InputFile, *, maps: bool = False) -> bytes:
+    """Return the content of an input; if it is typed on a terminal, print a hint first.
 
     Args:
-        file: the path of the file, or `-` for standard input.
-        name: the name of the file in messages.
+        file: the input.
+        maps: whether to map a large file into memory.
 
     Raises:
-        CommandError: the file cannot be read.
+        CommandError: the input cannot be read.
     """
-    with io_errors("read", name):
-        return read_stdin() if file == "-" else read_input(Path(file))
-
-
-def read_file_or_stdin(file: str, name: str) -> tuple[bytes, Path]:
-    """Return the bytes of a model, and the directory to which paths of its weights are relative.
-
-    Args:
-        file: the path of the file, or `-` for standard input; a large file is mapped into memory.
-        name: the name of the file in messages.
-
-    Raises:
-        CommandError: the file cannot be read, or standard input is a terminal.
-    """
-    if file == "-":
+    with io_errors("read", file.name):
+        if file.source is not None:
+            return read_input(file.source, maps=maps)
         if is_terminal(sys.stdin):
-            raise no_input_error()
-        return read_stdin(), Path()
-    path = Path(file)
-    with io_errors("read", name):
-        return read_input(path, maps=True), path.parent
+            write_stderr(_WAITS_FOR_TEXT)
+        return read_stdin()
+
+
+def write_output(path: Path | None, data: bytes, *, force: bool) -> None:
+    """Write a file that the user named, atomically, or standard output.
+
+    Args:
+        path: the file; None for standard output.
+        data: its content.
+        force: whether to overwrite a file that has other content.
+
+    Raises:
+        CommandError: the file exists, or cannot be written; or a binary model would be written to
+            a terminal.
+    """
+    if path is None:
+        if is_terminal(sys.stdout) and looks_binary(data):
+            raise terminal_error()
+        write_stdout([data])
+        return
+    with io_errors("write", path):
+        if not force and path.is_file() and not has_content(path, data):
+            raise exists_error(path)
+        write_atomically(path, data)
 
 
 def occupy_closed_descriptors() -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -14,9 +13,7 @@ from onnxtext.source import Source, Span
 if TYPE_CHECKING:
     from onnxtext.ast.model import Model
     from onnxtext.checker.context.checked_model import CheckedModel
-
-Targets = Mapping[str, int]
-"""The versions to convert to, by domain; "" is the standard domain."""
+    from onnxtext.editing.opsets import Targets
 
 
 def read_targets(
@@ -58,11 +55,7 @@ def find_changes(
 ) -> list[Diagnostic]:
     """Return findings on a conversion: the changes that it would make, and obstacles to it.
 
-    Args:
-        subject: the checked model, which has no errors.
-        source: its text; None for a binary model.
-        name: its name in messages.
-        targets: the versions to convert to.
+    `subject` is the checked model, without errors; `source` is its text, None for a binary model.
     """
     from onnxtext.editing.opsets import plan_conversion, remark_diagnostics
 
@@ -79,16 +72,11 @@ def find_changes(
 def convert_content(
     content: str | bytes, name: str, targets: Targets
 ) -> tuple[list[Diagnostic], str | bytes]:
-    """Convert a model to other versions of operator sets.
-
-    Args:
-        content: the valid model, as a text or bytes.
-        name: its name in messages.
-        targets: the versions to convert to.
+    """Convert a valid model, as a text or bytes, to other versions of operator sets.
 
     Returns:
-        (diagnostics, content). The diagnostics are those of `find_changes`. The content is the
-        converted model, or the unchanged model if it cannot be converted.
+        (the diagnostics of `find_changes`, the converted model). The model is unchanged if it
+        cannot be converted.
     """
     from onnxtext.editing import apply
     from onnxtext.editing.opsets import plan_conversion, remark_diagnostics

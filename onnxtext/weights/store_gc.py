@@ -108,14 +108,14 @@ class StoreReferences:
 
     Attributes:
         store: the store.
-        texts: maps each text to the number of blobs that it references.
+        texts: the number of texts that were searched.
         users: maps the digest of each blob to the texts that reference it.
         orphaned: the digests of the blobs that no text references.
         leftovers: the temporary files that killed processes left in the store.
     """
 
     store: Store
-    texts: dict[Path, int] = field(default_factory=dict)
+    texts: int = 0
     users: dict[str, list[Path]] = field(default_factory=dict)
     orphaned: list[str] = field(default_factory=list)
     leftovers: list[Path] = field(default_factory=list)
@@ -133,13 +133,10 @@ def find_references(directory: Path) -> StoreReferences:
     store = Store(directory)
     result = StoreReferences(store, users={name: [] for name in store.names()})
     for text in find_texts(directory):
-        count = 0
-        for digest in sorted(referenced_blobs(text)):
-            for name in store.matching(digest):
-                result.users[name].append(text)
-                count += 1
-        if count or text.name.lower().endswith(TEXT_SUFFIXES):
-            result.texts[text] = count
+        names = [n for digest in sorted(referenced_blobs(text)) for n in store.matching(digest)]
+        for name in names:
+            result.users[name].append(text)
+        result.texts += bool(names) or text.name.lower().endswith(TEXT_SUFFIXES)
     result.orphaned = [name for name, texts in result.users.items() if not texts]
     result.leftovers = list(store.leftovers())
     return result

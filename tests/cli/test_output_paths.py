@@ -11,7 +11,7 @@ import pytest
 
 from onnxtext.cli.commands.from_binary import conversion
 from onnxtext.cli.commands.to_binary import conversion as to_binary
-from onnxtext.cli.conversion_jobs import ConversionJob, plan_jobs
+from onnxtext.cli.named_files import ConversionJob, plan_jobs
 
 TO_BINARY = to_binary(checked=False)
 TO = (TO_BINARY.suffixes, TO_BINARY.suffix)

@@ -159,6 +159,13 @@ def test_a_text_is_read_from_a_terminal(tmp_path: Path) -> None:
     assert target.read_bytes() == binary()
 
 
+@pytest.mark.parametrize("command", [("info", "-"), ("show", "--no-pager", "-")])
+def test_other_commands_read_a_text_from_a_terminal_too(command: tuple[str, ...]) -> None:
+    status, seen = terminal(onnxtext_command(*command), TEXT.encode() + b"\x04")
+    assert status == 0
+    assert "Ctrl-D" in seen
+
+
 @pytest.mark.thorough
 def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     pipe = tmp_path / "endless.onnx"

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from onnxtext.cli.commands.diff import run_diff
+from onnxtext.cli.named_files import InputFile
+from onnxtext.cli.report import Reporter
 from tests.cli.command import (
     BAD_TEXT,
     NO_MODEL,
@@ -195,7 +197,8 @@ def test_small_texts_need_no_onnx(files: Path) -> None:
 
 def test_the_git_driver_shows_the_labels(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The git diff driver: temporary files have other names than models."""
-    status = run_diff(files / "old.onnx", files / "new.onnx", labels=("a/m.onnx", "b/m.onnx"))
-    assert status == 1
+    old = InputFile("a/m.onnx", files / "old.onnx")
+    new = InputFile("b/m.onnx", files / "new.onnx")
+    assert run_diff(old, new, Reporter("full", "auto")) == 1
     shown = capfd.readouterr().out
     assert shown.startswith("--- a/m.onnx\n+++ b/m.onnx\n")

@@ -179,7 +179,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx.numpy_helper
-from onnxtext.cli import convert_files, main
+from onnxtext.cli import main, streams
 from onnxtext.io import files
 
 made = files.replace_file(Path("made"))
@@ -190,7 +190,7 @@ def read_and_truncate(path, **options):
     os.truncate(path, 1000)
     return data
 
-convert_files.read_input = read_and_truncate
+streams.read_input = read_and_truncate
 main.main()
 """
 

@@ -5,34 +5,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, io_errors
-from onnxtext.cli.conversion_jobs import STDIN
-from onnxtext.cli.edited_files import EditTarget, new_findings, write
-from onnxtext.cli.load_settings import read_schema_tables, read_settings
+from onnxtext.cli.command_errors import CommandError
+from onnxtext.cli.edited_files import EditTarget, new_findings, replace_edited, write
+from onnxtext.cli.load_settings import schemas_of_project
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, one_of, reporting_options
-from onnxtext.cli.progress import Progress
+from onnxtext.cli.progress import process_files
 from onnxtext.cli.report import FINDINGS, Reporter
-from onnxtext.cli.streams import read_argument
+from onnxtext.cli.streams import read_file
 from onnxtext.cli.target_opset import (
-    Targets,
     check_targets,
     convert_content,
     find_changes,
     read_targets,
 )
 from onnxtext.diagnostics.code_pages import documented_codes
-from onnxtext.io.files import write_atomically
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, is_binary
 from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.checker.engine.project_settings import Settings
     from onnxtext.diagnostics import Diagnostic
+    from onnxtext.editing.opsets import Targets
 
 DEFAULT_MAX_FINDINGS = 100
 
@@ -182,9 +180,8 @@ def command(
     targets: dict[str, int],
     output: str | None,
     force: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Check models against the rules of the ONNX IR.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All violations are
@@ -201,21 +198,15 @@ def command(
     _check_codes(choice)
     if targets:
         check_targets(targets)
-    with Reporter(output_format, color) as reporter:
-        with Progress(color=reporter.colored) as progress:
-            reporter.aside = progress.aside
-            for name in dict.fromkeys(files):
-                with reporter.reporting(STDIN if name == "-" else name):
-                    _check(name, choice, reporter)
-        if reporter.failed and len(files) > 1:
-            reporter.summary(f"{reporter.failed} of {len(files)} files have findings")
-    return reporter.status
+    inputs = list(map(InputFile.of, dict.fromkeys(files)))
+    process_files(inputs, reporter, lambda file, _: _check(file, choice, reporter), "have findings")
 
 
 def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> EditTarget:
     if output is None or len(files) != 1:
         raise click.UsageError("To write a model, name one FILE, and the file to write: -o OUT.")
-    return EditTarget(files[0], output, force, diff=False)
+    file = InputFile.of(files[0])
+    return EditTarget(file.name, file.source, output, force)
 
 
 def _check_codes(choice: CheckOptions) -> None:
@@ -230,40 +221,35 @@ def _check_codes(choice: CheckOptions) -> None:
             raise click.UsageError(f"There is no rule {code!r}.{hint}")
 
 
-def _check(name: str, choice: CheckOptions, reporter: Reporter) -> None:
-    from onnxtext.checker.context.operator_tables import use_tables
+def _check(file: InputFile, choice: CheckOptions, reporter: Reporter) -> None:
     from onnxtext.checker.isolation.inference_client import start_worker
 
     start_worker()
-    path = None if name == "-" else Path(name)
-    settings = read_settings(path)
-    with use_tables(read_schema_tables(settings, choice.schemas)):
-        _check_content(read_argument(name, path), name, settings, choice, reporter)
+    with schemas_of_project(file.source, choice.schemas) as settings:
+        _check_content(read_file(file), file, settings, choice, reporter)
 
 
 def _check_content(
-    data: bytes, name: str, settings: Settings, choice: CheckOptions, reporter: Reporter
+    data: bytes, file: InputFile, settings: Settings, choice: CheckOptions, reporter: Reporter
 ) -> None:
     """Check the content of a file, report findings, and write what the options request."""
     from onnxtext.checker.engine.check_source import check_file, too_deep_diagnostic
 
-    path = None if name == "-" else Path(name)
-    shown = STDIN if path is None else name
+    shown = file.name
     select = (*settings.select, *choice.select)
     ignore = tuple([code for code in settings.ignore if code not in choice.select])
     ignore = (*ignore, *choice.ignore)
-    base_dir = Path() if path is None else path.parent
     if choice.fix:
-        data = _fix(data, path, shown, base_dir, select, ignore, reporter)
+        data = _fix(data, file, select, ignore, reporter)
     target = choice.output
     if target is None and choice.fix and choice.targets:
-        target = EditTarget(name, None, force=False, diff=False)
+        target = EditTarget(shown, file.source, None)
     then = None  # if there is a target, `convert_content` reports the changes below
     if choice.targets and target is None:
         then = partial(find_changes, name=shown, targets=choice.targets)
     try:
         diagnostics = check_file(
-            data, name=shown, base_dir=base_dir, select=select, ignore=ignore, then=then
+            data, name=shown, base_dir=file.directory, select=select, ignore=ignore, then=then
         )
     except RecursionError:
         diagnostics = [too_deep_diagnostic(shown)]
@@ -303,23 +289,14 @@ def _write(
 ) -> None:
     """Write the converted model, with inferred types for `--infer`.
 
-    If the conversion adds errors, report them and write nothing.
-
-    Args:
-        data: the content of the input file.
-        before: the model before the conversion, as a text or bytes.
-        after: the model after the conversion.
-        target: the file to write.
-        choice: the options.
-        reporter: reports the new errors.
+    If the conversion from the model `before` to `after` adds errors, report them and write nothing.
+    `data` is the content of the input file.
     """
     from onnxtext.editing import apply, write_types
 
     new_errors = new_findings(target, before, after)
-    for error in new_errors:
-        reporter.found(error, target.name)
     if new_errors:
-        reporter.status = max(reporter.status, FINDINGS)
+        reporter.findings(new_errors, target.name)
         reporter.summary(f"{target.name}: the converted model has errors and is not written")
         return
     notes: list[str] = []
@@ -334,15 +311,9 @@ def _write(
 def report_findings(
     diagnostics: list[Diagnostic], max_findings: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report the findings of a file, and set the exit status if there are errors.
+    """Report the findings of a file, and set the exit status for errors, or if strict for warnings.
 
-    Args:
-        diagnostics: the findings.
-        max_findings: the maximum number of findings to report, errors first, then warnings; 0
-            for all.
-        name: the name of the file.
-        reporter: the reporter.
-        strict: whether warnings set the exit status, too.
+    At most `max_findings` are reported, errors first, then warnings; 0 is no limit.
     """
     failing = ("error", "warning") if strict else ("error",)
     chosen = diagnostics
@@ -364,9 +335,7 @@ def report_findings(
 
 def _fix(
     data: bytes,
-    path: Path | None,
-    name: str,
-    base_dir: Path,
+    file: InputFile,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     reporter: Reporter,
@@ -374,21 +343,21 @@ def _fix(
     """Apply safe fixes to a text file in place; return its new content."""
     from onnxtext.checker.engine.fix_loop import fix_text
 
-    if path is None:
+    name = file.name
+    if file.source is None:
         raise CommandError("no-input", "--fix changes files and cannot be used on standard input")
-    if path.suffix.lower() not in TEXT_SUFFIXES:
+    if file.source.suffix.lower() not in TEXT_SUFFIXES:
         raise CommandError(
             "not-a-text",
             f"{name} is not a text file: --fix changes only .onnxtxt and .onnxtext files",
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    fixed = fix_text(data, name=name, base_dir=base_dir, select=select, ignore=ignore)
+    fixed = fix_text(data, name=name, base_dir=file.directory, select=select, ignore=ignore)
     if not fixed.done:
         return data
     new = fixed.text.encode("utf-8")
     new = new if new.startswith(bom) else bom + new
-    with io_errors("write", name):
-        write_atomically(path, new, instead_of=data)
+    replace_edited(file.source, new, data)
     for line in fixed.done:
         reporter.summary(f"{name}: fixed: {line}")
     return new

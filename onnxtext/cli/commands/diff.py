@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, io_errors
-from onnxtext.cli.conversion_jobs import STDIN
+from onnxtext.cli.command_errors import check_not_overwritten, io_errors
+from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
 from onnxtext.cli.report import ERROR_STATUS, Reporter
-from onnxtext.cli.streams import read_file_or_stdin, write_stdout
-from onnxtext.io.files import is_same, write_atomically
+from onnxtext.cli.streams import read_file, write_output
 from onnxtext.io.memory import paused_collector
 from onnxtext.terminal import wants_color
 
@@ -104,8 +103,7 @@ def command(
     every: bool,
     output: str | None,
     quiet: bool,
-    output_format: str,
-    color: str,
+    reporter: Reporter,
 ) -> int:
     """Show the differences between the models OLD and NEW.
 
@@ -114,85 +112,73 @@ def command(
     """
     if old == new == "-":
         raise click.UsageError("Only one of the models can be standard input (-).")
-    if output == "-":
-        output = None
-    for model in (old, new):
-        if model != "-" and output is not None and is_same(Path(model), Path(output)):
-            raise CommandError(
-                "output-is-input", f"{model} would be overwritten by the differences"
-            )
-    return run_diff(
-        *(None if model == "-" else Path(model) for model in (old, new)),
-        labels=(STDIN if old == "-" else old, STDIN if new == "-" else new),
-        form=form or "text",
-        ignore=ignore,
-        every=every,
-        output=None if output is None else Path(output),
-        quiet=quiet,
-        color=color,
-        output_format=output_format,
-    )
+    files = InputFile.of(old), InputFile.of(new)
+    target = output_path(output)
+    with reporter.reporting(files[1].name):
+        check_not_overwritten([file.source for file in files], target, "the differences")
+        return run_diff(
+            *files,
+            reporter,
+            form=form or "text",
+            ignore=ignore,
+            every=every,
+            output=target,
+            quiet=quiet,
+        )
+    return reporter.status
 
 
 def run_diff(
-    old: Path | None,
-    new: Path | None,
+    old: InputFile,
+    new: InputFile,
+    reporter: Reporter,
     *,
-    labels: tuple[str, str],
     form: Form = "text",
     ignore: Sequence[str] = (),
     every: bool = False,
     output: Path | None = None,
     quiet: bool = False,
-    color: str = "auto",
-    output_format: str = "full",
 ) -> int:
     """Compare two files and show their differences.
 
     Args:
-        old: the old model's file; None for standard input.
-        new: the new model's file; None for standard input.
-        labels: the names of the old and the new model in the output.
+        old: the old model's file; its name is shown in the output.
+        new: the new model's file.
+        reporter: reports errors.
         form: the format of the diff.
         ignore: the categories of differences to leave out.
         every: whether to show each difference of a large diff, instead of groups of similar ones.
         output: the file to write; None for standard output.
         quiet: whether to write nothing.
-        color: `auto`, `always` or `never`.
-        output_format: the format of errors on standard error.
 
     Returns:
-        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error. Errors are
-        reported on standard error.
+        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error.
     """
-    with Reporter(output_format, color) as reporter:
-        diff: ModelDiff | None = None
-        sides = []
-        for path, label in zip((old, new), labels, strict=True):
-            with reporter.reporting(label):
-                sides.append(_read(path, label))
-        if len(sides) == 2:
-            with reporter.reporting(labels[1]):
-                from onnxtext.differ import compare
+    sides = []
+    for file in (old, new):
+        with reporter.reporting(file.name):
+            sides.append(_read(file))
+    differs = False
+    if len(sides) == 2:
+        with reporter.reporting(new.name):
+            from onnxtext.differ import compare
 
-                diff = compare(sides[0], sides[1]).without(ignore)  # type: ignore[arg-type]
-        if diff is None:
-            return ERROR_STATUS
-        if not quiet:
-            with reporter.reporting(labels[1]):
-                _show(diff, form, output, color, every=every)
-        return ERROR_STATUS if reporter.failed else int(diff.differs)
+            diff = compare(sides[0], sides[1]).without(ignore)  # type: ignore[arg-type]
+            differs = diff.differs
+            if not quiet:
+                _show(diff, form, output, reporter.color, every=every)
+    return ERROR_STATUS if reporter.failed else int(differs)
 
 
-def _read(path: Path | None, label: str) -> ModelSide:
+def _read(file: InputFile) -> ModelSide:
     from onnxtext.differ import ModelSide
 
-    if path is None:
-        data, base = read_file_or_stdin("-", label)
+    if file.source is None:
+        data = read_file(file)
         with paused_collector():
-            return ModelSide.of_content(data, label, base=base)
-    with io_errors("read", label), paused_collector():
-        return ModelSide.of_file(path, label=label)
+            return ModelSide.of_content(data, file.name, base=file.directory)
+    with io_errors("read", file.name), paused_collector():
+        return ModelSide.of_file(file.source, label=file.name)
 
 
 def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every: bool) -> None:
@@ -206,8 +192,4 @@ def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every
         "markdown": lambda diff: markdown.render(diff, every=every),
     }
     data = renderers[form](diff).encode("utf-8", "backslashreplace")
-    if output is None:
-        write_stdout([data])
-        return
-    with io_errors("write", output):
-        write_atomically(output, data)
+    write_output(output, data, force=True)

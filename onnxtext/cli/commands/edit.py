@@ -6,15 +6,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from functools import partial, wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxtext.cli.edited_files import EditTarget, new_findings, read, show, write
 from onnxtext.cli.load_settings import schemas_of_project
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, add_options, reporting_options
-from onnxtext.cli.report import FINDINGS, Reporter
+from onnxtext.cli.report import Reporter
 from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.text_or_binary import decode_text, is_binary
@@ -106,21 +106,14 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
             output: str | None,
             force: bool,
             diff: bool,
-            output_format: str,
-            color: str,
+            reporter: Reporter,
             **options: Any,
-        ) -> int:
-            file: str = click.get_current_context().obj
-            target = EditTarget(file, output, force, diff)
+        ) -> None:
+            file = InputFile.of(click.get_current_context().obj)
+            target = EditTarget(file.name, file.source, output, force, diff)
             edit = function(**options)
-            path = None if file == "-" else Path(file)
-            with (
-                Reporter(output_format, color) as reporter,
-                reporter.reporting(target.name),
-                schemas_of_project(path),
-            ):
-                _apply(target, edit, reporter, color)
-            return reporter.status
+            with reporter.reporting(file.name), schemas_of_project(file.source):
+                _apply(target, edit, reporter)
 
         return command.command(name, epilog=examples_of(EXAMPLES, name))(
             add_options(reporting_options(run), *_OPTIONS)
@@ -316,7 +309,7 @@ def _weight(text: str) -> tuple[str, str]:
     return name, f"@{file}"
 
 
-def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> None:
+def _apply(target: EditTarget, edit: Edit, reporter: Reporter) -> None:
     """Edit a file, write or show the result, and report notes and the errors that the edit adds."""
     from onnxtext.editing import Obstacle, apply
 
@@ -327,7 +320,7 @@ def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> No
         if not isinstance(note, Obstacle):
             reporter.found(Diagnostic("edit-note", note, "info"), target.name)
     if target.diff:
-        show(before, edited.content, target, color)
+        show(before, edited.content, target, reporter.color)
     else:
         write(target, data, edited.content)
     findings = new_findings(target, before, edited.content)
@@ -337,6 +330,4 @@ def _apply(target: EditTarget, edit: Edit, reporter: Reporter, color: str) -> No
             note.startswith(finding.message) for finding in findings
         ):
             findings.append(Diagnostic("edit-obstacle", note, "warning"))
-    for finding in findings:
-        reporter.found(finding, target.name)
-        reporter.status = max(reporter.status, FINDINGS)
+    reporter.findings(findings, target.name)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.complete_value_names import complete_value
-from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.load_settings import schemas_of_project
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import Reporter
-from onnxtext.cli.streams import print_to_stdout, read_argument
+from onnxtext.cli.streams import print_to_stdout, read_file
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
@@ -80,9 +80,8 @@ def command(
     depth: int,
     whole: bool,
     as_json: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Show where the types of values come from, or why they are unknown.
 
     FILE is a text or a binary model; - is standard input. VALUE is the name of a value, or the
@@ -92,16 +91,11 @@ def command(
     """
     if not values and line is None:
         raise click.UsageError("Name a VALUE, or a statement with --line.")
-    name = STDIN if file == "-" else file
-    path = None if file == "-" else Path(file)
-    with (
-        Reporter(output_format, color) as reporter,
-        reporter.reporting(name),
-        schemas_of_project(path),
-    ):
-        data = read_argument(file, name)
+    source = InputFile.of(file)
+    with reporter.reporting(source.name), schemas_of_project(source.source):
+        data = read_file(source)
         with paused_collector():
-            model = _Model(data, name)
+            model = _Model(data, source)
             chosen = model.choose(values, graph, line)
             if as_json:
                 objects = [item for value in chosen for item in model.objects(*value)]
@@ -111,8 +105,8 @@ def command(
                          for scope, value in chosen]  # fmt: skip
                 print_to_stdout("\n\n".join(shown))
         if model.errors:
-            reporter.summary(f"{name}: has errors (onnxtext check), so more types may be unknown")
-    return reporter.status
+            note = "has errors (onnxtext check), so more types may be unknown"
+            reporter.summary(f"{source.name}: {note}")
 
 
 class _Model:
@@ -122,16 +116,16 @@ class _Model:
         errors: whether the model has errors.
     """
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes, file: InputFile) -> None:
         from onnxtext.checker.engine.finding_positions import TextPlaces
         from onnxtext.checker.engine.model_paths import ModelPaths
         from onnxtext.checker.explain_type.size_origins import SizeExplainer
         from onnxtext.checker.inference.onnx_errors import errors_of
         from onnxtext.checker.inference.recorded_inference import RecordedInference
 
-        self._name = name
+        self._name = file.name
         self._source: Source | None = None
-        self._subject = self._parse_and_check(data)
+        self._subject = self._parse_and_check(data, file.directory)
         self._inference = (
             None if self._subject.is_recursive else RecordedInference.of(self._subject)
         )
@@ -143,7 +137,7 @@ class _Model:
         if self._source is not None:
             self._places = TextPlaces(self._source, self._subject, budget=10_000)
 
-    def _parse_and_check(self, data: bytes) -> CheckedModel:
+    def _parse_and_check(self, data: bytes, base: Path) -> CheckedModel:
         """Parse and check the model; set `_source` if it is a text."""
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
@@ -151,7 +145,6 @@ class _Model:
         from onnxtext.conversion_errors import check_declared_size, invalid_model_error
         from onnxtext.proto.decode.lift import LiftError, lift_model
 
-        base = Path() if self._name == STDIN else Path(self._name).parent
         if is_binary(data, self._name):
             try:
                 model = lift_model(data)

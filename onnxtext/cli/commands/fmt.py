@@ -3,25 +3,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, io_errors
-from onnxtext.cli.conversion_jobs import STDIN, ConversionJob, files_below
-from onnxtext.cli.edited_files import line_diff
+from onnxtext.cli.edited_files import check_replaceable, line_diff, replace_edited
+from onnxtext.cli.named_files import InputFile, files_below
 from onnxtext.cli.options import TEXT, reporting_options
-from onnxtext.cli.progress import Progress
-from onnxtext.cli.report import FINDINGS, Reporter, write_stderr
-from onnxtext.cli.streams import WAITS_FOR_TEXT, read_stdin, write_stdout
-from onnxtext.io.files import is_stream, read_input, write_atomically
+from onnxtext.cli.progress import Progress, process_files
+from onnxtext.cli.report import FINDINGS, Reporter
+from onnxtext.cli.streams import read_file, write_stdout
 from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
-from onnxtext.terminal import is_terminal
 
 SUFFIX = ".onnxtxt"
 """The suffix of files to format in directories."""
@@ -45,21 +40,6 @@ Exit status:
 With several files, every file is tried, and the highest status is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormatOptions:
-    """The options of `onnxtext fmt` for its output.
-
-    Attributes:
-        check: whether to list the files that would change, and write nothing.
-        diff: whether to show a diff of each file, and write nothing.
-        stdout: whether to write to standard output instead of the files.
-    """
-
-    check: bool
-    diff: bool
-    stdout: bool
-
-
 @click.command("fmt", epilog=EXPLANATION)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=TEXT)
 @click.option("--check", is_flag=True, help="Write nothing; list the files that are not formatted.")
@@ -79,8 +59,7 @@ def command(
     diff: bool,
     stdout: bool,
     exclude: tuple[str, ...],
-    output_format: str,
-    color: str,
+    reporter: Reporter,
 ) -> int:
     """Format texts in the canonical layout.
 
@@ -92,37 +71,34 @@ def command(
         raise click.UsageError("--stdout cannot be combined with --check or --diff.")
     if "-" in files and len(files) > 1:
         raise click.UsageError("Standard input (-) cannot be one of several inputs.")
-    options = FormatOptions(check, diff, stdout)
-    changed = 0
-    with Reporter(output_format, color) as reporter:
-        jobs = list(_jobs(files, exclude, reporter))
-        with Progress(color=reporter.colored) as progress:
-            reporter.aside = progress.aside
-            for job in progress.track(jobs):
-                with reporter.reporting(job.name):
-                    changed += _format(job, options, reporter)
-        if reporter.failed and len(jobs) > 1:
-            reporter.summary(f"{reporter.failed} of {len(jobs)} files could not be formatted")
-    return max(reporter.status, FINDINGS if check and changed else 0)
+    changed: list[str] = []
+
+    def process(file: InputFile, progress: Progress) -> None:
+        if _format(file, reporter, check=check, diff=diff, stdout=stdout):
+            changed.append(file.name)
+
+    process_files(
+        list(_inputs(files, exclude, reporter)), reporter, process, "could not be formatted"
+    )
+    return FINDINGS if check and changed else 0
 
 
-def _jobs(
+def _inputs(
     names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter
-) -> Iterator[ConversionJob]:
+) -> Iterator[InputFile]:
+    """Yield the files, and the texts in directories."""
     for name in dict.fromkeys(names):
-        if name == "-":
-            yield ConversionJob(STDIN, None, None)
-        elif not Path(name).is_dir():
-            yield ConversionJob(name, Path(name), Path(name))
-        else:
-            with reporter.reporting(name):
-                files = _files_below(name, exclude)
-                if not files:
-                    reporter.summary(f"there is no {SUFFIX} file below {name}")
-                yield from [ConversionJob(str(path), path, path) for path in files]
+        if name == "-" or not Path(name).is_dir():
+            yield InputFile.of(name)
+            continue
+        with reporter.reporting(name):
+            files = _files_below(name, exclude)
+            if not files:
+                reporter.summary(f"there is no {SUFFIX} file below {name}")
+            yield from files
 
 
-def _files_below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
+def _files_below(directory: str, exclude: tuple[str, ...]) -> list[InputFile]:
     def wanted(path: Path) -> bool:
         below = path.relative_to(directory).as_posix()
         return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
@@ -130,42 +106,28 @@ def _files_below(directory: str, exclude: tuple[str, ...]) -> list[Path]:
     return files_below(Path(directory), (SUFFIX,), wanted)
 
 
-def _format(job: ConversionJob, options: FormatOptions, reporter: Reporter) -> bool:
+def _format(file: InputFile, reporter: Reporter, *, check: bool, diff: bool, stdout: bool) -> bool:
     """Format a text, and write or show the result; return whether the text changes."""
     from onnxtext.format.format_text import format_source
 
-    replaces = job.target is not None and not (options.check or options.diff or options.stdout)
-    if replaces and job.target is not None and is_stream(job.target):
-        raise CommandError(
-            "cannot-write",
-            f"{job.name} is not a regular file and cannot be replaced",
-            help="`onnxtext fmt -` filters standard input",
-        )
-    data = _read(job)
-    text = decode_text(data, job.name)
-    formatted = format_source(Source(text, job.name), read_again=replaces)
+    replaces = file.source is not None and not (check or diff or stdout)
+    if replaces:
+        check_replaceable(file, "`onnxtext fmt -` filters standard input")
+    data = read_file(file)
+    text = decode_text(data, file.name)
+    formatted = format_source(Source(text, file.name), read_again=replaces)
     result = formatted.encode()
     changed = result != data
     with reporter.aside():
-        if options.check and changed:
-            write_stdout([f"{job.name}\n".encode(errors="surrogateescape")])
-        if options.diff and changed:
-            shown = line_diff(text, formatted, job.name, f"{job.name} (formatted)")
+        if check and changed:
+            write_stdout([f"{file.name}\n".encode(errors="surrogateescape")])
+        if diff and changed:
+            shown = line_diff(text, formatted, file.name, f"{file.name} (formatted)")
             write_stdout([shown.encode(errors="surrogateescape")])
-        if options.check or options.diff:
+        if check or diff:
             return changed
-        if options.stdout or job.target is None:
+        if stdout or file.source is None:
             write_stdout([result])
         elif changed:
-            with io_errors("write", job.target):
-                write_atomically(job.target, result, instead_of=data)
+            replace_edited(file.source, result, data)
     return changed
-
-
-def _read(job: ConversionJob) -> bytes:
-    with io_errors("read", job.name):
-        if job.source is not None:
-            return read_input(job.source)
-        if is_terminal(sys.stdin):
-            write_stderr(WAITS_FOR_TEXT)
-        return read_stdin()

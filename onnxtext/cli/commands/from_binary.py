@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from onnxtext.cli.command_errors import CommandError
-from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.cli.convert_files import Conversion, Output, run
+from onnxtext.cli.named_files import ConversionJob
 from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
@@ -20,7 +20,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.report import DiagnosticWarning
+from onnxtext.cli.report import DiagnosticWarning, Reporter
 from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
 
 if TYPE_CHECKING:
@@ -100,11 +100,7 @@ _LONG_TEXT = 1 << 20
 
 
 def _official_conversion(allow_loss: bool) -> Conversion:
-    """Return the conversion of binary models to the official syntax.
-
-    Args:
-        allow_loss: whether to write a text even if it lacks parts of the model.
-    """
+    """Return the conversion of binary models to the official syntax."""
 
     def convert(data: bytes, job: ConversionJob) -> Output:
         from onnxtext.cli.official_dialect import convert_official
@@ -203,9 +199,8 @@ def command(
     metadata: Metadata,
     dialect: Literal["onnxtext", "onnx"],
     allow_loss: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Print binary ONNX models as texts.
 
     IN is a binary model; without IN, or with -, the model is read from standard input and the text
@@ -230,4 +225,4 @@ def command(
             embed_external=embed_external,
             stats=stats,
         )
-    return run(chosen, inputs, output, force=force, output_format=output_format, color=color)
+    run(chosen, inputs, output, force=force, reporter=reporter)

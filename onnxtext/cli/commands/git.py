@@ -12,7 +12,8 @@ import click
 
 from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.commands.git_plumbing import COMMANDS
-from onnxtext.cli.options import add_options, markdown_option, reporting_options, stat_option
+from onnxtext.cli.named_files import InputFile
+from onnxtext.cli.options import F, add_options, markdown_option, reporting_options, stat_option
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
@@ -59,29 +60,30 @@ def command() -> None:
 
 
 _MODE = click.Choice(["textconv", "filter", "source"])
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-def _scope_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options `--local` and `--global`."""
-    return add_options(
+def _scope_options(local: str, everywhere: str) -> Callable[[F], F]:
+    """Return a decorator that adds `--local` and `--global`, with these help texts."""
+    return lambda function: add_options(
         function,
-        click.option(
-            "--local",
-            "scope",
-            flag_value="local",
-            help="Use the configuration of this repository; the default.",
-        ),
-        click.option(
-            "--global",
-            "scope",
-            flag_value="global",
-            help="Use your global configuration, for all your repositories.",
-        ),
+        click.option("--local", "scope", flag_value="local", help=local),
+        click.option("--global", "scope", flag_value="global", help=everywhere),
     )
 
 
+_used_scope = _scope_options(
+    "Use the configuration of this repository; the default.",
+    "Use your global configuration, for all your repositories.",
+)
+
+
+def _attributes_option(help: str) -> Callable[[F], F]:
+    return click.option("--attributes", metavar="FILE", type=_FILE, help=help)
+
+
 @command.command("install", epilog=examples_of(EPILOG, "install"))
-@_scope_options
+@_used_scope
 @click.option(
     "--mode",
     type=_MODE,
@@ -90,12 +92,9 @@ def _scope_options(function: Callable[..., int]) -> Callable[..., int]:
     help="textconv: binaries stay binaries, diffs show text. filter: git stores text, the working "
     "tree has binaries. source: texts are the source. textconv and filter cannot be combined.",
 )
-@click.option(
-    "--attributes",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The attributes file to write; .gitattributes applies to every clone. Default: the file "
-    "of this clone (.git/info/attributes), or with --global yours (core.attributesFile).",
+@_attributes_option(
+    "The attributes file to write; .gitattributes applies to every clone. Default: the file of "
+    "this clone (.git/info/attributes), or with --global yours (core.attributesFile).",
 )
 @click.option(
     "--structural/--no-structural",
@@ -108,9 +107,8 @@ def install(
     mode: Mode,
     attributes: Path | None,
     structural: bool | None,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Configure git for this repository, or for all of yours.
 
     Other modes, and settings that onnxtext did not make, are kept. `onnxtext git uninstall`
@@ -119,52 +117,41 @@ def install(
     from onnxtext.git.install import install as set_up
     from onnxtext.git.verification import count_filtered
 
-    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+    with reporter.reporting("git"), _git_errors():
         changes = set_up(scope or "local", mode, file=attributes, structural=structural)
         _say(*changes or ["already installed"])
         if mode == "filter" and (count := count_filtered()):
             files = count_noun(count, "tracked file is", "tracked files are")
             _say(f"{files} filtered: `onnxtext git verify` shows what would change")
-    return reporter.status
 
 
 @command.command("uninstall", epilog=examples_of(EPILOG, "uninstall"))
-@_scope_options
+@_used_scope
 @click.option("--mode", type=_MODE, help="Remove only this mode.")
-@click.option(
-    "--attributes",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also remove the lines of onnxtext from this attributes file.",
-)
+@_attributes_option("Also remove the lines of onnxtext from this attributes file.")
 @reporting_options
 def uninstall(
     scope: Scope | None,
     mode: Mode | None,
     attributes: Path | None,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Undo `onnxtext git install`.
 
     Files in the working tree and in the repository are not changed: see docs/git.md.
     """
     from onnxtext.git.install import uninstall as undo
 
-    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+    with reporter.reporting("git"), _git_errors():
         changes = undo(scope or "local", mode, file=attributes)
         _say(*changes or ["nothing is installed"])
-    return reporter.status
 
 
 @command.command("status", epilog=examples_of(EPILOG, "status"))
-@click.option(
-    "--local", "scope", flag_value="local", help="Show only the repository's configuration."
-)
-@click.option("--global", "scope", flag_value="global", help="Show only your global configuration.")
+@_scope_options("Show only the repository's configuration.", "Show only your global configuration.")
 @click.option("--mode", type=_MODE, help="Show only this mode.")
 @reporting_options
-def status(scope: Scope | None, mode: Mode | None, output_format: str, color: str) -> int:
+def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
     """Show what is configured, and whether git can run it.
 
     Without --local and --global the effective configuration is shown. The exit status is 0 if a
@@ -173,7 +160,7 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
     from onnxtext.git.status import status as check_modes
 
     working = broken = False
-    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+    with reporter.reporting("git"), _git_errors():
         for status in check_modes(scope):
             if mode not in (None, status.mode):
                 continue
@@ -187,12 +174,12 @@ def status(scope: Scope | None, mode: Mode | None, output_format: str, color: st
                     f"  {'ok' if requirement.ok else 'NO'}  {requirement.what}: {requirement.state}"
                     for requirement in status.requirements
                 ])  # fmt: skip
-    return max(reporter.status, 0 if working and not broken else FINDINGS)
+    return 0 if working and not broken else FINDINGS
 
 
 @command.command("verify", epilog=examples_of(EPILOG, "verify"))
 @reporting_options
-def verify(output_format: str, color: str) -> int:
+def verify(reporter: Reporter) -> int:
     """Verify that git can restore every tracked model byte for byte.
 
     Every tracked model is checked in the index; if the filter applies to it, it is also checked in
@@ -203,21 +190,21 @@ def verify(output_format: str, color: str) -> int:
     from onnxtext.git.verification import verify as verify_all
 
     bad = count = 0
-    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+    with reporter.reporting("git"), _git_errors():
         for found in verify_all(_top()):
             count += 1
             bad += bool(found.problems)
             _say(f"{'CHANGES' if found.problems else 'ok'} {found.path}  {found.kind}")
             _say(*[f"  {problem}" for problem in (*found.problems, *filter(None, [found.note]))])
-            for problem in found.problems if output_format != "full" else ():
+            for problem in found.problems if reporter.format != "full" else ():
                 reporter.found(Diagnostic("git-would-change", problem, file=found.path), found.path)
         _say(f"{count_noun(count, 'model')}, {bad:,} with problems")
-    return max(reporter.status, FINDINGS if bad else 0)
+    return FINDINGS if bad else 0
 
 
 @command.command("checkout", epilog=examples_of(EPILOG, "checkout"))
 @reporting_options
-def checkout(output_format: str, color: str) -> int:
+def checkout(reporter: Reporter) -> int:
     """Replace texts in the working tree by their models.
 
     The working tree has texts in place of models if the clone was made before `install --mode
@@ -227,12 +214,12 @@ def checkout(output_format: str, color: str) -> int:
     from onnxtext.git.checkout import check_out
 
     left = 0
-    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+    with reporter.reporting("git"), _git_errors():
         for found in check_out(_top()):
             left += bool(found.problems)
             _say(f"{'LEFT' if found.problems else 'ok'} {found.path}")
             _say(*[f"  {problem}" for problem in found.problems])
-    return max(reporter.status, FINDINGS if left else 0)
+    return FINDINGS if left else 0
 
 
 @command.command("diff", epilog=examples_of(EPILOG, "diff"))
@@ -257,9 +244,8 @@ def diff(
     form: Form | None,
     every: bool,
     max_characters: int | None,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Show the differences between the models of two commits, like `onnxtext diff`.
 
     Every model that differs between the commits is compared. The default of the second commit is
@@ -267,18 +253,17 @@ def diff(
     """
     from onnxtext.git.models_between_commits import find_changes
 
-    with Reporter(output_format, color) as reporter, reporter.reporting("git"), _git_errors():
+    with reporter.reporting("git"), _git_errors():
         top, end = _top(), "\n" if form == "markdown" else ""
         changes, length = find_changes(top, old, new), 0
         for index, change in enumerate(changes):
-            shown = _shown_change(top, change, form or "text", color, every=every)
+            shown = _shown_change(top, change, form or "text", reporter.color, every=every)
             length += len(shown)
             if max_characters is not None and length > max_characters:
                 for line in _not_shown(changes[index:], form):
                     print_to_stdout(line, end)
                 break
             print_to_stdout(shown, end)
-    return reporter.status
 
 
 def _not_shown(changes: Sequence[ChangedModel], form: Form | None) -> list[str]:
@@ -301,10 +286,9 @@ def _shown_change(top: Path, change: ChangedModel, form: Form, color: str, *, ev
 
     with TemporaryDirectory(prefix="onnxtext-") as directory:
         output = Path(directory, "diff")
-        with files_of(top, change) as (old, new):
-            status = run_diff(
-                old, new, labels=change.labels, form=form, every=every, output=output, color=color
-            )
+        with files_of(top, change) as paths, Reporter("full", color) as reporter:
+            old, new = map(InputFile, change.labels, paths)
+            status = run_diff(old, new, reporter, form=form, every=every, output=output)
         shown = output.read_text("utf-8") if output.exists() else ""
     if not shown:
         why = "cannot be compared" if status else "the models are the same"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.command_errors import io_errors
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter
 from onnxtext.cli.streams import (
     print_to_stdout,
@@ -219,8 +220,12 @@ def _show_diff(old: Path, new: Path, labels: tuple[str, str]) -> None:
     from onnxtext.git.drivers import with_matching_suffix
 
     try:
-        with with_matching_suffix(old) as first, with_matching_suffix(new) as second:
-            run_diff(first, second, labels=labels)
+        with (
+            with_matching_suffix(old) as first,
+            with_matching_suffix(new) as second,
+            Reporter("full", "auto") as reporter,
+        ):
+            run_diff(InputFile(labels[0], first), InputFile(labels[1], second), reporter)
     except OSError as error:
         _warn(labels[1], f"{name_of(error, labels[1])}: {error.strerror}")
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.conversion_jobs import STDIN
 from onnxtext.cli.format_sizes import size_text
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import Reporter
-from onnxtext.cli.streams import print_to_stdout, read_argument
+from onnxtext.cli.streams import print_to_stdout, read_file
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.plurals import count_noun
@@ -45,7 +45,7 @@ Exit status:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
 @click.option("--json", "as_json", is_flag=True, help="Write a JSON list with one object per file.")
 @reporting_options
-def command(files: tuple[str, ...], as_json: bool, output_format: str, color: str) -> int:
+def command(files: tuple[str, ...], as_json: bool, reporter: Reporter) -> None:
     """Summarize models: interface, operators, parameters, and where the weights are.
 
     FILE is a binary model or a text (.onnxtxt, .onnxtext); - is standard input. Several files are
@@ -53,25 +53,22 @@ def command(files: tuple[str, ...], as_json: bool, output_format: str, color: st
     too; parameters are initializers and tensors in attributes, with their size in memory.
     """
     summaries: list[tuple[str, int, ModelSummary]] = []
-    with Reporter(output_format, color) as reporter:
-        for name in dict.fromkeys(files):
-            with reporter.reporting(STDIN if name == "-" else name):
-                summaries.append(_summarize(name))
-        if as_json or output_format == "json":
-            objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in summaries]
-            print_to_stdout(json.dumps(objects, indent=2))
-        elif summaries:
-            print_to_stdout("\n".join(_table(summaries)))
-    return reporter.status
+    for file in map(InputFile.of, dict.fromkeys(files)):
+        with reporter.reporting(file.name):
+            summaries.append(_summarize(file))
+    if as_json or reporter.format == "json":
+        objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in summaries]
+        print_to_stdout(json.dumps(objects, indent=2))
+    elif summaries:
+        print_to_stdout("\n".join(_table(summaries)))
 
 
-def _summarize(file: str) -> tuple[str, int, ModelSummary]:
+def _summarize(file: InputFile) -> tuple[str, int, ModelSummary]:
     """Return the name of a file in messages, its size in bytes, and its summary."""
     from onnxtext.info import summarize
 
-    name = STDIN if file == "-" else file
-    data = read_argument(file, name)
-    return name, len(data), summarize(_parse(data, name))
+    data = read_file(file)
+    return file.name, len(data), summarize(_parse(data, file.name))
 
 
 def _parse(data: bytes, name: str) -> Model:

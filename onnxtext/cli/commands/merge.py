@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.command_errors import exists_error, io_errors, terminal_error
+from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
-from onnxtext.cli.streams import read_argument, write_stdout
+from onnxtext.cli.streams import read_file, write_output
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.io.files import has_content, write_atomically
-from onnxtext.terminal import is_terminal
 
 if TYPE_CHECKING:
     from onnxtext.merger import MergeResult
@@ -70,9 +67,8 @@ def command(
     force: bool,
     labels: tuple[str, ...],
     marker_size: int,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Merge two versions of a model.
 
     BASE is the common ancestor of OURS and THEIRS; each is a text or a binary model, and - is
@@ -86,33 +82,20 @@ def command(
         raise click.UsageError("At most three labels can be given, one for each version.")
     defaults = ("ours", "base", "theirs")
     named = (*labels, *defaults[len(labels) :])
-    target = None if output in (None, "-") else Path(str(output))
-    name = ours if output in (None, "-") else str(output)
-    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+    target = output_path(output)
+    name = ours if target is None else str(target)
+    with reporter.reporting(name):
         from onnxtext.merger import merge
 
         result = merge(
-            *[read_argument(version, version) for version in (base, ours, theirs)],
+            *[read_file(InputFile.of(version)) for version in (base, ours, theirs)],
             marker_size=marker_size,
             labels=(named[1], named[0], named[2]),
             path=name,
         )
-        _write(result, target, force)
+        write_output(target, result.content, force=force)
         _report(result, name, reporter)
         _note_missing_weights(result, (base, ours, theirs), name, reporter)
-    return reporter.status
-
-
-def _write(result: MergeResult, target: Path | None, force: bool) -> None:
-    if target is None:
-        if result.is_binary and is_terminal(sys.stdout):
-            raise terminal_error()
-        write_stdout([result.content])
-        return
-    with io_errors("write", target):
-        if target.is_file() and not force and not has_content(target, result.content):
-            raise exists_error(target)
-        write_atomically(target, result.content)
 
 
 def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
@@ -121,8 +104,7 @@ def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
         for note in result.notes:
             reporter.found(Diagnostic("merge-note", note, "info"), name)
         return
-    count = f"{result.conflicts} conflict{'s' if result.conflicts > 1 else ''}"
-    message = f"{count} to be resolved by hand"
+    message = f"{result.conflicts} conflict{'s' * (result.conflicts > 1)} to be resolved by hand"
     reporter.found(Diagnostic("unmerged", message, notes=result.notes), name)
     reporter.failed += 1
     reporter.status = max(reporter.status, FINDINGS)
@@ -134,13 +116,8 @@ def _note_missing_weights(
     """Report a note if the merged text cannot find its weights.
 
     The paths of weights are relative to the text, and the versions may be in other directories. If
-    the text is written to standard output, the paths are relative to our version.
-
-    Args:
-        result: the merge.
-        paths: the paths of the merged files.
-        name: the path of the output, or of our version.
-        reporter: where to report.
+    the text is written to standard output, the paths are relative to our version: `name` is the
+    path of the output, or of our version.
     """
     from onnxtext.text_to_binary import encode_text
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, io_errors
-from onnxtext.cli.conversion_jobs import STDIN
+from onnxtext.cli.command_errors import CommandError, check_not_overwritten, io_errors
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, FileName, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.run_results import (
-    differences_as_json,
+    differences_as_objects,
     differences_as_text,
     outputs_as_object,
     outputs_as_text,
@@ -161,9 +161,8 @@ def command(
     timeout: float,
     memory: int | None,
     as_json: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Run a model and show its outputs.
 
     FILE is a text or a binary model; - is standard input. The engine runs in a separate process,
@@ -171,8 +170,8 @@ def command(
     graphs compute are compared, too.
     """
     sizes = _sizes(dims)
-    name = STDIN if file == "-" else file
-    with Reporter(output_format, color) as reporter, reporter.reporting(name):
+    name = InputFile.of(file).name
+    with reporter.reporting(name):
         from onnxtext.cli.array_arguments import read_array
         from onnxtext.engines import fill_inputs, run_both, run_model
 
@@ -188,34 +187,26 @@ def command(
         destinations = _destinations(outputs, results, (file, other))
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
         limits: dict[str, Any] = {
+            "engine": engine,
             "timeout": timeout or None,
             "memory": None if memory is None else memory << 20,
         }
         if other is None:
-            found = run_model(model, values, engine=engine, name=name, **limits)
-            _write(found, destinations)
-            print_to_stdout(
-                json.dumps(outputs_as_object(found), indent=2)
-                if as_json
-                else outputs_as_text(found)
-            )
+            found = run_model(model, values, name=name, **limits)
+            as_text = partial(outputs_as_text, found)
+            as_object: Callable[[], object] = partial(outputs_as_object, found)
+            differs = False
         else:
-            second = _load(other, other)
-            files = (name, other)
             found, _, compared = run_both(
-                model, second, values, engine=engine, names=files, **limits
+                model, _load(other, other), values, names=(name, other), **limits
             )
-            _write({result: found[result] for result in results}, destinations)
-            print_to_stdout(
-                differences_as_json(compared)
-                if as_json
-                else differences_as_text(compared, name, other)
-            )
-            if any(
-                difference.is_output and difference.exceeds(rtol, atol) for difference in compared
-            ):
-                reporter.status = max(reporter.status, FINDINGS)
-    return reporter.status
+            as_text = partial(differences_as_text, compared, name, other)
+            as_object = partial(differences_as_objects, compared)
+            differs = any(one.is_output and one.exceeds(rtol, atol) for one in compared)
+        _write({result: found[result] for result in results}, destinations)
+        print_to_stdout(json.dumps(as_object(), indent=2) if as_json else as_text())
+        if differs:
+            reporter.status = max(reporter.status, FINDINGS)
 
 
 def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
@@ -232,10 +223,7 @@ def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
 def _split(name: str, value: str, candidates: list[str]) -> tuple[str, str]:
     """Split `NAME=VALUE` after the longest known name, since names may contain equals signs.
 
-    Args:
-        name: the argument before its first equals sign.
-        value: the rest of the argument.
-        candidates: the names of the model's inputs.
+    `name` is the part before the first equals sign, `candidates` are the known names.
     """
     assignment = f"{name}={value}"
     fitting = [candidate for candidate in candidates if assignment.startswith(f"{candidate}=")]
@@ -264,7 +252,7 @@ def _destinations(
         CommandError: the model has no output with a given name; or a file is one of `models`, is
             `-`, or is given for two outputs.
     """
-    inputs = {os.path.realpath(model) for model in models if model not in (None, "-")}
+    inputs = [InputFile.of(model).source for model in models if model is not None]
     names_by_file: dict[str, str] = {}
     for text in files:
         name, equals, file = text.partition("=")
@@ -276,8 +264,7 @@ def _destinations(
             raise CommandError("no-input", f"the model has no output `{name}`", help=help)
         if file in ("", "-"):
             raise CommandError("cannot-write", f"`{text}` does not name a file for the output")
-        if os.path.realpath(file) in inputs:
-            raise CommandError("output-is-input", f"{file} would be overwritten by an output")
+        check_not_overwritten(inputs, Path(file), "an output")
         if (other := names_by_file.setdefault(file, name)) != name:
             message = f"{other} and {name} would both be written to {file}"
             raise CommandError("output-exists", message)
@@ -285,11 +272,7 @@ def _destinations(
 
 
 def _write(values: Values, files: dict[str, str]) -> None:
-    """Write outputs to .npy files.
-
-    Args:
-        values: the outputs by name.
-        files: the name of the output for each file.
+    """Write outputs, `values` by name, to .npy files; `files` has the name of the output for each.
 
     Raises:
         CommandError: the output is no array, or the file cannot be written.

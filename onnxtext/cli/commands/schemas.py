@@ -12,6 +12,7 @@ import click
 from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.commands.check import report_findings
 from onnxtext.cli.load_settings import read_schema_tables, read_settings
+from onnxtext.cli.named_files import output_path
 from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout
@@ -82,7 +83,7 @@ def command() -> None:
     "kept.",
 )
 @reporting_options
-def import_(package: str, output: str | None, output_format: str, color: str) -> int:
+def import_(package: str, output: str | None, reporter: Reporter) -> None:
     """Write a schema file with the schemas that an installed PACKAGE offers.
 
     The package is imported in a separate process, so its code runs. It offers the schemas that it
@@ -91,8 +92,8 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
     from onnxtext.printer.schemas import print_schemas
     from onnxtext.schemas.importing import SchemaImportError, import_schemas, with_bodies
 
-    with Reporter(output_format, color) as reporter, reporter.reporting(output or package):
-        path = Path(output) if output not in (None, "-") else None
+    with reporter.reporting(output or package):
+        path = output_path(output)
         old = _parse_file(path) if path is not None and path.exists() else None
         try:
             imported = import_schemas(package)
@@ -108,7 +109,6 @@ def import_(package: str, output: str | None, output_format: str, color: str) ->
             counts = ", ".join(f"{count} of {domain}" for domain, count in domains.items())
             operators = count_noun(len(imported.schemas), "operator")
             reporter.summary(f"{output}: {operators}: {counts}")
-    return reporter.status
 
 
 def _parse_file(path: Path) -> SchemaFile:
@@ -123,18 +123,16 @@ def _parse_file(path: Path) -> SchemaFile:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=SCHEMAS)
 @click.option("--strict", is_flag=True, help="Exit with status 1 for warnings, too.")
 @reporting_options
-def check(files: tuple[str, ...], strict: bool, output_format: str, color: str) -> int:
+def check(files: tuple[str, ...], strict: bool, reporter: Reporter) -> None:
     """Check schema files, and the bodies of the operators in them."""
-    with Reporter(output_format, color) as reporter:
-        for name in dict.fromkeys(files):
-            with reporter.reporting(name):
-                from onnxtext.checker.engine.project_schemas import check_schemas
-                from onnxtext.schemas.reading import read_bytes
+    for name in dict.fromkeys(files):
+        with reporter.reporting(name):
+            from onnxtext.checker.engine.project_schemas import check_schemas
+            from onnxtext.schemas.reading import read_bytes
 
-                with io_errors("read", name):
-                    data = read_bytes(Path(name))
-                report_findings(check_schemas(data, name), 0, name, reporter, strict=strict)
-    return reporter.status
+            with io_errors("read", name):
+                data = read_bytes(Path(name))
+            report_findings(check_schemas(data, name), 0, name, reporter, strict=strict)
 
 
 def _known_schemas(files: tuple[str, ...]) -> Schemas:
@@ -158,9 +156,9 @@ _schemas_option = click.option(
 @click.argument("domain", required=False, shell_complete=one_of(_domains))
 @_schemas_option
 @reporting_options
-def list_(domain: str | None, files: tuple[str, ...], output_format: str, color: str) -> int:
+def list_(domain: str | None, files: tuple[str, ...], reporter: Reporter) -> None:
     """List the domains with known operators, or the operators of a DOMAIN."""
-    with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
+    with reporter.reporting("onnxtext"):
         schemas = _known_schemas(files)
         if domain is None:
             for name in schemas.domains():
@@ -182,16 +180,15 @@ def list_(domain: str | None, files: tuple[str, ...], output_format: str, color:
                 )
             for name in sorted(names):
                 print_to_stdout(f"{plain_domain}.{name}" if plain_domain else name)
-    return reporter.status
 
 
 @command.command("show")
 @click.argument("operator", shell_complete=one_of(_operators))
 @_schemas_option
 @reporting_options
-def show(operator: str, files: tuple[str, ...], output_format: str, color: str) -> int:
+def show(operator: str, files: tuple[str, ...], reporter: Reporter) -> None:
     """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
-    with Reporter(output_format, color) as reporter, reporter.reporting("onnxtext"):
+    with reporter.reporting("onnxtext"):
         from onnxtext.printer.schemas import signature_text
         from onnxtext.schemas.convert_schemas import convert_schema
         from onnxtext.suggestions import nearest_name
@@ -212,7 +209,6 @@ def show(operator: str, files: tuple[str, ...], output_format: str, color: str) 
             schema = signature.source or convert_schema(_onnx_schema(signature))
             texts.append(f"# {origin}\n{signature_text(schema)}\n")
         print_to_stdout("\n".join(texts), "")
-    return reporter.status
 
 
 def _onnx_schema(signature: object) -> object:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.conversion_jobs import STDIN
+from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.pager import find_pager, write_paged
-from onnxtext.cli.report import FINDINGS, Reporter
-from onnxtext.cli.streams import read_file_or_stdin
+from onnxtext.cli.report import Reporter
+from onnxtext.cli.streams import read_file
 from onnxtext.terminal import is_terminal, wants_color
 
 if TYPE_CHECKING:
-    from onnxtext.show_model.load_model import ReadableModel
+    from collections.abc import Sequence
+
+    from onnxtext.diagnostics import Diagnostic
 
 EXPLANATION = """\b
 Examples:
@@ -94,41 +96,29 @@ def command(
     find: re.Pattern[str] | None,
     context: int,
     no_pager: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Print a model for reading: without metadata, with statistics of its weights.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. On a terminal the
     text is colored and shown by $PAGER, else by less. `onnxtext from-binary` prints texts that
     convert back to the model.
     """
-    name = STDIN if file == "-" else file
-    with Reporter(output_format, color) as reporter:
-        reading = None
-        with reporter.reporting(name):
-            reading = _read(file, name)
-        if reading is None:
-            return reporter.status
-        with reporter.reporting(name):
-            from onnxtext.show_model.annotate_text import annotate
-            from onnxtext.show_model.print_part import PartOptions, part_text
+    source = InputFile.of(file)
+    findings: Sequence[Diagnostic] = ()
+    with reporter.reporting(source.name):
+        from onnxtext.show_model.load_model import read_model
 
-            # Print the whole text first, so that errors are reported before the pager starts.
-            text = "".join(part_text(reading, PartOptions(graph, starts, ends, find, context)))
-            terminal = is_terminal(sys.stdout)
-            colored = wants_color(color, sys.stdout)
-            pieces = annotate(text, reading, color=colored, terminal=terminal)
-            write_paged(pieces, None if no_pager else find_pager())
-        # Report findings after the pager has ended, so that they stay on the screen.
-        for finding in reading.findings:
-            reporter.found(finding, name)
-            reporter.status = max(reporter.status, FINDINGS)
-    return reporter.status
+        reading = read_model(read_file(source, maps=True), source.name, source.directory)
+        findings = reading.findings
+        from onnxtext.show_model.annotate_text import annotate
+        from onnxtext.show_model.print_part import PartOptions, part_text
 
-
-def _read(file: str, name: str) -> ReadableModel:
-    from onnxtext.show_model.load_model import read_model
-
-    data, base = read_file_or_stdin(file, name)
-    return read_model(data, name, base)
+        # Print the whole text first, so that errors are reported before the pager starts.
+        text = "".join(part_text(reading, PartOptions(graph, starts, ends, find, context)))
+        terminal = is_terminal(sys.stdout)
+        colored = wants_color(reporter.color, sys.stdout)
+        pieces = annotate(text, reading, color=colored, terminal=terminal)
+        write_paged(pieces, None if no_pager else find_pager())
+    # Report findings after the pager has ended, so that they stay on the screen.
+    reporter.findings(findings, source.name)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.command_errors import CommandError
-from onnxtext.cli.conversion_jobs import ConversionJob
 from onnxtext.cli.convert_files import Conversion, Output, run
+from onnxtext.cli.named_files import ConversionJob
 from onnxtext.cli.options import (
     BINARY,
     EXIT_STATUSES,
@@ -17,6 +17,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
+from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.io.text_or_binary import decode_text
@@ -82,14 +83,11 @@ def _check(
     model: Model, source: Source, pieces: list[Piece], blob_source: BlobSource, job: ConversionJob
 ) -> None:
     """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
-    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
-    from onnxtext.cli.load_settings import read_schema_tables, read_settings
+    from onnxtext.cli.load_settings import schemas_of_project
     from onnxtext.proto.encode.lower import lower_without_weights
     from onnxtext.text_to_binary import join_pieces
-
-    settings = read_settings(job.source)
 
     def encoded() -> bytes:
         # Shape inference does not need large weights, and would copy them.
@@ -97,7 +95,7 @@ def _check(
         return join_pieces(pieces) if small else lower_without_weights(model, blob_source)
 
     # Check only the model itself: external data may still be missing.
-    with use_tables(read_schema_tables(settings)):
+    with schemas_of_project(job.source) as settings:
         diagnostics = check_tree(
             model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
         )
@@ -112,15 +110,13 @@ def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) 
     A dangling entry refers to a part that the graph lacks. The part may be missing because of an
     error in the graph, and only the checker reports such errors.
     """
-    from onnxtext.checker.context.operator_tables import use_tables
     from onnxtext.checker.engine.check_source import check_text
     from onnxtext.checker.engine.dangling_entries import only_dangling
-    from onnxtext.cli.load_settings import read_schema_tables, read_settings
+    from onnxtext.cli.load_settings import schemas_of_project
 
     if not only_dangling(error.diagnostics):
         return
-    settings = read_settings(job.source)
-    with use_tables(read_schema_tables(settings)):
+    with schemas_of_project(job.source) as settings:
         diagnostics = check_text(
             source.text, name=source.name, select=settings.select, ignore=settings.ignore
         )
@@ -174,9 +170,8 @@ def command(
     checked: bool,
     externalize: bool,
     embed_external: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Encode texts as binary ONNX models.
 
     IN is a text in UTF-8; without IN, or with -, the text is read from standard input and the
@@ -186,4 +181,4 @@ def command(
     text, or to the current directory for standard input.
     """
     chosen = conversion(checked=checked, embed_external=embed_external, externalize=externalize)
-    return run(chosen, inputs, output, force=force, output_format=output_format, color=color)
+    run(chosen, inputs, output, force=force, reporter=reporter)

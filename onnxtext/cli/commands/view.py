@@ -6,20 +6,16 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from onnxtext.cli.command_errors import CommandError, io_errors
-from onnxtext.cli.conversion_jobs import STDIN
+from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, FileName, reporting_options
-from onnxtext.cli.report import FINDINGS, Reporter, write_stderr
-from onnxtext.cli.streams import print_to_stdout, read_file_or_stdin, write_stdout
+from onnxtext.cli.report import Reporter, write_stderr
+from onnxtext.cli.streams import print_to_stdout, read_file, write_output
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.io.files import is_stream, write_atomically
-
-if TYPE_CHECKING:
-    from onnxtext.viewer.page_model import LoadedModel
+from onnxtext.io.files import is_stream
 
 EXPLANATION = """\b
 Examples:
@@ -64,9 +60,8 @@ def command(
     output: str | None,
     force: bool,
     no_statistics: bool,
-    output_format: str,
-    color: str,
-) -> int:
+    reporter: Reporter,
+) -> None:
     """Show a model in a browser: its text beside its graph.
 
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. With OTHER, a newer
@@ -76,48 +71,39 @@ def command(
     files = [file] if other is None else [file, other]
     if files == ["-", "-"]:
         raise click.UsageError("Only one of the files can be standard input (-).")
-    with Reporter(output_format, color) as reporter:
-        found = []
-        for argument in files:
-            name = STDIN if argument == "-" else argument
-            with reporter.reporting(name):
-                found.append(_read(argument, name, not no_statistics))
-        if len(found) < len(files):
-            return reporter.status
-        with reporter.reporting(found[-1].name):
-            from onnxtext.viewer import page_of
+    found = []
+    for source in map(InputFile.of, files):
+        with reporter.reporting(source.name):
+            from onnxtext.viewer.page_model import read
 
-            _write(page_of(*found), output, force=force)
-        for finding in found[0].document.version.syntax if other is None else ():
-            reporter.found(finding, found[0].name)
-            reporter.status = max(reporter.status, FINDINGS)
-    return reporter.status
+            data = read_file(source, maps=True)
+            found.append(read(data, source.name, source.directory, statistics=not no_statistics))
+    if len(found) < len(files):
+        return
+    with reporter.reporting(found[-1].name):
+        from onnxtext.viewer import page_of
 
-
-def _read(file: str, name: str, statistics: bool) -> LoadedModel:
-    from onnxtext.viewer.page_model import read
-
-    data, base = read_file_or_stdin(file, name)
-    return read(data, name, base, statistics=statistics)
+        _write(page_of(*found), output, force=force)
+    if other is None:
+        reporter.findings(found[0].document.version.syntax, found[0].name)
 
 
 def _write(page: str, output: str | None, *, force: bool) -> None:
     data = page.encode("utf-8")
-    if output == "-":
-        write_stdout([data])
-        return
     if output is None:
         _open(data)
         return
-    path = Path(output)
-    with io_errors("write", path):
-        if not force and not _may_replace(path):
+    path = output_path(output)
+    if path is not None and not force:
+        with io_errors("write", path):
+            may_replace = _may_replace(path)
+        if not may_replace:
             raise CommandError(
                 "output-exists",
                 f"{path} exists and is not a page of `onnxtext view`",
                 help="--force overwrites it; -o names another output",
             )
-        write_atomically(path, data)
+    write_output(path, data, force=True)
 
 
 def _may_replace(path: Path) -> bool:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +15,8 @@ from onnxtext.cli.command_errors import CommandError, read_error
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Reporter
-from onnxtext.cli.streams import print_to_stdout
+from onnxtext.cli.results import Results
 from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
-from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ def command() -> None:
 @command.command("list", epilog=examples_of(EXAMPLES, "list"))
 @_STORES
 @reporting_options
-def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
+def list_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
     """List the blobs of stores: size, digest, and the texts that reference them.
 
     It looks for texts in the store's parent directory, below it, and in the directories above it.
@@ -69,57 +67,51 @@ def list_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
     """
     from onnxtext.weights.store_gc import find_references
 
-    rows: list[dict[str, object]] = []
-    with Reporter(output_format, color) as reporter:
-        for name in stores:
-            with reporter.reporting(name), _read_errors(name):
-                references = find_references(Path(name))
-                for digest, texts in references.users.items():
-                    size = (references.store.directory / digest).lstat().st_size
-                    row = {"store": name, "digest": digest, "size": size}
-                    rows.append({**row, "texts": list(map(str, texts))})
-                    if output_format != "json":
-                        users = ", ".join(map(str, texts)) or "(no text)"
-                        _say(f"{size:>14,}  {digest}  {users}")
-        if output_format == "json":
-            print_to_stdout(json.dumps(rows, indent=2))
-    return reporter.status
+    results = Results(reporter)
+    for name in stores:
+        with reporter.reporting(name), _read_errors(name):
+            references = find_references(Path(name))
+            for digest, texts in references.users.items():
+                size = (references.store.directory / digest).lstat().st_size
+                users = list(map(str, texts))
+                results.add(
+                    {"store": name, "digest": digest, "size": size, "texts": users},
+                    f"{size:>14,}  {digest}  {', '.join(users) or '(no text)'}",
+                )
+    results.finish()
 
 
 @command.command("verify", epilog=examples_of(EXAMPLES, "verify"))
 @_STORES
 @reporting_options
-def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int:
+def verify_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
     """Verify that each blob of stores matches the digest in its name."""
     from onnxtext.diagnostics import Diagnostic, OnnxTextError
     from onnxtext.weights.store import Store
     from onnxtext.weights.store_gc import check_blob
 
-    with Reporter(output_format, color) as reporter:
-        for name in stores:
-            store = Store(Path(name))
-            count = total = damaged = 0
-            with reporter.reporting(name), _read_errors(name):
-                names = store.names()
-                sizes = [(store.directory / digest).lstat().st_size for digest in names]
-                with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
-                    for digest, size in zip(names, sizes, strict=True):
-                        with reporter.reporting(name), _read_errors(name):
-                            try:
-                                total += check_blob(store, digest)
-                                count += 1
-                            except ValueError as error:
-                                damaged += 1
-                                raise OnnxTextError(
-                                    Diagnostic("weights-damaged", str(error), file=name)
-                                ) from None
-                        done(size)
-            if output_format != "json":
-                bad = f", {damaged} damaged" if damaged else ""
-                amount = count_noun(total, "byte")
-                state = f"{'is' if count == 1 else 'are'} intact ({amount} in total){bad}"
-                _say(f"{name}: {count_noun(count, 'blob')} {state}")
-    return reporter.status
+    results = Results(reporter)
+    for name in stores:
+        store = Store(Path(name))
+        count = total = damaged = 0
+        with reporter.reporting(name), _read_errors(name):
+            names = store.names()
+            sizes = [(store.directory / digest).lstat().st_size for digest in names]
+            with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
+                for digest, size in zip(names, sizes, strict=True):
+                    with reporter.reporting(name), _read_errors(name):
+                        try:
+                            total += check_blob(store, digest)
+                            count += 1
+                        except ValueError as error:
+                            damaged += 1
+                            raise OnnxTextError(
+                                Diagnostic("weights-damaged", str(error), file=name)
+                            ) from None
+                    done(size)
+        bad = f", {damaged} damaged" if damaged else ""
+        blobs = count_noun(count, "blob is", "blobs are")
+        results.say(f"{name}: {blobs} intact ({count_noun(total, 'byte')} in total){bad}")
 
 
 @command.command("gc", epilog=examples_of(EXAMPLES, "gc"))
@@ -128,7 +120,7 @@ def verify_blobs(stores: tuple[str, ...], output_format: str, color: str) -> int
     "--delete", is_flag=True, help="Remove orphaned blobs. By default, they are only listed."
 )
 @reporting_options
-def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: str) -> int:
+def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
     """Remove orphaned blobs of stores.
 
     A blob is orphaned if no text references it. The command reads the texts in the store's parent
@@ -139,34 +131,31 @@ def collect(stores: tuple[str, ...], delete: bool, output_format: str, color: st
     """
     from onnxtext.weights.store_gc import find_references
 
-    rows: list[dict[str, object]] = []
-    with Reporter(output_format, color) as reporter:
-        for name in stores:
-            with reporter.reporting(name), _read_errors(name):
-                references = find_references(Path(name))
-                orphaned = {references.store.directory / digest for digest in references.orphaned}
-                old = []
-                for path, size in _old([*sorted(orphaned), *references.leftovers]):
-                    if delete and not _remove(references.store, path):
-                        continue  # another process has stored the blob again
-                    old.append((path, size))
-                    rows.append({"file": str(path), "size": size, "removed": delete})
-                    if output_format != "json":
-                        action = "removed" if delete else "would remove"
-                        _say(f"{action} {path}  {count_noun(size, 'byte')}")
-                kept = len(references.users) - sum(path in orphaned for path, _ in old)
-                if output_format != "json":
-                    freed = sum(size for _, size in old)
-                    verb = "removed" if delete else "to remove with --delete"
-                    removed = f"{count_noun(len(old), 'file')} {verb}, {count_noun(freed, 'byte')}"
-                    _say(f"{name}: {removed}; {count_noun(kept, 'blob')} kept")
-                    _say(
-                        f"{name}: searched {count_noun(len(references.texts), 'text')} below "
-                        f"{references.store.directory.parent} and in the directories above it"
-                    )
-        if output_format == "json":
-            print_to_stdout(json.dumps(rows, indent=2))
-    return reporter.status
+    results = Results(reporter)
+    for name in stores:
+        with reporter.reporting(name), _read_errors(name):
+            references = find_references(Path(name))
+            orphaned = {references.store.directory / digest for digest in references.orphaned}
+            old = []
+            for path, size in _old([*sorted(orphaned), *references.leftovers]):
+                if delete and not _remove(references.store, path):
+                    continue  # another process has stored the blob again
+                old.append((path, size))
+                action = "removed" if delete else "would remove"
+                results.add(
+                    {"file": str(path), "size": size, "removed": delete},
+                    f"{action} {path}  {count_noun(size, 'byte')}",
+                )
+            kept = len(references.users) - sum(path in orphaned for path, _ in old)
+            freed = sum(size for _, size in old)
+            verb = "removed" if delete else "to remove with --delete"
+            removed = f"{count_noun(len(old), 'file')} {verb}, {count_noun(freed, 'byte')}"
+            results.say(
+                f"{name}: {removed}; {count_noun(kept, 'blob')} kept",
+                f"{name}: searched {count_noun(references.texts, 'text')} below "
+                f"{references.store.directory.parent} and in the directories above it",
+            )
+    results.finish()
 
 
 def _remove(store: Store, path: Path) -> bool:
@@ -197,7 +186,3 @@ def _read_errors(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise read_error(error, name) from None
-
-
-def _say(text: str) -> None:
-    print_to_stdout(escape_controls(text))

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
@@ -23,29 +23,49 @@ _SEPARATORS = ("/", os.sep)
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
-class ConversionJob(NamedTuple):
-    """One input to convert, and the file to write.
+@dataclass(frozen=True)
+class InputFile:
+    """An input that the user named: a file, or standard input.
 
     Attributes:
         name: the name of the input in messages.
         source: the file to read; None for standard input.
+    """
+
+    name: str
+    source: Path | None
+
+    @classmethod
+    def of(cls, argument: str) -> InputFile:
+        """Return the input that an argument names; `-` is standard input."""
+        return cls(STDIN, None) if argument == _DASH else cls(argument, Path(argument))
+
+    @property
+    def directory(self) -> Path:
+        """The directory to which paths in the input, such as those of weights, are relative."""
+        return Path() if self.source is None else self.source.parent
+
+
+def output_path(output: str | None) -> Path | None:
+    """Return the file that the option `-o` names; None for standard output, also for `-`."""
+    return None if output in (None, _DASH) else Path(str(output))
+
+
+@dataclass(frozen=True)
+class ConversionJob(InputFile):
+    """One input to convert, and the file to write.
+
+    Attributes:
         target: the file to write; None for standard output.
         clash: the name of an earlier input with the same target; None if there is none.
         makes_directory: whether to create the target's directory if it is missing.
         derived: whether the target's name was derived from the source's name, not given with `-o`.
     """
 
-    name: str
-    source: Path | None
     target: Path | None
     clash: str | None = None
     makes_directory: bool = False
     derived: bool = False
-
-    @property
-    def directory(self) -> Path:
-        """The directory to which paths in the input, such as those of weights, are relative."""
-        return Path() if self.source is None else self.source.parent
 
 
 def plan_jobs(
@@ -70,20 +90,20 @@ def plan_jobs(
     if len(names) > 1:
         _check_several(names, output)
     jobs = []
-    for name in names:
-        source = None if name == _DASH else Path(name)
-        target = _target(source, output, (*suffixes, suffix), suffix)
-        shown = STDIN if source is None else name
+    for file in map(InputFile.of, names):
+        target = _target(file.source, output, (*suffixes, suffix), suffix)
         derived = target is not None and (output is None or _is_directory(output))
         jobs.append(
-            ConversionJob(shown, source, target, makes_directory=to_directory, derived=derived)
+            ConversionJob(
+                file.name, file.source, target, makes_directory=to_directory, derived=derived
+            )
         )
     return list(_find_clashes(jobs))
 
 
 def files_below(
     directory: Path, suffixes: tuple[str, ...], is_wanted: Callable[[Path], bool] = lambda _: True
-) -> list[Path]:
+) -> list[InputFile]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
     Devices, pipes and links that lead out of the directory are left out with a warning.
@@ -104,9 +124,10 @@ def files_below(
         return path.name.lower().endswith(suffixes)
 
     try:
-        return sorted(walk_files(directory, has_suffix, is_wanted, warn_skipped))
+        paths = sorted(walk_files(directory, has_suffix, is_wanted, warn_skipped))
     except OSError as error:
         raise read_error(error, directory) from None
+    return [InputFile(str(path), path) for path in paths]
 
 
 def _check_several(names: list[str], output: str | None) -> None:
@@ -156,4 +177,4 @@ def _find_clashes(jobs: Iterable[ConversionJob]) -> Iterator[ConversionJob]:
         if first is job:
             yield job
         elif os.path.realpath(job.source) != os.path.realpath(first.source or ""):
-            yield job._replace(clash=first.name)
+            yield replace(job, clash=first.name)
