@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext import ast
 from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
-from onnxtext.checker.context.onnxruntime_operators import BUNDLED
+from onnxtext.checker.context.operator_tables import BUNDLED
 from onnxtext.checker.engine.project_schemas import check_schemas
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.diagnostics.full import render

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import onnxtext
-from onnxtext.checker.context.onnxruntime_operators import BUNDLED, bundled_table
+from onnxtext.checker.context.operator_tables import BUNDLED, bundled_table
 from onnxtext.printer.schemas import print_schemas
 from onnxtext.schemas.importing import import_schemas, with_bodies
 from onnxtext.schemas.reading import read_schemas
@@ -61,7 +61,7 @@ def test_a_check_without_such_operators_does_not_read_the_table(tmp_path: Path) 
     )
     code = (
         "import sys\nfrom pathlib import Path\n"
-        "from onnxtext.checker.context.onnxruntime_operators import BundledTable\n"
+        "from onnxtext.checker.context.operator_tables import BundledTable\n"
         "def fail(self): raise AssertionError('read')\n"
         "BundledTable._text = property(fail)\n"
         f"sys.argv = ['onnxtext', 'check', {str(path)!r}]\n"

@@ -12,8 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from onnxtext.ast.model import Fragment
-from onnxtext.checker.context.onnxruntime_operators import bundled_table
-from onnxtext.checker.context.operator_tables import FileTable, use_tables
+from onnxtext.checker.context.operator_tables import FileTable, bundled_table, use_tables
 from onnxtext.checker.context.schema_signatures import imports_of, rule_of
 from onnxtext.checker.context.signatures import OperatorTable
 from onnxtext.checker.engine.check_tree import check_tree, in_text_order

@@ -10,7 +10,7 @@ import contextlib
 from functools import lru_cache
 from pathlib import Path
 
-from onnxtext.checker.context.onnxruntime_operators import bundled_table
+from onnxtext.checker.context.operator_tables import bundled_table
 from onnxtext.checker.context.signatures import OperatorTable, Schemas
 from onnxtext.checker.engine.project_schemas import tables_of
 from onnxtext.checker.engine.project_settings import SettingsError, find_settings
