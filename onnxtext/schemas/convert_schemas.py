@@ -24,10 +24,7 @@ _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFile:
     """Return the schema file of a package.
 
-    Args:
-        schemas: the schemas of its operators: `onnx.defs.OpSchema`, or onnxruntime's own class.
-        package: the name of the package.
-        version: the version of the package.
+    `schemas` are the schemas of its operators: `onnx.defs.OpSchema`, or onnxruntime's own class.
     """
     converted = [convert_schema(schema) for schema in schemas]
     converted.sort(key=lambda item: (item.domain, item.name, item.since))
@@ -52,9 +49,8 @@ def convert_schema(schema: Any) -> OperatorSchema:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
         # If a type has no syntax in texts, the constraint cannot list it: it allows every type.
-        result.constraints[constraint.type_param_str] = (
-            allowed if len(types) == len(allowed) else None
-        )
+        known = allowed if len(types) == len(allowed) else None
+        result.constraints[constraint.type_param_str] = known
     result.inputs = _values(schema.inputs, schema.min_input, result)
     result.outputs = _values(schema.outputs, schema.min_output, result)
     used = {formal.type for formal in (*result.inputs, *result.outputs)}

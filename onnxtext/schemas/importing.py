@@ -18,12 +18,7 @@ _MAX_LINE_LENGTH = 300
 
 
 class SchemaImportError(Exception):
-    """A package has no usable schemas.
-
-    Attributes:
-        message: the problem.
-        help: what to do.
-    """
+    """A package has no usable schemas; `help` tells what to do."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)

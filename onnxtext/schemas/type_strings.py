@@ -46,9 +46,7 @@ def _around(name: str, inner: str | None) -> str | None:
 def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
     """Return the type for its spelling in schemas; None if onnxtext has no such type.
 
-    Args:
-        text: the type in the spelling of schemas, such as `seq(tensor(int64))`.
-        shape: the shape to give to the tensors in the type; None for no shape.
+    `shape` is the shape to give to the tensors in the type; None for no shape.
     """
     text = text.replace(" ", "")
     around: list[tuple[str, str]] = []
@@ -80,13 +78,9 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
 
 def element_of(text: str | None, container: str) -> str | None:
-    """Return the element type of a sequence or optional; None for other types.
+    """Return the element type of a sequence or optional (`container`); None for other types.
 
     Example: `element_of("seq(tensor(float))", "seq")` is `tensor(float)`.
-
-    Args:
-        text: the type in the spelling of schemas; None if unknown.
-        container: `seq` or `optional`.
     """
     prefix = f"{container}("
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None

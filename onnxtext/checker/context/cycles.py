@@ -7,8 +7,7 @@ from __future__ import annotations
 def find_cycles(before: list[list[int]]) -> list[list[int]]:
     """Return one cycle, as node indices, of each strongly connected component that has a cycle.
 
-    Args:
-        before: for each node, the indices of the nodes whose outputs it uses.
+    `before` has, for each node, the indices of the nodes whose outputs it uses.
     """
     return [
         _one_cycle(group, before)
@@ -21,9 +20,6 @@ def _components(before: list[list[int]]) -> list[list[int]]:
     """Return the strongly connected components as lists of node indices.
 
     This is Tarjan's algorithm without recursion.
-
-    Args:
-        before: for each node, the indices of the nodes whose outputs it uses.
     """
     order = [-1] * len(before)
     low = [0] * len(before)

@@ -82,14 +82,10 @@ def with_schema_origin(
 ) -> Finding:
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
-    Args:
-        finding: a finding that follows from the schema.
-        origin: the file or package that contains the schema; `""` for a schema of onnx itself. A
-            finding that follows from a schema of onnx is returned unchanged, without a note.
-        tentative: whether another version of the origin may define the operator differently. If so,
-            a finding whose `severity` is None becomes a warning.
-        is_certain: whether the finding holds for all versions of the origin. If so, `tentative` has
-            no effect.
+    `origin` is the file or package that contains the schema. A finding that follows from a schema
+    of onnx itself (`""`) is returned unchanged, without a note. If `tentative`, another version of
+    the origin may define the operator differently, so a finding whose `severity` is None becomes a
+    warning, except one that `is_certain`: it holds for all versions of the origin.
     """
     if not origin:
         return finding
@@ -115,12 +111,7 @@ def did_you_mean(suggestion: str | None, otherwise: str) -> str:
 
 def chain_of(names: list[str]) -> str:
     """Join names by ` -> `. If there are more than 8, show only the first 4 and the last 3."""
-    if len(names) > 8:
-        shown = [
-            *map(quote, names[:4]),
-            f"… ({len(names) - 7} more)",
-            *map(quote, names[-3:]),
-        ]
-    else:
-        shown = list(map(quote, names))
-    return " -> ".join(shown)
+    if len(names) <= 8:
+        return " -> ".join(map(quote, names))
+    more = f"… ({len(names) - 7} more)"
+    return " -> ".join([*map(quote, names[:4]), more, *map(quote, names[-3:])])

@@ -20,12 +20,10 @@ MAX_PLACES = 12
 
 
 class TypeUse(NamedTuple):
-    """A type and the places in the model that declare it.
+    """A type and the first `MAX_PLACES` places in the model that declare it.
 
-    Attributes:
-        type: the declared type.
-        places: the first `MAX_PLACES` places that declare the type.
-        names: for each of `places`, the name of the value or attribute that has the type there.
+    `names` has, for each of these places, the name of the value or attribute that has the type
+    there.
     """
 
     type: ast.Type
@@ -103,9 +101,9 @@ def attributes_of_unusual_nodes(subject: CheckedModel) -> list[tuple[ast.Node, i
     of numbers. Most nodes have no odd attribute. Rules that check attributes without looking at
     operator schemas can skip nodes without odd attributes.
 
-    Returns:
-        Triples (node, index, attribute), one for each attribute object. If several nodes share the
-        object, `node` is the first of them. `index` is the 0-based index in `node.attributes`.
+    The result has one triple (node, index, attribute) for each attribute object. If several nodes
+    share the object, `node` is the first of them. `index` is the 0-based index in
+    `node.attributes`.
     """
     result: list[tuple[ast.Node, int, ast.Attribute]] = []
     seen: set[int] = set()

@@ -76,10 +76,8 @@ _DOCUMENTS = {
 class Family(NamedTuple):
     """Rules that are checked in one walk over a model: a module of `onnxtext.checker.rules`.
 
-    Attributes:
-        check: a function that yields the findings of these rules. It may yield findings of disabled
-            rules, which the caller must drop.
-        rules: the metadata of the rules.
+    `check` yields the findings of these rules. It may yield findings of disabled rules, which the
+    caller must drop.
     """
 
     check: Callable[[CheckedModel], Iterable[Finding]]

@@ -56,13 +56,10 @@ _DATA = {
 def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
     """Return the protobuf fields that `@set` and `@unset` change: map each field to its new value.
 
-    The new value of a field that `@unset` names is `UNSET`.
-
-    Args:
-        decorators: the decorators of a statement.
-        target: selects the decorators: `""` for `@set`, which changes fields of the statement;
-            `"type"` for `@type.set`, which changes the type of a value; `"data"` for `@data.set`,
-            which changes the default value of an input. The same holds for `@unset`.
+    The new value of a field that `@unset` names is `UNSET`. `target` selects the decorators: `""`
+    for `@set`, which changes fields of the statement; `"type"` for `@type.set`, which changes the
+    type of a value; `"data"` for `@data.set`, which changes the default value of an input. The same
+    holds for `@unset`.
     """
     prefix = f"{target}." if target else ""
     changed: dict[str, FieldValue] = {}
@@ -144,10 +141,7 @@ class ResolvedFields:
         `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `_MAX_LIST_BYTES` bytes,
         or if it would raise the total size of all expanded lists above `_MAX_BYTES`.
 
-        Args:
-            nodes: the nodes.
-            rich: the attribute lists of the nodes that contain more than numbers and strings, as
-                returned by `ast.visit.rich_lists`.
+        `rich` are the attribute lists that `ast.visit.rich_lists` returns for the nodes.
         """
         lists: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
@@ -244,9 +238,8 @@ class ResolvedFields:
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
-            return replace(
-                _decode_tensor(self._lowering.tensor(tensor)), decorators=tensor.decorators
-            )
+            decoded = _decode_tensor(self._lowering.tensor(tensor))
+            return replace(decoded, decorators=tensor.decorators)
         except (LowerError, WireError):
             return tensor
 

@@ -48,11 +48,8 @@ def signature_of(
 ) -> Signature:
     """Convert a schema of a schema file to a signature.
 
-    Args:
-        schema: the parsed schema.
-        origin: the name of the schema file in messages.
-        imports: the opset imports that apply to the schema's body.
-        tentative: whether another version of the schema file may define the operator differently.
+    `origin` is the name of the schema file in messages. `imports` are the opset imports that apply
+    to the schema's body. `tentative` is as in `Signature`.
     """
     min_inputs, max_inputs = _counts(schema.inputs)
     min_outputs, max_outputs = _counts(schema.outputs)

@@ -174,10 +174,7 @@ class Schemas:
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the `Signature` of an operator in an operator set version; None if unknown.
 
-        Args:
-            domain: the domain of the operator; `""` for the standard domain.
-            name: the name of the operator.
-            version: the imported version of the operator set.
+        The standard domain is `""`.
         """
         key = domain, name, version
         try:
@@ -215,14 +212,9 @@ class Schemas:
         version = newest_versions().get(domain)
         if version is not None:
             return version
-        versions = [
-            since
-            for table in self._tables
-            for (other, _), history in table.operators().items()
-            if other == domain
-            for since in history
-        ]
-        return max(versions, default=None)
+        histories = [item for table in self._tables for item in table.operators().items()]
+        newest = [max(history) for (other, _), history in histories if other == domain]
+        return max(newest, default=None)
 
     def domains(self) -> list[str]:
         """Return the domains of all operators of the installed onnx and of the schema files."""

@@ -22,13 +22,10 @@ from onnxtext.checker.context.resolved_fields import field_of
 
 
 class TypeRecord(NamedTuple):
-    """A type that is written as a `TypeProto` record.
+    """A type that is written as a `TypeProto` record, of the value or attribute `name`.
 
-    Attributes:
-        record: the `TypeProto`.
-        place: the place in the model that declares the type.
-        name: the name of the value or attribute that has the type.
-        required: whether an empty record is an error; if not, it is reported as a hint.
+    `place` declares the type. If `required`, an empty record is an error; if not, it is reported as
+    a hint.
     """
 
     record: Record
