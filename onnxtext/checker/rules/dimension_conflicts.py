@@ -19,9 +19,8 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, q
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
-from onnxtext.checker.inference.symbolic.sizes.polynomials import symbol_plus, text
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents, symbol_plus, text
 from onnxtext.checker.inference.symbolic.sizes.size_equations import (
-    Extents,
     PassedShape,
     ShapeContradiction,
     ShapeMismatch,

@@ -15,13 +15,6 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 from onnxtext.tensor.element_count import count_elements
 
 
-def _require_vector(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    """Require an input to be a vector of the given size, which `name` describes."""
-    shape = call.shape(index)
-    if shape is not None and call.has_rank(index, 1, certain=False):
-        call.equal(shape[0], size, f"the size of {{{index}}}", name)
-
-
 def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> None:
     """Require the last dimension of an input to have the given size, which `name` describes."""
     shape = call.shape(index)
@@ -35,7 +28,8 @@ def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
     def check(call: OperatorCall) -> None:
         shape = call.shape(0)
         for index in indices if shape else ():
-            _require_vector(call, index, (shape or ())[-1], "the last dimension of {0}")
+            name = "the last dimension of {0}"
+            call.require_vector(index, (shape or ())[-1], name, certain=False)
 
     return check
 
@@ -57,7 +51,7 @@ def _embedding(call: OperatorCall) -> None:
         if call.has_rank(index, 2, certain=False):
             _require_last(call, index, words[1], "dimension 1 of {2}")
     for index in (5, 6):
-        _require_vector(call, index, words[1], "dimension 1 of {2}")
+        call.require_vector(index, words[1], "dimension 1 of {2}", certain=False)
 
 
 def _packed_weights(call: OperatorCall) -> None:
@@ -109,7 +103,7 @@ def _attention(call: OperatorCall) -> None:
         return
     if shape is not None:
         call.equal(weights[0], shape[2], "dimension 0 of {1}", "dimension 2 of {0}")
-    _require_vector(call, 2, weights[1], "dimension 1 of {1}")
+    call.require_vector(2, weights[1], "dimension 1 of {1}", certain=False)
     if call.attribute("qkv_hidden_sizes") is None:
         call.require_multiple(1, 1, 3 * heads, "3 times `num_heads`")
 
@@ -192,23 +186,15 @@ def _pool(call: OperatorCall) -> None:
         call.reject(f"`kernel_shape` has {entries(len(kernel))}, but {have}")
 
 
-def _matrices(call: OperatorCall) -> None:
-    """Require the input to have matrices, in the last two dimensions."""
-    rank = call.rank(0)
-    if rank is not None and rank < 2:
-        call.reject(f"{{0}} has {dimensions(rank)}, but the operator needs 2 or more")
-
-
 def _inverse(call: OperatorCall) -> None:
     """Require the input to have square matrices, in the last two dimensions."""
     shape = call.shape(0)
-    _matrices(call)
-    if shape is not None and len(shape) > 1:
+    if call.has_min_rank(2) and shape is not None:
         names = "dimension -2 of {0}", "dimension -1 of {0}"
         call.equal(shape[-2], shape[-1], *names)
 
 
-_CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
+_CHECKS: Mapping[str, Callable[[OperatorCall], object]] = {
     **dict.fromkeys(("BiasGelu", "BiasSplitGelu", "FastGelu"), _vectors(1)),
     **dict.fromkeys(("EmbedLayerNormalization", "QEmbedLayerNormalization"), _embedding),
     **dict.fromkeys(
@@ -233,7 +219,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "QLinearConcat": _quantized_concat,
     "QLinearSoftmax": _quantized_softmax,
     "RotaryEmbedding": _rotary,
-    "Trilu": _matrices,
+    "Trilu": lambda call: call.has_min_rank(2),
 }  # fmt: skip
 """Maps operators of onnxruntime to the functions that check their nodes."""
 

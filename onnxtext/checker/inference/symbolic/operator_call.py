@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import attribute_value
+from onnxtext.ast.tensors_and_attributes import Floats, attribute_value
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents, SizeEquations
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize
+from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.plurals import count_noun
 from onnxtext.quick_dataclass import dataclass
@@ -71,6 +71,14 @@ class OperatorCall:
         """Whether a reduction keeps the reduced dimensions: only if `keepdims` is exactly 1."""
         return self.integer("keepdims", 1) == 1
 
+    def length(self, *names: str) -> int:
+        """Return the length of the first of these attributes that is a non-empty list; else 0."""
+        for name in names:
+            value = self.attribute(name)
+            if isinstance(value, (tuple, Floats)) and len(value):
+                return len(value)
+        return 0
+
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
         """Return a list of integers from an attribute; the default if the attribute is missing."""
         values = self._list(name)
@@ -83,14 +91,9 @@ class OperatorCall:
         return None
 
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
-        """Return a list of integers from an attribute or, in newer operator versions, an input.
+        """Return a list of integers from an attribute or, if it is missing, from an input.
 
-        Args:
-            name: the name of the attribute.
-            index: the 0-based index of the input that is used if the attribute is missing.
-
-        Returns:
-            The list; None if it is missing, or if an element is unknown.
+        Return None if both are missing, or if an element is unknown.
         """
         if self.attribute(name) is not None:
             return self._list(name)
@@ -101,10 +104,6 @@ class OperatorCall:
         """Return a list like `integers`, but allow symbolic and unknown (None) elements.
 
         Return None if the list is missing, or if its length is unknown.
-
-        Args:
-            name: the name of the attribute.
-            index: the 0-based index of the input that is used if the attribute is missing.
         """
         if self.attribute(name) is not None:
             return self._list(name)
@@ -144,13 +143,9 @@ class OperatorCall:
     def equal(self, left: Extent, right: Extent, first: str = "", second: str = "") -> None:
         """Require two dimensions to be equal.
 
-        Args:
-            left: the size of the first dimension.
-            right: the size of the second dimension.
-            first: the name of the first dimension in messages, such as `dimension 1 of {0}`; `{0}`
-                stands for the first input. If empty, two different numbers are ignored, because
-                onnx reports them.
-            second: the name of the second dimension in messages.
+        `first` and `second` name the dimensions in messages, as in `dimension 1 of {0}`, where
+        `{0}` stands for the first input. Without names, two different numbers are ignored, because
+        onnx reports them.
         """
         if isinstance(left, int) and isinstance(right, int):
             if left != right and first:
@@ -161,9 +156,8 @@ class OperatorCall:
     def reject(self, message: str, *, certain: bool = True) -> None:
         """Record that the node does not accept its inputs.
 
-        Args:
-            message: describes the mismatch; `{0}` stands for the first input.
-            certain: whether the specification forbids the inputs; False if only runtimes do.
+        `message` describes the mismatch; `{0}` stands for the first input. `certain` tells whether
+        the specification forbids the inputs; it is False if only runtimes do.
         """
         if self.origin is None:
             self.sizes.reject(self.node, message, self.shapes, certain=certain)
@@ -174,13 +168,8 @@ class OperatorCall:
     def has_rank(self, index: int, *ranks: int, certain: bool = True) -> bool:
         """Require an input to have one of the allowed ranks.
 
-        Args:
-            index: the 0-based index of the input.
-            ranks: the allowed ranks.
-            certain: whether the specification forbids other ranks; False if only runtimes do.
-
-        Returns:
-            False if the rank of the input is known and not allowed.
+        Return False if the rank of the input is known and not allowed. `certain` tells whether the
+        specification forbids other ranks; it is False if only runtimes do.
         """
         rank = self.rank(index)
         if rank is None or rank in ranks:
@@ -189,6 +178,33 @@ class OperatorCall:
         wrong = f"{{{index}}} has {dimensions(rank)}, but the operator needs {expected}"
         self.reject(wrong, certain=certain)
         return False
+
+    def has_min_rank(self, minimum: int, *, certain: bool = True) -> bool:
+        """Require the first input to have at least `minimum` dimensions.
+
+        Return False if the rank is known and too low. `certain` is as in `has_rank`.
+        """
+        rank = self.rank(0)
+        if rank is None or rank >= minimum:
+            return True
+        needed = f"the operator needs {minimum} or more"
+        if not certain:
+            needed = f"onnxruntime needs at least {minimum}"
+        self.reject(f"{{0}} has {dimensions(rank)}, but {needed}", certain=certain)
+        return False
+
+    def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
+        """Require an input to be a vector of the given size, which `name` describes."""
+        shape = self.shape(index)
+        if shape is not None and self.has_rank(index, 1, certain=certain):
+            self.equal(shape[0], size, f"the size of {{{index}}}", name)
+
+    def require_shape(self, index: int, expected: Extents, name: str) -> None:
+        """Require an input to have the shape `expected`; `name` describes each size."""
+        shape = self.shape(index)
+        if shape is not None and self.has_rank(index, len(expected)):
+            for axis, sizes in enumerate(zip(shape, expected, strict=True)):
+                self.equal(*sizes, f"dimension {axis} of {{{index}}}", name)
 
     def same_shape(self, left: int, right: int) -> None:
         """Require the inputs at two indices to have the same shape."""
@@ -199,13 +215,10 @@ class OperatorCall:
             self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (left, right)])
 
     def require_multiple(self, index: int, axis: int, number: int, name: str) -> None:
-        """Require a dimension of the input at `index` to be a multiple of `number`.
+        """Require a dimension of the input at `index` to be a multiple of a positive number.
 
-        Args:
-            index: the 0-based index of the input.
-            axis: the 0-based axis; it must exist if the shape of the input is known.
-            number: the positive divisor.
-            name: the name of the divisor in messages.
+        The axis must exist if the shape of the input is known. `name` describes the number in
+        messages.
         """
         shape = self.shape(index)
         size = None if shape is None else shape[axis]
@@ -214,15 +227,10 @@ class OperatorCall:
             self.reject(f"{wrong} ({number})")
 
     def axis(self, name: str, default: int, *, beyond: int = 0) -> int | None:
-        """Return an axis of the first input, with negative values normalized.
+        """Return an axis of the first input, from an attribute, with negative values normalized.
 
         Return None if the rank of the input is unknown. If the axis is out of range, reject the
-        node and return None.
-
-        Args:
-            name: the name of the attribute.
-            default: the axis if the node lacks the attribute.
-            beyond: 1 to also allow the axis after the last dimension; otherwise 0.
+        node and return None. If `beyond` is 1, the axis after the last dimension is allowed, too.
         """
         axis, rank = self.integer(name, default), self.rank(0)
         if rank is None:

@@ -13,6 +13,7 @@ from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shap
 from onnxtext.checker.inference.symbolic.operator_shapes import (
     convolution_and_pooling,
     data_dependent_shapes,
+    ml_operators,
     normalization,
     quantized,
     reshape_and_slice,
@@ -24,13 +25,8 @@ from onnxtext.checker.inference.symbolic.operator_shapes.input_ranks import (
     require_ranks,
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import require_relations
-from onnxtext.checker.inference.symbolic.operator_shapes.ml_operators import (
-    DOMAIN as LEARNING_DOMAIN,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.ml_operators import LEARNING
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
@@ -44,18 +40,13 @@ def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:
     dims: list[Extent] = []
     for back in range(1, max(map(len, shapes), default=0) + 1):
         extents = [shape[-back] for shape in shapes if len(shape) >= back]
-        _require_broadcast(call, extents, back)
+        sizes = {extent for extent in extents if isinstance(extent, int) and extent != 1}
+        if len(sizes) > 1:
+            left, right, *_ = sorted(sizes)
+            problem = f"dimension -{back} is {left} in one input and {right} in another"
+            call.reject(f"{problem}, and neither is 1")
         dims.append(_broadcast_dim(call, extents))
     return tuple(reversed(dims))
-
-
-def _require_broadcast(call: OperatorCall, extents: list[Extent], back: int) -> None:
-    sizes = {extent for extent in extents if isinstance(extent, int) and extent != 1}
-    if len(sizes) > 1:
-        left, right, *_ = sorted(sizes)
-        call.reject(
-            f"dimension -{back} is {left} in one input and {right} in another, and neither is 1"
-        )
 
 
 def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> None:
@@ -64,9 +55,8 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
     if shape is None:
         return
     if len(shape) > len(target):
-        call.reject(
-            f"{{{index}}} has {len(shape)} dimensions and cannot be broadcast to {len(target)}"
-        )
+        wrong = f"{{{index}}} has {len(shape)} dimensions and cannot be broadcast to {len(target)}"
+        call.reject(wrong)
         return
     for back in range(1, len(shape) + 1):
         size, expected = shape[-back], target[-back]
@@ -140,12 +130,9 @@ def _matmul(call: OperatorCall) -> SymbolicShape:
 
 
 def matmul_shape(call: OperatorCall, left: SymbolicShape, right: SymbolicShape) -> SymbolicShape:
-    """Return the shape of a matrix product (`MatMul`); None if an input has rank 0.
+    """Return the shape of a matrix product (`MatMul`); None if an input has rank 0 or is unknown.
 
-    Args:
-        call: the node, which is rejected if the shapes cannot be multiplied.
-        left: the shape of the left input; None if unknown.
-        right: the shape of the right input; None if unknown.
+    The node is rejected if the shapes cannot be multiplied.
     """
     if left is None or right is None:
         return None
@@ -210,8 +197,8 @@ def _reduced(
 
 def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
-    if shape == () and call.since > 1:
-        call.reject("{0} has 0 dimensions, but onnxruntime needs at least 1", certain=False)
+    if call.since > 1:
+        call.has_min_rank(1, certain=False)
     if not shape:
         return None
     return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())
@@ -259,16 +246,22 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     **dict.fromkeys(_BROADCAST.split(), _elementwise),
     **dict.fromkeys(("Max", "Mean", "Min", "Sum"), _variadic),
     **dict.fromkeys(REDUCTIONS.split(), _reduce),
-    "ArgMax": _arg_reduce,
-    "ArgMin": _arg_reduce,
-    "AveragePool": convolution_and_pooling.pool,
+    **dict.fromkeys(("ArgMax", "ArgMin"), _arg_reduce),
+    **dict.fromkeys(("AveragePool", "LpPool", "MaxPool"), convolution_and_pooling.pool),
+    **dict.fromkeys(
+        ("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"), convolution_and_pooling.global_pool
+    ),
+    **dict.fromkeys(("Hardmax", "LogSoftmax", "Softmax"), normalization.along_axis),
+    **dict.fromkeys(("LayerNormalization", "RMSNormalization"), _layer_normalized),
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), quantized.quantize_linear),
+    **dict.fromkeys(("Resize", "Upsample"), data_dependent_shapes.resize),
+    **dict.fromkeys(("Scatter", "ScatterElements"), data_dependent_shapes.scatter_elements),
     "BatchNormalization": normalization.normalization,
     "Concat": reshape_and_slice.concat,
     "Constant": data_dependent_shapes.constant,
     "ConstantOfShape": data_dependent_shapes.constant_of_shape,
     "Conv": convolution_and_pooling.conv,
     "ConvInteger": quantized.conv_integer,
-    "DequantizeLinear": quantized.quantize_linear,
     "ConvTranspose": convolution_and_pooling.conv_transpose,
     "DepthToSpace": convolution_and_pooling.depth_to_space,
     "Expand": data_dependent_shapes.expand,
@@ -277,54 +270,37 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "GatherElements": data_dependent_shapes.gather_elements,
     "GatherND": data_dependent_shapes.gather_nd,
     "Gemm": _gemm,
-    "GlobalAveragePool": convolution_and_pooling.global_pool,
-    "GlobalLpPool": convolution_and_pooling.global_pool,
-    "GlobalMaxPool": convolution_and_pooling.global_pool,
-    "Hardmax": normalization.along_axis,
     "InstanceNormalization": normalization.instance_normalized,
-    "LayerNormalization": _layer_normalized,
-    "LogSoftmax": normalization.along_axis,
     "LpNormalization": normalization.along_last_axis,
-    "LpPool": convolution_and_pooling.pool,
     "MatMul": _matmul,
     "MatMulInteger": _integer_matmul,
-    "MaxPool": convolution_and_pooling.pool,
     "NonZero": data_dependent_shapes.non_zero,
     "OneHot": data_dependent_shapes.one_hot,
     "Pad": reshape_and_slice.pad,
     "PRelu": _prelu,
     "QLinearConv": quantized.qlinear_conv,
     "QLinearMatMul": _quantized_matmul,
-    "QuantizeLinear": quantized.quantize_linear,
-    "RMSNormalization": _layer_normalized,
     "Range": data_dependent_shapes.range_,
     "Reshape": reshape_and_slice.reshape,
-    "Resize": data_dependent_shapes.resize,
     "ReverseSequence": _reverse_sequence,
-    "Scatter": data_dependent_shapes.scatter_elements,
-    "ScatterElements": data_dependent_shapes.scatter_elements,
     "ScatterND": data_dependent_shapes.scatter_nd,
     "Shape": reshape_and_slice.shape_of,
     "Size": lambda call: (),
     "Slice": reshape_and_slice.slice_,
-    "Softmax": normalization.along_axis,
     "SpaceToDepth": convolution_and_pooling.space_to_depth,
     "Squeeze": reshape_and_slice.squeeze,
     "Tile": data_dependent_shapes.tile,
     "Transpose": reshape_and_slice.transpose,
     "Unsqueeze": reshape_and_slice.unsqueeze,
-    "Upsample": data_dependent_shapes.resize,
 }
 """Maps each operator to the inference function for the shape of its first output."""
 
 
-def _first(
-    shape: Callable[[OperatorCall], SymbolicShape],
-) -> Callable[[OperatorCall], Shapes]:
+def _first(shape: Callable[[OperatorCall], SymbolicShape]) -> Callable[[OperatorCall], Shapes]:
     return lambda call: (shape(call),)
 
 
-DOMAINS = frozenset(("", LEARNING_DOMAIN))
+DOMAINS = frozenset(("", ml_operators.DOMAIN))
 """The domains of `OPERATORS`: the standard domain and `ai.onnx.ml`."""
 
 OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
@@ -335,7 +311,7 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     "SoftmaxCrossEntropyLoss": normalization.cross_entropy,
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top_k,
-    **LEARNING,
+    **ml_operators.LEARNING,
 }
 """Maps operators of the domains in `DOMAINS` to the inference functions for all outputs."""
 _WITH_AXES = frozenset(("CumSum", "MeanVarianceNormalization"))
@@ -354,11 +330,8 @@ READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGT
 def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
     """Return the shapes of a node's outputs, and the elements of small outputs.
 
-    A shape or an entry of elements is unknown if it is None or missing.
-
-    Args:
-        name: the node's operator, of a domain in `DOMAINS`.
-        call: the node and the facts about its inputs.
+    A shape or an entry of elements is unknown if it is None or missing. `name` is the node's
+    operator, of a domain in `DOMAINS`.
     """
     require_ranks(name, call)
     require_relations(name, call)
@@ -378,9 +351,8 @@ def _without_negative(shape: SymbolicShape) -> SymbolicShape:
 def depends_on_types_alone(name: str, inputs: int) -> bool:
     """Whether the output types of a node depend only on its input types, not on input elements.
 
-    Args:
-        name: the node's operator, of the standard domain.
-        inputs: the number of its inputs. If there is only one input, it is data, not axes or pads.
+    `name` is an operator of the standard domain, and `inputs` the number of the node's inputs. If
+    there is only one input, it is data, not axes or pads.
     """
     if name in ("Constant", "ConstantOfShape"):
         return False

@@ -30,12 +30,9 @@ EXACT = 1 << 24
 
 
 class SmallTensor(NamedTuple):
-    """The elements of a small tensor of integers, booleans (as 0 and 1) or floats.
+    """The elements of a small tensor of integers, booleans (as 0 and 1) or floats (`real`).
 
-    Attributes:
-        shape: the shape of the tensor.
-        items: the elements in row-major order; None for unknown elements and for fractions.
-        real: whether the element type is a float type.
+    The elements are in row-major order; unknown elements and fractions are None.
     """
 
     shape: tuple[int, ...]
@@ -71,10 +68,7 @@ def take_elements(
 ) -> SmallTensor | None:
     """Return a new tensor whose elements are taken from `value`; None if it is too large.
 
-    Args:
-        value: the source of the elements.
-        shape: the shape of the new tensor.
-        at: maps an index of the new tensor to an index of `value`.
+    `at` maps an index of the new tensor to an index of `value`.
     """
     if count_elements(shape) > MAX_ELEMENTS:
         return None
@@ -97,13 +91,12 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
     back = len(shape) - len(value.shape)
     if value.shape == tuple(shape):
         return value
-    return take_elements(
-        value,
-        shape,
-        lambda index: tuple(
-            [0 if size == 1 else index[back + axis] for axis, size in enumerate(value.shape)]
-        ),
-    )
+
+    def at(index: Index) -> Index:
+        pairs = zip(value.shape, index[back:], strict=True)
+        return tuple([0 if size == 1 else offset for size, offset in pairs])
+
+    return take_elements(value, shape, at)
 
 
 def broadcast_all_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
@@ -150,11 +143,7 @@ def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> 
     """Return a `SmallTensor`; return None if there are elements, but all become unknown.
 
     A float becomes unknown if it is not a whole number, or if its absolute value exceeds `EXACT`.
-
-    Args:
-        shape: the shape of the tensor.
-        numbers: the elements in row-major order.
-        real: whether the element type of the tensor is a float type.
+    `numbers` are in row-major order. `real` tells whether the element type is a float type.
     """
     items = [
         int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None

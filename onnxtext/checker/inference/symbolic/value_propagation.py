@@ -7,8 +7,9 @@ None if the elements are unknown or too many.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import getitem, mod, mul
 
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
@@ -71,10 +72,6 @@ def _size(call: OperatorCall) -> SmallTensor | None:
     return None if shape is None else SmallTensor((), (product_of(shape),))
 
 
-def _same(call: OperatorCall) -> SmallTensor | None:
-    return call.value(0)
-
-
 def _cast(call: OperatorCall) -> SmallTensor | None:
     value, to = call.value(0), ELEMENT_NUMBERS.get(call.integer("to", 0))
     if value is None or to is None or to.name not in TRACKED:
@@ -128,22 +125,15 @@ def _slice(call: OperatorCall) -> SmallTensor | None:
     steps = (1,) * len(starts) if steps is None else steps
     ranges = [range(size) for size in value.shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=False):
-        axis_index = _axis(axis, len(ranges))
-        kept = (
-            slice_range(value.shape[axis_index], start, end, step)
-            if axis_index is not None
-            else None
-        )
-        if axis_index is None or kept is None:
+        resolved = _axis(axis, len(ranges))
+        if resolved is None:
             return None
-        ranges[axis_index] = kept
-    return take_elements(
-        value,
-        [len(indices) for indices in ranges],
-        lambda index: tuple(
-            [one[axis_index] for one, axis_index in zip(ranges, index, strict=True)]
-        ),
-    )
+        kept = slice_range(value.shape[resolved], start, end, step)
+        if kept is None:
+            return None
+        ranges[resolved] = kept
+    sizes = list(map(len, ranges))
+    return take_elements(value, sizes, lambda index: tuple(map(getitem, ranges, index)))
 
 
 def _concat(call: OperatorCall) -> SmallTensor | None:
@@ -167,11 +157,7 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
             elements += part.items[index * width : (index + 1) * width]
     size = sum(part.shape[axis_index] for part in parts)
     shape = (*parts[0].shape[:axis_index], size, *parts[0].shape[axis_index + 1 :])
-    return (
-        SmallTensor(shape, tuple(elements), parts[0].real)
-        if len(elements) <= MAX_ELEMENTS
-        else None
-    )
+    return _limited(shape, elements, parts[0].real)
 
 
 def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
@@ -187,11 +173,12 @@ def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
             elements += [None] * shape[0]
         else:
             return None
-    return (
-        SmallTensor((len(elements),), tuple(elements), real)
-        if len(elements) <= MAX_ELEMENTS
-        else None
-    )
+    return _limited((len(elements),), elements, real)
+
+
+def _limited(shape: tuple[int, ...], items: Sequence[Extent], real: bool) -> SmallTensor | None:
+    """Return a small tensor; None if it has too many elements."""
+    return SmallTensor(shape, tuple(items), real) if len(items) <= MAX_ELEMENTS else None
 
 
 def _split(call: OperatorCall, shapes: Shapes) -> SmallTensors:
@@ -224,11 +211,8 @@ def _transpose(call: OperatorCall) -> SmallTensor | None:
     if sorted(order) != list(range(rank)):
         return None
     back = [order.index(axis) for axis in range(rank)]
-    return take_elements(
-        value,
-        [value.shape[axis] for axis in order],
-        lambda index: tuple([index[at] for at in back]),
-    )
+    sizes = [value.shape[axis] for axis in order]
+    return take_elements(value, sizes, lambda index: tuple([index[at] for at in back]))
 
 
 def _reshape_elements(call: OperatorCall, shapes: Shapes) -> SmallTensors:
@@ -244,12 +228,10 @@ def _reshape_elements(call: OperatorCall, shapes: Shapes) -> SmallTensors:
 
 def _expand(call: OperatorCall) -> SmallTensor | None:
     value, target = call.value(0), call.integers("shape", 1)
-    shape = (
-        broadcast_all_shapes((value.shape, target))
-        if value is not None and target is not None
-        else None
-    )
-    return broadcast_tensor(value, shape) if value is not None and shape is not None else None
+    if value is None or target is None:
+        return None
+    shape = broadcast_all_shapes((value.shape, target))
+    return None if shape is None else broadcast_tensor(value, shape)
 
 
 def _tile(call: OperatorCall) -> SmallTensor | None:
@@ -258,12 +240,8 @@ def _tile(call: OperatorCall) -> SmallTensor | None:
         return None
     if min(repeats, default=0) < 0:
         return None
-    sizes = value.shape
-    return take_elements(
-        value,
-        [size * count for size, count in zip(sizes, repeats, strict=True)],
-        lambda index: tuple([at % size for at, size in zip(index, sizes, strict=True)]),
-    )
+    sizes = list(map(mul, value.shape, repeats))
+    return take_elements(value, sizes, lambda index: tuple(map(mod, index, value.shape)))
 
 
 def _range(call: OperatorCall) -> SmallTensor | None:
@@ -329,27 +307,24 @@ def _pad(call: OperatorCall) -> SmallTensor | None:
     if call.attribute("mode") not in (None, b"constant"):
         return None
     items = (*(fill,) * pads[0], *value.items, *(fill,) * pads[1])
-    return SmallTensor((len(items),), items, value.real) if len(items) <= MAX_ELEMENTS else None
+    return _limited((len(items),), items, value.real)
 
 
 _FUNCTIONS: dict[str, ValueFunction] = {
     **ARITHMETIC,
+    **dict.fromkeys(("Ceil", "Floor", "Identity", "Round"), lambda call: call.value(0)),
     "Cast": _cast,
-    "Ceil": _same,
     "Concat": _concat,
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
     "Expand": _expand,
-    "Floor": _same,
     "Gather": _gather,
-    "Identity": _same,
     "Pad": _pad,
     "Range": _range,
     "ReduceMax": _reduction(maximum_of),
     "ReduceMin": _reduction(minimum_of),
     "ReduceProd": _reduction(times),
     "ReduceSum": _reduction(plus),
-    "Round": _same,
     "Shape": _shape,
     "Size": _size,
     "Slice": _slice,
@@ -384,10 +359,7 @@ def _without_overflow(call: OperatorCall, result: SmallTensor) -> SmallTensor:
 def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors:
     """Return the elements of a node's small outputs; an entry is None or missing if unknown.
 
-    Args:
-        name: the node's operator, one of `COMPUTABLE`.
-        call: the node and the facts about its inputs.
-        shapes: the shapes of the node's outputs.
+    `name` is the node's operator, one of `COMPUTABLE`. `shapes` are the shapes of the outputs.
     """
     if name in _RESHAPING:
         return _reshape_elements(call, shapes)

@@ -27,41 +27,30 @@ from onnxtext.tensor.element_count import count_elements
 Operation = Callable[[Extent, Extent], Extent]
 
 
-def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor] | None:
-    """Return the input values, broadcast to one shape; None if one is unknown or too large."""
-    tensors = [value for value in call.values if value is not None]
-    shape = broadcast_all_shapes([value.shape for value in tensors])
-    if len(tensors) != len(call.values) or not tensors or shape is None:
-        return None
-    if call.since < 7 or count_elements(shape) > MAX_ELEMENTS:
-        return None
-    wide = [broadcast_tensor(value, shape) for value in tensors]
-    return [value for value in wide if value is not None]
-
-
 def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator that combines its inputs element by element."""
 
     def compute(call: OperatorCall) -> SmallTensor | None:
-        values = _broadcast_inputs(call)
-        if values is None:
+        tensors = [value for value in call.values if value is not None]
+        shape = broadcast_all_shapes([value.shape for value in tensors])
+        if len(tensors) != len(call.values) or not tensors or shape is None:
             return None
-        items = values[0].items
-        for value in values[1:]:
-            pairs = zip(items, value.items, strict=True)
-            items = tuple([step(left, right) for left, right in pairs])
-        return SmallTensor(values[0].shape, items, values[0].real)
+        if call.since < 7 or count_elements(shape) > MAX_ELEMENTS:
+            return None
+        wide = [broadcast_tensor(value, shape) for value in tensors]
+        first, *others = [value for value in wide if value is not None]
+        items = first.items
+        for value in others:
+            items = tuple(map(step, items, value.items))
+        return SmallTensor(shape, items, first.real)
 
     return compute
 
 
 def _divide(call: OperatorCall) -> SmallTensor | None:
-    values = _broadcast_inputs(call)
-    if values is None or len(values) != 2:
-        return None
-    step = _real_quotient if values[0].real else _whole_quotient
-    items = tuple([step(a, b) for a, b in zip(values[0].items, values[1].items, strict=True)])
-    return SmallTensor(values[0].shape, items, values[0].real)
+    value = call.value(0)
+    step = _real_quotient if value is not None and value.real else _whole_quotient
+    return _elementwise(step)(call) if len(call.values) == 2 else None
 
 
 def _may_be_zero(divisor: Extent) -> bool:
@@ -90,17 +79,17 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _remainder(call: OperatorCall) -> SmallTensor | None:
-    values = _broadcast_inputs(call)
-    if values is None or len(values) != 2 or values[0].real or call.integer("fmod", 0):
+    value = call.value(0)
+    if value is None or value.real or len(call.values) != 2 or call.integer("fmod", 0):
         return None
-    pairs = zip(values[0].items, values[1].items, strict=True)
-    items = [
-        minus(a, times(quotient(a, b), b))
-        if is_positive_or_zero(b) and not _may_be_zero(b)
-        else None
-        for a, b in pairs
-    ]
-    return SmallTensor(values[0].shape, tuple(items))
+    return _elementwise(_modulo)(call)
+
+
+def _modulo(left: Extent, right: Extent) -> Extent:
+    """Return the remainder of a division by a positive size; None if unknown."""
+    if _may_be_zero(right) or not is_positive_or_zero(right):
+        return None
+    return minus(left, times(quotient(left, right), right))
 
 
 def _comparison(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:

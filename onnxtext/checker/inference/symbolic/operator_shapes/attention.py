@@ -8,9 +8,8 @@ Dimensions: B batch size, S number of query tokens, L number of key tokens, P nu
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, plus, times
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, plus, times
 from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 
 
 def _width(call: OperatorCall) -> Extent:
@@ -108,19 +107,15 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
             continue
         if back > 1 or size > expected:
             names = "batch size", "number of query heads", "number of queries", "number of keys"
-            call.reject(
-                f"dimension -{back} of {{3}} is {size}, but the {names[-back]} is {expected}"
-            )
+            wrong = f"dimension -{back} of {{3}} is {size}"
+            call.reject(f"{wrong}, but the {names[-back]} is {expected}")
 
 
 def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
     """Return batch size, number of heads, number of tokens and head size of an input.
 
-    Args:
-        call: the node.
-        index: the index of the input: query, key, value or cache.
-        heads: the name of the attribute that gives the number of heads if the input has rank 3;
-            `""` for a cache, which has rank 4.
+    `heads` is the attribute that gives the number of heads if the input has rank 3; `""` for a
+    cache, which has rank 4.
     """
     shape, count = call.shape(index), call.integer(heads, 0)
     if shape is None or (heads and len(shape) != call.rank(0)):
@@ -132,11 +127,8 @@ def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
         return shape
     if len(shape) != 3 or count <= 0:
         return (None,) * 4
-    width = shape[2]
-    if isinstance(width, int) and width % count:
-        wrong = f"dimension 2 of {{{index}}} is {width}, which is not a multiple of `{heads}`"
-        call.reject(f"{wrong} ({count})")
-    return shape[0], count, shape[1], exact_quotient(width, count)
+    call.require_multiple(index, 2, count, f"`{heads}`")
+    return shape[0], count, shape[1], exact_quotient(shape[2], count)
 
 
 def packed_attention(call: OperatorCall) -> Shapes:

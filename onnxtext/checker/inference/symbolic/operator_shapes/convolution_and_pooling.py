@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import ge
 
-from onnxtext.checker.inference.symbolic.operator_call import (
-    OperatorCall,
-    SymbolicShape,
-    dimensions,
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+    Extent,
+    Extents,
+    minus,
+    plus,
+    times,
 )
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.sizes.quotients import quotient, quotient_rounded_up
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 
 
 def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
@@ -63,9 +64,7 @@ def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
 def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall], SymbolicShape]:
     """Return the inference function of a convolution operator.
 
-    Args:
-        weights: the index of the input with the weights.
-        bias: the index of the bias; None if the operator has no bias.
+    `weights` and `bias` are the indices of inputs; `bias` is None if the operator has no bias.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
@@ -84,21 +83,13 @@ def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall
         elif groups == 1:
             call.equal(shape[1], kernel[1])
         if bias is not None:
-            _require_bias(call, bias, kernel[0], f"dimension 0 of {{{weights}}}")
-        count = kernel[0]
-        if isinstance(count, int) and groups > 0 and count % groups:
-            wrong = f"dimension 0 of {{{weights}}} is {count}, which is not a multiple of `group`"
-            call.reject(f"{wrong} ({groups})")
+            call.require_vector(bias, kernel[0], f"dimension 0 of {{{weights}}}")
+        if groups > 0:
+            call.require_multiple(weights, 0, groups, "`group`")
         require_kernel(call, kernel[2:], weights)
-        return (shape[0], count, *windowed(call, shape[2:], kernel[2:]))
+        return (shape[0], kernel[0], *windowed(call, shape[2:], kernel[2:]))
 
     return infer
-
-
-def _require_bias(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    bias = call.shape(index)
-    if bias is not None and call.has_rank(index, 1):
-        call.equal(bias[0], size, f"the size of {{{index}}}", name)
 
 
 def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
@@ -130,16 +121,8 @@ def pool(call: OperatorCall) -> SymbolicShape:
 def global_pool(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of global pooling: each spatial dimension becomes 1."""
     shape = call.shape(0)
-    require_image(call)
+    call.has_min_rank(3, certain=False)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
-
-
-def require_image(call: OperatorCall) -> None:
-    """Require the first input to have at least 3 dimensions: batch, channels and spatial ones."""
-    rank = call.rank(0)
-    if rank is not None and rank < 3:
-        have = f"{{0}} has {dimensions(rank)}"
-        call.reject(f"{have}, but onnxruntime needs at least 3", certain=False)
 
 
 def conv_transpose(call: OperatorCall) -> SymbolicShape:
@@ -156,7 +139,7 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
     output_padding = call.listed("output_padding", (0,) * count)
     call.equal(shape[1], weights[0], "dimension 1 of {0}", "dimension 0 of {1}")
     channels = times(weights[1], call.integer("group", 1))
-    _require_bias(call, 2, channels, "dimension 1 of {1} times `group`")
+    call.require_vector(2, channels, "dimension 1 of {1} times `group`")
     require_kernel(call, weights[2:], 1)
     if len(strides) != count or len(dilations) != count or len(output_padding) != count:
         return None
@@ -170,22 +153,16 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         for axis, output in enumerate(expected):
             _require_output(call, axis, output, strides[axis], spans[axis], output_padding[axis])
         return (shape[0], channels, *expected)
-    has_explicit_pads = call.attribute("auto_pad") in (None, b"NOTSET", b"VALID")
-    if (
-        not has_explicit_pads
-        or call.attribute("output_shape") is not None
-        or len(pads) != 2 * count
-    ):
+    automatic = call.attribute("auto_pad") not in (None, b"NOTSET", b"VALID")
+    if automatic or call.attribute("output_shape") is not None or len(pads) != 2 * count:
         return (shape[0], channels, *(None,) * count)
     dims: list[Extent] = []
     for axis in range(count):
         full_size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
         size = plus(full_size, output_padding[axis] - pads[axis] - pads[axis + count])
         if isinstance(size, int) and size < 1 and shape[axis + 2] != 0:
-            wrong = (
-                f"the pads remove all {full_size} elements of dimension {axis + 2} of the output"
-            )
-            call.reject(wrong, certain=size < 0)
+            removed = f"all {full_size} elements of dimension {axis + 2} of the output"
+            call.reject(f"the pads remove {removed}", certain=size < 0)
         dims.append(size)
     return (shape[0], channels, *dims)
 
@@ -228,10 +205,7 @@ def depth_to_space(call: OperatorCall) -> SymbolicShape:
     shape, block = call.shape(0), call.integer("blocksize", 0)
     if shape is None or not call.has_rank(0, 4) or block < 1:
         return None
-    call.require_multiple(0, 1, block * block, "the square of `blocksize`")
-    return (
-        shape[0],
-        quotient(shape[1], block * block),
-        times(shape[2], block),
-        times(shape[3], block),
-    )
+    area = block * block
+    call.require_multiple(0, 1, area, "the square of `blocksize`")
+    height, width = times(shape[2], block), times(shape[3], block)
+    return shape[0], quotient(shape[1], area), height, width

@@ -16,6 +16,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
 from onnxtext.checker.inference.symbolic.operator_shapes.reshape_and_slice import require_indices
 from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     Extent,
+    Extents,
     SizeTerm,
     SymbolicSize,
     minus,
@@ -26,7 +27,6 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import (
     quotient_rounded_up,
     sole_factor,
 )
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
 
@@ -64,9 +64,8 @@ def expand(call: OperatorCall) -> SymbolicShape:
     rank = max(len(shape), len(target))
     padded_shape: Extents = (*(1,) * (rank - len(shape)), *shape)
     padded_target: Extents = (*(1,) * (rank - len(target)), *target)
-    return tuple(
-        [_expanded_dim(call, a, b) for a, b in zip(padded_shape, padded_target, strict=True)]
-    )
+    pairs = zip(padded_shape, padded_target, strict=True)
+    return tuple([_expanded_dim(call, size, wanted) for size, wanted in pairs])
 
 
 def _expanded_dim(call: OperatorCall, size: Extent, target: Extent) -> Extent:
@@ -284,9 +283,7 @@ def scatter_nd(call: OperatorCall) -> SymbolicShape:
         return shape
     require_indices(call, shape[:depth])
     expected = (*chosen[:-1], *shape[depth:])
-    if call.has_rank(2, len(expected)):
-        for axis, (size, needed) in enumerate(zip(updates, expected, strict=True)):
-            call.equal(size, needed, f"dimension {axis} of {{2}}", "the size of the slices")
+    call.require_shape(2, expected, "the size of the slices")
     return shape
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 
-_ELLIPSIS = "..."
 _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 
 
@@ -36,10 +35,10 @@ def require_equation(call: OperatorCall) -> None:
         for label, size in _labeled_dimensions(term, call.shape(index)):
             before, first = sizes.setdefault(label, (size, index))
             if size != before:
-                label_size = (
-                    f"the dimension `{label}`" if label.isalpha() else f"dimension {label} of `...`"
-                )
-                call.reject(f"{label_size} is {before} in {{{first}}} and {size} in {{{index}}}")
+                name = f"dimension {label} of `...`"
+                if label.isalpha():
+                    name = f"the dimension `{label}`"
+                call.reject(f"{name} is {before} in {{{first}}} and {size} in {{{index}}}")
                 return
 
 

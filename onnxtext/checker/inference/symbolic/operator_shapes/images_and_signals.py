@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.tensor.element_count import count_elements
 
 _MATRICES = {4: (2, 3), 5: (3, 4)}
@@ -86,26 +86,27 @@ def _resize(call: OperatorCall) -> None:
         call.reject("onnxruntime needs `cubic` mode for `exclude_outside`", certain=False)
 
 
-def _stft(call: OperatorCall) -> None:
-    """Require that the window of `STFT` is a list of `frame_length` numbers.
+def _require_real_or_complex(call: OperatorCall) -> None:
+    """Require the last dimension of the first input to be 1 (real) or 2 (complex)."""
+    shape = call.shape(0)
+    if shape and isinstance(shape[-1], int) and shape[-1] not in (1, 2):
+        call.reject(f"the last dimension of {{0}} is {shape[-1]}, but it must be 1 or 2")
 
-    The last dimension of the signal is 1 (real) or 2 (complex).
-    """
-    signal, window = call.shape(0), call.shape(2)
-    if signal is not None and len(signal) == 3:
-        size = signal[2]
-        if isinstance(size, int) and size not in (1, 2):
-            call.reject(f"the last dimension of {{0}} is {size}, but it must be 1 or 2")
+
+def _stft(call: OperatorCall) -> None:
+    """Require that the window of `STFT` is a list of `frame_length` numbers."""
+    if call.rank(0) == 3:
+        _require_real_or_complex(call)
     step = call.scalar(1)
     if isinstance(step, int) and step < 1:
         call.reject(f"{{1}} is {step}, but the step must be positive")
-    if window is not None and call.has_rank(2, 1) and call.has_input(3):
-        call.equal(window[0], call.scalar(3), "the size of {2}", "the value of {3}")
+    call.require_vector(2, call.scalar(3), "the value of {3}")
 
 
 IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "AffineGrid": _affine_grid,
     "Col2Im": _col2im,
+    "DFT": _require_real_or_complex,
     "MaxRoiPool": _max_roi_pool,
     "MaxUnpool": lambda call: call.same_shape(0, 1),
     "Resize": _resize,

@@ -24,8 +24,8 @@ from onnxtext.checker.inference.symbolic.operator_shapes.einsum import require_e
 from onnxtext.checker.inference.symbolic.operator_shapes.images_and_signals import (
     IMAGES_AND_SIGNALS,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.tree_ensembles import count_of
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.checker.inference.symbolic.operator_shapes.normalization import require_class_weights
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
 
@@ -51,10 +51,9 @@ def _constant_of_shape(call: OperatorCall) -> None:
     value = call.attribute("value")
     if isinstance(value, Tensor):
         dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
-        if count_elements(dims) != 1:
-            call.reject(
-                f"`value` has {count_noun(count_elements(dims), 'element')}, but 1 is needed"
-            )
+        count = count_elements(dims)
+        if count != 1:
+            call.reject(f"`value` has {count_noun(count, 'element')}, but 1 is needed")
 
 
 def _deform_conv(call: OperatorCall) -> None:
@@ -74,9 +73,7 @@ def _deform_conv(call: OperatorCall) -> None:
     call.require_multiple(0, 1, offset_group, "`offset_group`")
     call.require_multiple(1, 0, group, "`group`")
     sizes = [size for size in kernel if isinstance(size, int)]
-    bias = call.shape(3)
-    if bias is not None and call.has_rank(3, 1):
-        call.equal(bias[0], weights[0], "the size of {3}", "dimension 0 of {1}")
+    call.require_vector(3, weights[0], "dimension 0 of {1}")
     if len(sizes) < len(kernel):
         return
     points = offset_group * count_elements(sizes)
@@ -119,29 +116,16 @@ def _cumulative(call: OperatorCall) -> None:
         call.reject(f"{{1}} is {axis}, but {{0}} has {dimensions(rank)}")
 
 
-def _dft(call: OperatorCall) -> None:
-    """Require the last dimension of the input of `DFT` to be 1 (real) or 2 (complex)."""
-    shape = call.shape(0)
-    if shape and isinstance(shape[-1], int) and shape[-1] not in (1, 2):
-        call.reject(f"the last dimension of {{0}} is {shape[-1]}, but it must be 1 or 2")
-
-
 def _group_normalization(call: OperatorCall) -> None:
     """Require `num_groups` of `GroupNormalization` to divide the channels; check scale and bias."""
     shape, groups = call.shape(0), call.integer("num_groups", 0)
-    if shape is None or groups < 1:
-        return
-    if len(shape) < 2:
-        call.reject(f"{{0}} has {dimensions(len(shape))}, but the operator needs 2 or more")
+    if shape is None or groups < 1 or not call.has_min_rank(2):
         return
     call.require_multiple(0, 1, groups, "`num_groups`")
-    expected, name = (
-        (groups, "`num_groups`") if call.since < 21 else (shape[1], "dimension 1 of {0}")
-    )
+    per_group = groups, "`num_groups`"
+    needed = per_group if call.since < 21 else (shape[1], "dimension 1 of {0}")
     for index in (1, 2):
-        other = call.shape(index)
-        if other is not None and call.has_rank(index, 1, certain=False):
-            call.equal(other[0], expected, f"the size of {{{index}}}", name)
+        call.require_vector(index, *needed, certain=False)
 
 
 def has_several(shape: SymbolicShape) -> bool:
@@ -157,13 +141,6 @@ def _mean_variance(call: OperatorCall) -> None:
     rank = call.rank(0)
     if rank is not None:
         call.axes(call.listed("axes", ()), rank)
-
-
-def _negative_log_likelihood(call: OperatorCall) -> None:
-    """Require the weights of `NegativeLogLikelihoodLoss` to have one entry for each class."""
-    scores, weights = call.shape(0), call.shape(2)
-    if scores is not None and len(scores) > 1 and weights is not None and call.has_rank(2, 1):
-        call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
 
 
 def _non_max_suppression(call: OperatorCall) -> None:
@@ -309,7 +286,7 @@ def _tf_idf_vectorizer(call: OperatorCall) -> None:
     shortest, longest = call.integer("min_gram_length", 0), call.integer("max_gram_length", 0)
     if shortest > longest > 0:
         call.reject(f"`min_gram_length` is {shortest}, but `max_gram_length` is {longest}")
-    pools = [name for name in ("pool_int64s", "pool_strings") if count_of(call, name)]
+    pools = [name for name in ("pool_int64s", "pool_strings") if call.length(name)]
     if len(pools) == 2:
         call.reject("`pool_int64s` and `pool_strings` are given, but only one is allowed")
     elif not pools:
@@ -319,7 +296,7 @@ def _tf_idf_vectorizer(call: OperatorCall) -> None:
 
 
 def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
-    starts, size = call.listed("ngram_counts", ()), count_of(call, pool)
+    starts, size = call.listed("ngram_counts", ()), call.length(pool)
     if 0 < len(starts) < longest:
         needed = f"but `max_gram_length` is {longest}"
         call.reject(f"`ngram_counts` has {entries(len(starts))}, {needed}")
@@ -335,7 +312,7 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
             return
         grams += (end - start) // length
     for name in ("ngram_indexes", "weights"):
-        count = count_of(call, name)
+        count = call.length(name)
         if count and count != grams:
             call.reject(f"`{name}` has {entries(count)}, but `{pool}` has {grams:,} n-grams")
 
@@ -363,12 +340,11 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "ConstantOfShape": _constant_of_shape,
     "CumProd": _cumulative,
     "CumSum": _cumulative,
-    "DFT": _dft,
     "DeformConv": _deform_conv,
     "Einsum": require_equation,
     "GroupNormalization": _group_normalization,
     "MeanVarianceNormalization": _mean_variance,
-    "NegativeLogLikelihoodLoss": _negative_log_likelihood,
+    "NegativeLogLikelihoodLoss": require_class_weights,
     "NonMaxSuppression": _non_max_suppression,
     "ReverseSequence": _reverse_sequence,
     "RotaryEmbedding": _rotary_embedding,

@@ -12,17 +12,11 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     SymbolicShape,
     entries,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.support_vector_machines import (
-    require_classifier,
-    require_regressor,
-)
 from onnxtext.checker.inference.symbolic.operator_shapes.tree_ensembles import (
-    count_of,
-    require_tree_lists,
     require_trees,
+    tree_ensemble,
 )
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, product_of
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, product_of
 from onnxtext.plurals import count_noun
 
 DOMAIN = "ai.onnx.ml"
@@ -42,63 +36,64 @@ def _classifier_shapes(call: OperatorCall, columns: Extent, *ranks: int) -> Shap
     return (None, None) if matrix is None else (matrix[:1], matrix)
 
 
+def _require_features(call: OperatorCall, count: int, name: str) -> None:
+    """Require the first input to have `count` features; `name` describes this number."""
+    shape = call.shape(0)
+    if shape:
+        call.equal(shape[-1], count, "the last dimension of {0}", name)
+
+
 def _scaler(call: OperatorCall) -> Shapes:
     """Infer the output shape of `Scaler`; check its attributes.
 
     `offset` and `scale` must have one entry, or one for each feature.
     """
-    shape = call.shape(0)
     for name in ("offset", "scale"):
-        count = count_of(call, name)
+        count = call.length(name)
         _warn_if_missing(call, name)
-        if shape and count > 1:
-            call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
-    offsets, scales = count_of(call, "offset"), count_of(call, "scale")
+        if count > 1:
+            _require_features(call, count, f"the length of `{name}`")
+    offsets, scales = call.length("offset"), call.length("scale")
     if offsets and scales and offsets != scales:
-        call.reject(
-            f"`offset` has {entries(offsets)}, but `scale` has {scales}; onnxruntime "
-            "needs equal lengths",
-            certain=False,
-        )
-    return (shape,)
+        wrong = f"`offset` has {entries(offsets)}, but `scale` has {scales}"
+        call.reject(f"{wrong}; onnxruntime needs equal lengths", certain=False)
+    return (call.shape(0),)
 
 
 def _warn_if_missing(call: OperatorCall, name: str) -> None:
     """Warn if a list is missing or empty, which the specification allows, but not onnxruntime."""
-    if not count_of(call, name):
+    if not call.length(name):
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
 
 
 def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
     """Return which of two lists a node has; reject a node with both or none, and return None."""
-    present = [name for name in (first, second) if count_of(call, name)]
+    present = [name for name in (first, second) if call.length(name)]
     if len(present) != 1:
         call.reject(f"exactly one of `{first}` and `{second}` must be given")
     return present[0] if len(present) == 1 else None
 
 
 def _linear_classifier(call: OperatorCall) -> Shapes:
-    labels = count_of(call, "classlabels_strings", "classlabels_ints")
+    labels = call.length("classlabels_strings", "classlabels_ints")
     if labels:
         _only_one(call, "classlabels_strings", "classlabels_ints")
     _warn_if_missing(call, "intercepts")
-    classes, weights = count_of(call, "intercepts"), count_of(call, "coefficients")
+    classes, weights = call.length("intercepts"), call.length("coefficients")
     shape = call.shape(0)
     size = shape[-1] if shape else None
+    has = f"`coefficients` has {entries(weights)}"
     if classes and weights % classes:
-        call.reject(
-            f"`coefficients` has {entries(weights)}, not a multiple of the {classes} `intercepts`"
-        )
+        call.reject(f"{has}, not a multiple of the {classes} `intercepts`")
     elif isinstance(size, int) and weights < classes * size:
         needed = f"{count_noun(classes, 'class', 'classes')} times {count_noun(size, 'feature')}"
-        call.reject(f"`coefficients` has {entries(weights)}, fewer than {needed}")
+        call.reject(f"{has}, fewer than {needed}")
     if labels < classes and classes > 1:
         label_count = f"the number of class labels is {labels}"
         call.reject(f"{label_count}, but there are {classes} `intercepts`", certain=labels > 0)
     elif classes == 1 and labels > 2:
-        call.reject(
-            f"there are {labels} class labels, but `intercepts` has one entry", certain=False
-        )
+        wrong = f"there are {labels} class labels, but `intercepts` has one entry"
+        call.reject(wrong, certain=False)
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
@@ -109,19 +104,19 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("targets", 1)
     shape = call.shape(0)
     _warn_if_missing(call, "coefficients")
-    count = count_of(call, "coefficients")
+    count = call.length("coefficients")
     size = shape[-1] if shape else None
     if isinstance(size, int) and 0 < count < size * targets:
         needed = f"{count_noun(targets, 'target')} times {count_noun(size, 'feature')}"
         call.reject(f"`coefficients` has {entries(count)}, fewer than {needed}")
-    intercepts = count_of(call, "intercepts")
+    intercepts = call.length("intercepts")
     if intercepts and intercepts != targets:
         call.reject(f"`intercepts` has {entries(intercepts)}, but `targets` is {targets}")
     return (_matrix(call, targets, 1, 2),)
 
 
 def _tree_classifier(call: OperatorCall) -> Shapes:
-    labels = count_of(call, "classlabels_strings", "classlabels_int64s")
+    labels = call.length("classlabels_strings", "classlabels_int64s")
     if not labels:
         call.reject("class labels are missing; onnxruntime needs them", certain=False)
     else:
@@ -130,16 +125,11 @@ def _tree_classifier(call: OperatorCall) -> Shapes:
     return _classifier_shapes(call, labels or None, 2)
 
 
-def _tree_ensemble(call: OperatorCall) -> Shapes:
-    require_tree_lists(call)
-    return ()
-
-
 def _tree_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("n_targets", 0)
     if targets < 1:
         call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
-    bases = count_of(call, "base_values")
+    bases = call.length("base_values")
     if bases and targets > 0 and bases != targets:
         call.reject(f"`base_values` has {entries(bases)}, but `n_targets` is {targets}")
     require_trees(call, "target", targets)
@@ -148,15 +138,9 @@ def _tree_regressor(call: OperatorCall) -> Shapes:
 
 def _zip_map(call: OperatorCall) -> Shapes:
     """Check that `ZipMap` has one label for each column; its output, a sequence, has no shape."""
-    names = "classlabels_strings", "classlabels_int64s"
-    keys_attribute = _only_one(call, *names)
-    if keys_attribute is None:
-        return ()
-    shape, count = call.shape(0), count_of(call, keys_attribute)
-    if shape and call.has_rank(0, 1, 2):
-        call.equal(
-            shape[-1], count, "the last dimension of {0}", f"the length of `{keys_attribute}`"
-        )
+    name = _only_one(call, "classlabels_strings", "classlabels_int64s")
+    if name is not None and call.shape(0) and call.has_rank(0, 1, 2):
+        _require_features(call, call.length(name), f"the length of `{name}`")
     return ()
 
 
@@ -176,23 +160,70 @@ def _label_encoder(call: OperatorCall) -> Shapes:
 
 
 def _svm_classifier(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `SVMClassifier`.
+    """Infer the output shapes of `SVMClassifier`; check its attributes.
 
     Without probabilities, the number of scores may be unknown.
     """
-    labels = count_of(call, "classlabels_strings", "classlabels_ints")
+    labels = call.length("classlabels_strings", "classlabels_ints")
     if labels:
         _only_one(call, "classlabels_strings", "classlabels_ints")
-    require_classifier(call, labels)
+    _require_kernel(call)
+    classes, vectors = call.length("vectors_per_class"), call.listed("vectors_per_class", ())
+    if classes and labels and classes != labels:
+        call.reject(
+            f"`vectors_per_class` has {entries(classes)}, but there are {labels} class labels",
+            certain=False,
+        )
+    first, second = call.length("prob_a"), call.length("prob_b")
+    if first != second:
+        call.reject(f"`prob_a` has {entries(first)}, but `prob_b` has {second}")
+    if sum(vectors) > 0:
+        _require_vectors(call, sum(vectors), "the sum of `vectors_per_class`")
+        pairs = classes * (classes - 1) // 2
+        for name, needed in (("coefficients", sum(vectors) * (classes - 1)), ("rho", pairs)):
+            wrong = f"`{name}` has {entries(call.length(name))}; onnxruntime needs {needed}"
+            if call.length(name) < needed:
+                call.reject(wrong, certain=False)
     # There is one score for each label, or, without probabilities, for each pair of labels.
     # Three labels have three pairs, so their number of scores is always known.
-    has_scores = labels == 3 or (count_of(call, "prob_a") and labels)
+    has_scores = labels == 3 or (call.length("prob_a") and labels)
     return _classifier_shapes(call, labels if has_scores else None, 1, 2)
 
 
 def _svm_regressor(call: OperatorCall) -> Shapes:
-    require_regressor(call)
+    """Infer the output shape of `SVMRegressor`; check its attributes.
+
+    Without support vectors, there must be one coefficient for each feature.
+    """
+    _require_kernel(call)
+    _warn_if_missing(call, "rho")
+    vectors, coefficients = call.integer("n_supports", 0), call.length("coefficients")
+    if vectors > 0:
+        _require_vectors(call, vectors, "`n_supports`")
+        if coefficients < vectors:
+            length = f"`coefficients` has {entries(coefficients)}"
+            call.reject(f"{length}, but `n_supports` is {vectors}")
+    elif coefficients:
+        _require_features(call, coefficients, "the length of `coefficients`")
     return (_matrix(call, 1, 1, 2),)
+
+
+def _require_kernel(call: OperatorCall) -> None:
+    """Require three parameters of the kernel of a support vector machine."""
+    count = call.length("kernel_params")
+    _warn_if_missing(call, "kernel_params")
+    if count not in (0, 3):
+        call.reject(f"`kernel_params` has {entries(count)}, but the operator needs 3")
+
+
+def _require_vectors(call: OperatorCall, number: int, name: str) -> None:
+    """Require `support_vectors` to have `number` vectors with one number for each feature."""
+    count = call.length("support_vectors")
+    if count % number:
+        wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {name}"
+        call.reject(f"{wrong} ({number})")
+    elif count:
+        _require_features(call, count // number, "the size of a support vector")
 
 
 def _warn_if_both(
@@ -210,12 +241,12 @@ def _warn_if_both(
 
 def _imputer(call: OperatorCall) -> Shapes:
     """Check that `Imputer` has one imputed value, or one value for each feature."""
-    shape, name = call.shape(0), _only_one(call, "imputed_value_floats", "imputed_value_int64s")
+    name = _only_one(call, "imputed_value_floats", "imputed_value_int64s")
     _warn_if_both(call, "replaced_value_float", Float32(0), "replaced_value_int64", 0)
-    count = 0 if name is None else count_of(call, name)
-    if shape and count > 1:
-        call.equal(shape[-1], count, "the last dimension of {0}", f"the length of `{name}`")
-    return (shape,)
+    count = 0 if name is None else call.length(name)
+    if count > 1:
+        _require_features(call, count, f"the length of `{name}`")
+    return (call.shape(0),)
 
 
 def _dict_vectorizer(call: OperatorCall) -> Shapes:
@@ -238,7 +269,7 @@ def _normalizer(call: OperatorCall) -> Shapes:
 
 def _one_hot(call: OperatorCall) -> Shapes:
     shape = call.shape(0)
-    count = count_of(call, "cats_int64s", "cats_strings")
+    count = call.length("cats_int64s", "cats_strings")
     return (None if shape is None else (*shape, count or None),)
 
 
@@ -292,7 +323,7 @@ LEARNING: dict[str, Callable[[OperatorCall], Shapes]] = {
     "SVMClassifier": _svm_classifier,
     "SVMRegressor": _svm_regressor,
     "Scaler": _scaler,
-    "TreeEnsemble": _tree_ensemble,
+    "TreeEnsemble": tree_ensemble,
     "TreeEnsembleClassifier": _tree_classifier,
     "TreeEnsembleRegressor": _tree_regressor,
     "ZipMap": _zip_map,

@@ -9,14 +9,12 @@ from onnxtext.checker.inference.symbolic.operator_call import (
     SymbolicShape,
     dimensions,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes import convolution_and_pooling
 
 
 def normalization(call: OperatorCall) -> SymbolicShape:
     """Infer the shape of a normalization; scale and bias must have one entry for each channel."""
     shape = call.shape(0)
-    if shape == ():
-        call.reject("{0} has 0 dimensions, but onnxruntime needs at least 1", certain=False)
+    call.has_min_rank(1, certain=False)
     if shape and call.integer("spatial", 1):
         # "The op also accepts single dimension input of size N in which case C is assumed to be 1"
         channels, name = (shape[1], "dimension 1") if len(shape) > 1 else (1, "the channel count")
@@ -29,7 +27,7 @@ def normalization(call: OperatorCall) -> SymbolicShape:
 
 def instance_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `InstanceNormalization`: the shape of the input."""
-    convolution_and_pooling.require_image(call)
+    call.has_min_rank(3, certain=False)
     return normalization(call)
 
 
@@ -55,19 +53,22 @@ def along_last_axis(call: OperatorCall) -> SymbolicShape:
     return call.shape(0)
 
 
+def require_class_weights(call: OperatorCall) -> None:
+    """Require the weights of a loss to have one entry for each class, dimension 1 of the scores."""
+    classes = (call.shape(0) or ())[1:2]
+    call.require_vector(2, classes[0] if classes else None, "the number of classes")
+
+
 def cross_entropy(call: OperatorCall) -> Shapes:
     """Check the shapes of the labels and weights of `SoftmaxCrossEntropyLoss`.
 
-    Dimension 1 of the scores is the classes: each score vector along it has one label, and each
-    class has one weight.
+    Each score vector along dimension 1 of the scores has one label.
     """
     scores, labels = call.shape(0), call.shape(1)
-    weights = call.shape(2)
-    if call.has_rank(2, 1) and weights is not None and scores is not None and len(scores) > 1:
-        call.equal(weights[0], scores[1], "the size of {2}", "the number of classes")
-    if scores is not None and len(scores) < 2:
-        call.reject(f"{{0}} has {dimensions(len(scores))}, but the operator needs 2 or more")
-    elif scores and labels is not None and call.has_rank(1, len(scores) - 1):
+    require_class_weights(call)
+    if not call.has_min_rank(2):
+        return ()
+    if scores and labels is not None and call.has_rank(1, len(scores) - 1):
         rest = [axis for axis in range(len(scores)) if axis != 1]
         for index, axis in enumerate(rest[: len(labels)]):
             names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"

@@ -9,7 +9,6 @@ from functools import partial
 
 from onnxtext.checker.inference.symbolic.onnxruntime_relations import require_relations
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes import quantized
 from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
     attention,
     group_query_attention,
@@ -18,8 +17,9 @@ from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.operators import OPERATORS, matmul_shape
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents, SizeEquations
+from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 
 DOMAIN = "com.microsoft"
 SINCE = 13
@@ -43,10 +43,8 @@ def has_rule(domain: str | None, name: str) -> bool:
 def _standard(name: str, *indices: int) -> ShapeFunction:
     """Return a function that infers the shape of the first output as for a standard operator.
 
-    Args:
-        name: the standard operator.
-        indices: the 0-based indices of the node's inputs that the standard operator has, too; for
-            example, it has no scales and zero points. Without `indices`, all inputs are used.
+    `indices` are the node's inputs that the standard operator has, too; for example, it has no
+    scales and zero points. Without `indices`, all inputs are used.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:
@@ -57,7 +55,8 @@ def _standard(name: str, *indices: int) -> ShapeFunction:
 
 
 def _quantized_operands(call: OperatorCall) -> SymbolicShape:
-    quantized.require_scalars(call, 1, 2, 4, 5, 6, 7)
+    for index in (1, 2, 4, 5, 6, 7):
+        call.has_rank(index, 0)
     return _standard("Add", 0, 3)(call)
 
 
@@ -98,16 +97,11 @@ def _distances(call: OperatorCall) -> SymbolicShape:
     return left[0], right[0]
 
 
-# ---- Channels last ------------------------------------------------------------------------------
-
-
 def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFunction:
     """Return an inference function for images of (batch, height, width, channels).
 
-    Args:
-        infer: the function for images of (batch, channels, height, width).
-        always: whether channels are last in every node, also without the attribute
-            `channels_last`.
+    `infer` is the function for images of (batch, channels, height, width). If `always`, channels
+    are last in every node; otherwise only with the attribute `channels_last`.
     """
 
     def swapped(call: OperatorCall) -> SymbolicShape:
@@ -136,9 +130,6 @@ def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
     return (shape[0], *(None,) * (len(shape) - 2), weights[0])
 
 
-# ---- Normalization and embedding ----------------------------------------------------------------
-
-
 def _skip_normalized(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `SkipLayerNormalization`.
 
@@ -164,31 +155,29 @@ SHAPES: dict[str, ShapeFunction] = {
          "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "Trilu"),
         lambda call: call.shape(0),
     ),
+    **dict.fromkeys(
+        ("DynamicQuantizeMatMul", "FusedMatMul", "FusedMatMulActivation", "MatMulIntegerToFloat",
+         "TransposeMatMul"),
+        _product,
+    ),
+    **dict.fromkeys(("MatMulBnb4", "MatMulNBits"), _packed_product),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _quantized_operands),
     "BiasSplitGelu": _halve_last_dim,
     "CDist": _distances,
     "DequantizeLinear": _standard("DequantizeLinear"),
-    "DynamicQuantizeMatMul": _product,
     "FusedConv": _standard("Conv"),
     "FusedGemm": _standard("Gemm"),
-    "FusedMatMul": _product,
-    "FusedMatMulActivation": _product,
     "GemmFastGelu": _standard("MatMul"),
-    "MatMulBnb4": _packed_product,
-    "MatMulIntegerToFloat": _product,
-    "MatMulNBits": _packed_product,
     "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
     "QGemm": _standard("Gemm", 0, 3),
-    "QLinearAdd": _quantized_operands,
     "QLinearAveragePool": _channels_last(_standard("AveragePool")),
     "QLinearConcat": _quantized_concat,
     "QLinearConv": _channels_last(_standard("QLinearConv")),
     "QLinearGlobalAveragePool": _channels_last(_standard("GlobalAveragePool")),
-    "QLinearMul": _quantized_operands,
     "QLinearWhere": _standard("Where", 0, 1, 4),
     "SimplifiedLayerNormalization": _standard("LayerNormalization"),
-    "TransposeMatMul": _product,
 }  # fmt: skip
 """Maps each operator to the inference function for the shape of its first output."""
 

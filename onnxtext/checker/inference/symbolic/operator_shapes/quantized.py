@@ -95,13 +95,8 @@ def require_matmul_scales(
 ) -> None:
     """Check the shapes of the scales and zero points of a matrix product.
 
-    Args:
-        call: the node.
-        rows: the indices of inputs that must have one element, or one for each row of the left
-            matrix.
-        right: the index of the input with the right matrix.
-        columns: the indices of inputs that must have one element, or one for each column of the
-            right matrix.
+    The inputs `rows` must have one element, or one for each row of the left matrix. The inputs
+    `columns` must have one element, or one for each column of the right matrix, the input `right`.
     """
     for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)
@@ -122,19 +117,10 @@ def require_matmul_scales(
                         call.equal(scales[axis], size, *names)
 
 
-def require_scalars(call: OperatorCall, *indexes: int) -> None:
-    """Require the inputs at these indices to have rank 0."""
-    for index in indexes:
-        call.has_rank(index, 0)
-
-
 def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None:
     """Require an input to have one element, and rank 0 or 1.
 
-    Args:
-        call: the node.
-        index: the 0-based index of the input.
-        certain: whether the specification forbids other inputs; False if only runtimes do.
+    `certain` tells whether the specification forbids other inputs; it is False if only runtimes do.
     """
     shape = call.shape(index)
     if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:

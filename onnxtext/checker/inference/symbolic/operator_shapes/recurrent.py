@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, times
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, times
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
 """The number of gates of each operator."""
@@ -27,18 +26,14 @@ def recurrent(call: OperatorCall) -> Shapes:
     state = (batch, count, hidden) if first else (count, batch, hidden)
     gates = _GATES[call.node.op_type]
     wide = times(hidden, gates)
+    weights = [(count, wide, size) for size in (shape[2], hidden)]
     if call.node.op_type == "DynamicQuantizeLSTM":  # its weights are transposed
-        _require(call, 1, (count, shape[2], wide))
-        _require(call, 2, (count, hidden, wide))
-    else:
-        _require(call, 1, (count, wide, shape[2]))
-        _require(call, 2, (count, wide, hidden))
-    _require(call, 3, (count, times(wide, 2)))
-    _require(call, 4, (batch,))
-    _require(call, 5, state)
+        weights = [(count, size, wide) for size in (shape[2], hidden)]
+    inputs: list[Extents] = [*weights, (count, times(wide, 2)), (batch,), state]
     if gates == 4:
-        _require(call, 6, state)
-        _require(call, 7, (count, times(hidden, 3)))
+        inputs += [state, (count, times(hidden, 3))]
+    for index, expected in enumerate(inputs, 1):
+        call.require_shape(index, expected, "the required size")
     sequence = (batch, steps, count, hidden) if first else (steps, count, batch, hidden)
     return sequence, state, state
 
@@ -50,9 +45,8 @@ def _require_functions(call: OperatorCall, directions: int) -> None:
     if expected and isinstance(activations, tuple) and len(activations) not in (
         expected, 2 if operator == "RNN" else 0
     ):  # fmt: skip
-        call.reject(
-            f"`activations` has {entries(len(activations))}, but the operator needs {expected}"
-        )
+        count = entries(len(activations))
+        call.reject(f"`activations` has {count}, but the operator needs {expected}")
 
 
 def _hidden(call: OperatorCall) -> Extent:
@@ -69,11 +63,3 @@ def _hidden(call: OperatorCall) -> Extent:
         if isinstance(last, int) and (index == 5 or call.node.op_type in ("RNN", "GRU", "LSTM")):
             return last
     return None
-
-
-def _require(call: OperatorCall, index: int, expected: Extents) -> None:
-    shape = call.shape(index)
-    if shape is None or not call.has_rank(index, len(expected)):
-        return
-    for axis, (size, needed) in enumerate(zip(shape, expected, strict=True)):
-        call.equal(size, needed, f"dimension {axis} of {{{index}}}", "the required size")

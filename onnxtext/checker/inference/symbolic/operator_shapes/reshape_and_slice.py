@@ -11,6 +11,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
 )
 from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     Extent,
+    Extents,
     SymbolicSize,
     minus,
     plus,
@@ -30,7 +31,6 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import (
     quotient,
     quotient_rounded_up,
 )
-from onnxtext.checker.inference.symbolic.sizes.size_equations import Extents
 
 _INFINITE = (1 << 31) - 1
 
@@ -147,19 +147,15 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     # A symbolic size that may be -1 (inferred) or 0 (copied from the input) becomes unknown.
     target = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in target])  # fmt: skip
-    dims = list(target)
+    dims = [None if size in (-1, 0) else size for size in target]
     input_shape = None if shape is None else _name_unknown_dims(shape)
     for index, size in enumerate(target):
-        if size == 0:
-            if input_shape is not None and index >= len(input_shape):
-                wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
-                call.reject(f"{wrong}, but {{0}} has only {dimensions(len(input_shape))}")
-            dims[index] = (
-                input_shape[index] if input_shape is not None and index < len(input_shape) else None
-            )
+        if size == 0 and input_shape is not None and index < len(input_shape):
+            dims[index] = input_shape[index]
+        elif size == 0 and input_shape is not None:
+            wrong = f"size {index} of the shape is 0, which copies dimension {index} of {{0}}"
+            call.reject(f"{wrong}, but {{0}} has only {dimensions(len(input_shape))}")
     rest = [index for index, size in enumerate(target) if size in (-1, None)]
-    for index in rest:
-        dims[index] = None
     if input_shape is not None and (None not in dims or len(rest) == 1):
         others = [size for index, size in enumerate(dims) if index not in rest]
         if 0 in input_shape:
@@ -219,10 +215,7 @@ def gather(call: OperatorCall) -> SymbolicShape:
 def require_indices(call: OperatorCall, sizes: Extents) -> None:
     """Require the known indices in the second input to be in range.
 
-    Args:
-        call: the node.
-        sizes: the sizes of the indexed dimensions. Element `i` of the second input must be in the
-            range of `sizes[i % len(sizes)]`.
+    Element `i` of the second input must be in the range of `sizes[i % len(sizes)]`.
     """
     chosen = call.value(1)
     for index, item in enumerate(chosen.items if chosen is not None and sizes else ()):
@@ -375,12 +368,8 @@ def pad(call: OperatorCall) -> SymbolicShape:
 def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
     """Reject a `Pad` whose dimension has too few elements to copy or reflect.
 
-    onnxruntime reflects the elements of a dimension at most once.
-
-    Args:
-        call: the node.
-        axis: the dimension.
-        sizes: the size of the dimension, and the numbers of elements to add before and after it.
+    onnxruntime reflects the elements of a dimension at most once. `sizes` are the size of the
+    dimension, and the numbers of elements to add before and after it.
     """
     size, first, last = sizes
     mode = call.attribute("mode") or b"constant"
@@ -392,8 +381,5 @@ def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
     if kept < 1:
         call.reject(f"dimension {axis} of {{0}} has no elements to pad with", certain=False)
     elif mode == b"reflect" and needed >= kept:
-        call.reject(
-            f"dimension {axis} of {{0}} is padded by {needed}, but onnxruntime can reflect only "
-            f"{kept - 1}",
-            certain=False,
-        )
+        wrong = f"dimension {axis} of {{0}} is padded by {needed}"
+        call.reject(f"{wrong}, but onnxruntime can reflect only {kept - 1}", certain=False)

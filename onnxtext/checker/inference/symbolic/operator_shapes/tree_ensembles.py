@@ -7,8 +7,8 @@ import struct
 from collections import Counter
 from collections.abc import Container, Iterable
 
-from onnxtext.ast.tensors_and_attributes import Floats, RawData, Tensor, TypedData
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, entries
+from onnxtext.ast.tensors_and_attributes import RawData, Tensor, TypedData
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
 from onnxtext.plurals import count_noun
 
 _NODES = (
@@ -24,24 +24,12 @@ _MODES = frozenset(
 )
 
 
-def count_of(call: OperatorCall, *names: str) -> int:
-    """Return the length of the first attribute in `names` that is a non-empty list, or 0."""
-    for name in names:
-        value = call.attribute(name)
-        if isinstance(value, (tuple, Floats)) and len(value):
-            return len(value)
-    return 0
-
-
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
     """Reject missing lists, lists of different lengths, and references to missing tree nodes.
 
     Some lists have an entry for each tree node, other lists have an entry for each leaf weight.
-
-    Args:
-        call: the node.
-        prefix: the prefix of the names of leaf attributes: `class` or `target`.
-        classes: the number of classes or targets; 0 if unknown.
+    `prefix` begins the names of leaf attributes: `class` or `target`. `classes` is the number of
+    classes or targets; 0 if unknown.
     """
     weights = tuple(f"{prefix}_{name}" for name in ("treeids", "nodeids", "ids", "weights"))
     if _is_complete(call, _NODES, _NEEDED) and _is_complete(call, weights, weights):
@@ -58,19 +46,20 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
             )
 
 
-def require_tree_lists(call: OperatorCall) -> None:
+def tree_ensemble(call: OperatorCall) -> Shapes:
     """Reject indices out of range in the attributes of `TreeEnsemble`, and unknown modes.
 
     Each branch of a tree node leads to a tree node or to a leaf. The lengths of the lists are not
     checked here, because onnx checks them.
     """
-    nodes, leaves = count_of(call, "nodes_featureids"), count_of(call, "leaf_targetids")
+    nodes, leaves = call.length("nodes_featureids"), call.length("leaf_targetids")
     targets = call.integer("n_targets", 0)
     if targets > 0:
-        _require_below(call, "leaf_targetids", targets, "`n_targets`")
+        leaf_targets = call.listed("leaf_targetids", ())
+        _require_below(call, "leaf_targetids", leaf_targets, targets, "`n_targets`")
     else:
         call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
-    _require_below(call, "tree_roots", nodes, "the number of nodes")
+    _require_below(call, "tree_roots", call.listed("tree_roots", ()), nodes, "the number of nodes")
     for branch in ("true", "false"):
         name, others = f"nodes_{branch}nodeids", call.listed(f"nodes_{branch}leafs", ())
         children = call.listed(name, ())
@@ -78,20 +67,17 @@ def require_tree_lists(call: OperatorCall) -> None:
             continue
         inner = [child for child, leaf in zip(children, others, strict=True) if not leaf]
         last = [child for child, leaf in zip(children, others, strict=True) if leaf]
-        _require_all_below(call, name, inner, nodes, "the number of nodes")
-        _require_all_below(call, name, last, leaves, "the number of leaves")
+        _require_below(call, name, inner, nodes, "the number of nodes")
+        _require_below(call, name, last, leaves, "the number of leaves")
         indexed = enumerate(zip(children, others, strict=True))
         if any(child == index and not leaf for index, (child, leaf) in indexed):
             call.reject(f"`{name}` has a node that is its own child")
     _require_modes(call)
     _require_features(call, list(range(nodes)))
+    return ()  # onnx infers the shape
 
 
-def _require_below(call: OperatorCall, name: str, size: int, size_name: str) -> None:
-    _require_all_below(call, name, call.listed(name, ()), size, size_name)
-
-
-def _require_all_below(
+def _require_below(
     call: OperatorCall, name: str, indices: Iterable[int], size: int, size_name: str
 ) -> None:
     wrong = next((index for index in indices if not 0 <= index < size), None)
@@ -121,7 +107,7 @@ def _require_modes(call: OperatorCall) -> None:
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
     """Reject missing lists and unequal lengths; return whether all needed lists are valid."""
-    counts = {name: count_of(call, name) for name in names}
+    counts = {name: call.length(name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:
         return False

@@ -68,6 +68,8 @@ class SymbolicSize(NamedTuple):
 
 Extent = int | SymbolicSize | None
 """A dimension or an integer; None if unknown."""
+Extents = tuple[Extent, ...]
+"""A shape whose rank is known."""
 
 
 def symbol_plus(name: str, plus: int = 0) -> SymbolicSize:
@@ -75,17 +77,12 @@ def symbol_plus(name: str, plus: int = 0) -> SymbolicSize:
     return SymbolicSize((((name,), 1), ((), plus))) if plus else SymbolicSize((((name,), 1),))
 
 
-# ---- Sums and products --------------------------------------------------------------------------
-
-
 @lru_cache(1024)
 def factor_order(factor: Factor) -> tuple[bool, str]:
     """Return the sort key of a factor in a product; symbols come first."""
-    return (
-        (False, factor)
-        if isinstance(factor, str)
-        else (True, text(SymbolicSize((((factor,), 1),))))
-    )
+    if isinstance(factor, str):
+        return False, factor
+    return True, text(SymbolicSize((((factor,), 1),)))
 
 
 def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
@@ -161,9 +158,6 @@ def product_of(sizes: Sequence[Extent]) -> Extent:
     return reduce(times, (1, *sizes))
 
 
-# ---- Symbols ------------------------------------------------------------------------------------
-
-
 def symbols(size: Extent) -> frozenset[str]:
     """Return the symbols in a size."""
     names: set[str] = set()
@@ -175,9 +169,6 @@ def symbols(size: Extent) -> frozenset[str]:
                 else:
                     names.update(*[symbols(part) for part in factor.parts])
     return frozenset(names)
-
-
-# ---- Text ---------------------------------------------------------------------------------------
 
 
 def text(size: int | SymbolicSize) -> str:

@@ -147,9 +147,6 @@ def _weight(size: int | SymbolicSize) -> int:
     return sum([factor.weight if isinstance(factor, SizeTerm) else 1 for factor in factors])
 
 
-# ---- Comparison ---------------------------------------------------------------------------------
-
-
 Bounds = tuple[int | None, int | None]
 """A lower and an upper bound of a size; each is None if it is unknown."""
 
@@ -257,9 +254,6 @@ def sole_factor(size: SymbolicSize) -> Factor | None:
     """
     ((first, coefficient), *others) = size.terms
     return first[0] if not others and coefficient == 1 and len(first) == 1 else None
-
-
-# ---- Replacement --------------------------------------------------------------------------------
 
 
 def substitute(size: Extent, value: Callable[[str], Extent]) -> Extent:

@@ -15,6 +15,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     Extent,
+    Extents,
     SymbolicSize,
     minus,
     symbol_plus,
@@ -24,8 +25,6 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
 )
 from onnxtext.checker.inference.symbolic.sizes.quotients import cancel_common_symbols, substitute
 
-Extents = tuple[Extent, ...]
-"""A shape whose rank is known."""
 _Shifted = tuple[str, int]
 """A symbol plus a number: `("N", 2)` for `N + 2`."""
 
@@ -50,11 +49,9 @@ class SizeConflict(NamedTuple):
 class SizeRestriction(NamedTuple):
     """The restriction of a symbol to one size, or to two sizes because it is broadcast.
 
-    Attributes:
-        numbers: the one or two sizes, in ascending order.
-        place: the place in the model that restricts the symbol.
-        joined: the places of the equations that connect the symbol to the representative of its
-            group, for which the restriction is stored.
+    The sizes are in ascending order, and `place` restricts the symbol. `joined` are the places of
+    the equations that connect the symbol to the representative of its group, for which the
+    restriction is stored.
     """
 
     numbers: tuple[int, ...]
@@ -65,12 +62,9 @@ class SizeRestriction(NamedTuple):
 class ShapeMismatch(NamedTuple):
     """A node that does not accept the shapes or values of its inputs.
 
-    Attributes:
-        node: the node.
-        message: describes the mismatch; `{0}` stands for the node's first input.
-        shapes: the shapes of the node's inputs; None where unknown.
-        certain: whether the specification forbids the inputs, and the node runs whenever the model
-            runs because it is in no nested graph.
+    `message` describes the mismatch; `{0}` stands for the node's first input. `certain` tells
+    whether the specification forbids the inputs, and the node runs whenever the model runs because
+    it is in no nested graph.
     """
 
     node: Node
@@ -80,14 +74,7 @@ class ShapeMismatch(NamedTuple):
 
 
 class ShapeContradiction(NamedTuple):
-    """A contradiction between the declared and the computed shape of a node's output.
-
-    Attributes:
-        node: the node that computes the output.
-        output: the 0-based index of the output.
-        declared: the declared shape of the output.
-        computed: the computed shape of the output.
-    """
+    """A contradiction between the declared and the computed shape of output `output` of a node."""
 
     node: Node
     output: int
@@ -98,10 +85,7 @@ class ShapeContradiction(NamedTuple):
 class PassedShape(NamedTuple):
     """A contradiction between the declared shape of a function input and the shape in a call.
 
-    Attributes:
-        value: the input of the function.
-        declared: the declared shape of the input.
-        passed: the shape of the value that the call passes.
+    `value` is the input of the function, and `passed` the shape of the value that the call passes.
     """
 
     value: ValueInfo
@@ -120,10 +104,7 @@ class _Link(NamedTuple):
 class _Choice(NamedTuple):
     """The numbers that a symbol can be, after all restrictions so far.
 
-    Attributes:
-        numbers: the possible numbers.
-        place: the place in the model that requires the latest restriction.
-        exact: whether the latest restriction alone allows only one number.
+    `place` requires the latest restriction; if that alone allows only one number, `exact` is True.
     """
 
     numbers: frozenset[int]

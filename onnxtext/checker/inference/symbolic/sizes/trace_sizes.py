@@ -52,12 +52,8 @@ class SymbolTrace:
     def chain(self, place: Place, symbol: str) -> list[str]:
         """Return the names of the values that carry a symbol into a node of the main graph.
 
-        The first value is an input or initializer of the graph, the last value is an input of the
-        node. The list is empty if no chain is found.
-
-        Args:
-            place: a place in the node.
-            symbol: the symbol.
+        `place` is a place in the node. The first value is an input or initializer of the graph, the
+        last value is an input of the node. The list is empty if no chain is found.
         """
         node, main = place.item, self._main
         if not isinstance(node, Node) or not self.is_in_main(node):
@@ -101,35 +97,26 @@ class SymbolTrace:
         while queue:
             self._budget -= 1
             position = main.position.get(queue[0])
-            if (
-                self._budget < 0
-                or position is None
-                or (position == GIVEN and queue[0] not in inputs)
-            ):
+            if self._budget < 0 or position is None:
+                return True
+            sources = main.nodes[position].inputs if position != GIVEN else ()
+            # An initializer that is no input, or a node without inputs, is a constant.
+            if not sources and (position != GIVEN or queue[0] not in inputs):
                 return True
             queue.popleft()
-            node = main.nodes[position] if position != GIVEN else None
-            if node is not None and not node.inputs:
-                return True
-            for source in node.inputs if node is not None else ():
+            for source in sources:
                 if source and source not in seen:
                     seen.add(source)
                     queue.append(source)
         return False
 
-    # ---- Constant shapes ------------------------------------------------------------------
-
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
         """Find the number in the constant shape of a `Reshape` that restricts a symbol to one size.
 
-        Args:
-            place: the place in the model that restricts the symbol to one size.
-            symbol: the symbol.
-            number: the only size that the symbol may have.
+        `place` is the place in the model that restricts the symbol to `number`.
 
-        Returns:
-            A pair (index, replacement): the 0-based index of the number in the shape, and `0` or
-            `-1`, which allows other sizes of the symbol. None if no number restricts the symbol.
+        Return (index, replacement): the 0-based index of the number in the shape, and `0` or `-1`,
+        which allows other sizes of the symbol. Return None if no number restricts the symbol.
         """
         node, environment = place.item, self.shapes.main
         if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
@@ -149,9 +136,8 @@ class SymbolTrace:
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, "0"
                 # Prefer the number at the position of the symbol itself.
-                literals.insert(
-                    0 if needed == symbol_plus(symbol) else len(literals), (index, "-1")
-                )
+                position = 0 if needed == symbol_plus(symbol) else len(literals)
+                literals.insert(position, (index, "-1"))
         return literals[0] if literals else None
 
     def number(self, name: str, index: int) -> int | None:
