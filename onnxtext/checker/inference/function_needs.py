@@ -147,19 +147,12 @@ class FunctionNeeds:
     def _attributes(self, function: int, node: Node, target: Target) -> None:
         for index, attribute in enumerate(node.attributes):
             if isinstance(attribute.value, Reference):
-                place = Place(node, ("attributes", index, "value"))
-                self._reference(function, node, attribute, attribute.value.name, target, place)
+                outer: Parameter = function, "attribute", attribute.value.name
+                self._reference(outer, node, index, target)
 
-    def _reference(
-        self,
-        function: int,
-        node: Node,
-        attribute: Attribute,
-        name: str,
-        target: Target,
-        place: Place,
-    ) -> None:
-        outer: Parameter = function, "attribute", name
+    def _reference(self, outer: Parameter, node: Node, index: int, target: Target) -> None:
+        """Record what a reference to `outer`, attribute `index` of a node, requires."""
+        attribute = node.attributes[index]
         required = attribute.type
         if type(target) is Signature:
             formal = target.attributes.get(attribute.name)
@@ -177,7 +170,7 @@ class FunctionNeeds:
             if required is None:
                 self._untyped.setdefault(inner, []).append(outer)
         if required is not None:
-            use = TypedUse(required, place)
+            use = TypedUse(required, Place(node, ("attributes", index, "value")))
             first = self._types.setdefault(outer, use)
             if first.type != required:
                 self.conflicts.setdefault(outer, (first, use))
@@ -216,11 +209,6 @@ def float_for_int(node: Node, attribute: Attribute, required: AttributeType) -> 
 
     Return None if `required` is neither FLOAT nor FLOATS. Also return None if the attribute does
     not hold integers, or if an integer is too large for a 32-bit float to represent exactly.
-
-    Args:
-        node: the node with the attribute.
-        attribute: the attribute.
-        required: the type that the attribute must have.
     """
     value = attribute.value
     if required is AttributeType.FLOAT and type(value) is int and abs(value) <= EXACT:

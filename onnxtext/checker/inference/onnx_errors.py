@@ -13,6 +13,7 @@ from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.isolation.strip_weights import without_weights
+from onnxtext.diagnostics import Severity
 
 _LARGEST = 1 << 31
 _MAX_EXPANDED = 10_000
@@ -49,10 +50,9 @@ def contradicted_outputs(subject: CheckedModel) -> set[tuple[int, int]]:
 def whole_model(subject: CheckedModel) -> str | Failure | None:
     """Have onnx check a whole model like `onnx.checker.check_model(full_check=True)`.
 
-    Returns:
-        onnx's error message, or the failure of the process that runs onnx. None if onnx accepts the
-        model, or if the model cannot be passed to onnx. After a failure, later calls return the
-        same failure at once.
+    Return onnx's error message, or the failure of the process that runs onnx. Return None if onnx
+    accepts the model, or if the model cannot be passed to onnx. After a failure, later calls return
+    the same failure at once.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -86,14 +86,11 @@ def is_expandable(subject: CheckedModel) -> bool:
         if depth > _DEEPEST:
             return max_nodes + 1, depth
         count, deepest = len(scope.nodes), 0
-        called_functions = [target for target in resolved[id(scope)] if type(target) is Scope]
-        for target in called_functions:
-            nodes, below = size(target, depth + 1)
-            count, deepest = count + nodes, max(deepest, below + 1)
-        for children in scope.children.values():
-            for child in children:
-                nodes, below = size(child, depth)
-                count, deepest = count + nodes, max(deepest, below)
+        inner = [(target, 1) for target in resolved[id(scope)] if type(target) is Scope]
+        inner += [(child, 0) for children in scope.children.values() for child in children]
+        for body, step in inner:
+            nodes, below = size(body, depth + step)
+            count, deepest = count + nodes, max(deepest, below + step)
         sizes[id(scope)] = count, deepest
         return count, deepest
 
@@ -121,38 +118,28 @@ _VERBS = {
 
 
 def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
-    """Return the finding for a failure of onnx's inference.
+    """Return the finding for a failure of onnx's inference, which a node or the model caused.
 
-    Args:
-        failure: the failure.
-        place: the place of the node or model that caused the failure.
-        node: whether `place` is a node.
+    `node` tells whether `place` is a node.
     """
-    notes = (f"the process of onnx ended with {failure.detail}",) if failure.kind == "crash" else ()
-    if failure.kind == "unavailable":
-        detail = f": {failure.detail}" if failure.detail else ""
-        return Finding(
-            "onnx-inference-failed",
-            f"onnx's inference cannot be run, so shapes are not checked{detail}",
-            (place,),
-            help="allow this process to start a Python child process",
-            severity="warning",
-        )
-    if failure.kind == "stopped":
-        return Finding(
-            "onnx-inference-failed",
-            "onnx's inference fails on too many nodes, so other shapes are not checked",
-            (place,),
-            help="fix the nodes on which it fails",
-            severity="warning",
-        )
-    verb = _VERBS[failure.kind]
-    return Finding(
-        "onnx-inference-failed",
-        f"onnx's inference fails on this {'node' if node else 'model'}: it {verb}",
-        (place,),
-        help="correct the attributes of this node, or the types of its inputs" if node
-        else "no single node is the cause; look for unusual types, initializers and constants",
-        notes=notes,
-        severity=None if node or failure.kind == "crash" else "warning",
-    )  # fmt: skip
+    notes: tuple[str, ...] = ()
+    severity: Severity | None = "warning"
+    match failure.kind:
+        case "unavailable":
+            detail = f": {failure.detail}" if failure.detail else ""
+            problem = f"cannot be run, so shapes are not checked{detail}"
+            help = "allow this process to start a Python child process"
+        case "stopped":
+            problem = "fails on too many nodes, so other shapes are not checked"
+            help = "fix the nodes on which it fails"
+        case kind:
+            problem = f"fails on this {'node' if node else 'model'}: it {_VERBS[kind]}"
+            help = "no single node is the cause; look for unusual types, initializers and constants"
+            if node:
+                help = "correct the attributes of this node, or the types of its inputs"
+            if kind == "crash":
+                notes = (f"the process of onnx ended with {failure.detail}",)
+            if node or kind == "crash":
+                severity = None
+    message = f"onnx's inference {problem}"
+    return Finding("onnx-inference-failed", message, (place,), help, notes, severity)

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import (
-    AttributeType,
-    SparseTensor,
-    Tensor,
-    attribute_value,
-)
+from onnxtext.ast.tensors_and_attributes import AttributeType, SparseTensor, Tensor, attribute_value
 from onnxtext.schemas.type_strings import element_of, type_text
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]
 """Types as strings of schemas, such as `tensor(float)`; None where unknown."""
+OutputType = Callable[[Node, Texts], str | None]
 
 
 def _type_from_number(node: Node, name: str, default: str | None) -> str | None:
@@ -70,16 +68,8 @@ def _dequantized(node: Node, inputs: Texts) -> str | None:
     return _type_from_number(node, "output_dtype", None)
 
 
-def _from_data_type(node: Node, inputs: Texts) -> str | None:
-    return _type_from_number(node, "output_datatype", "tensor(float)")
-
-
 def _get_element(node: Node, inputs: Texts) -> str | None:
     return element_of(inputs[0], "optional") or inputs[0] if inputs else None
-
-
-def _wrap_input_type(kind: str, inputs: Texts) -> str | None:
-    return f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 
 def _sequence_empty(node: Node, inputs: Texts) -> str | None:
@@ -109,35 +99,36 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
     return None
 
 
-OUTPUT_TYPES = {
-    "BitCast": lambda node, inputs: _type_from_number(node, "to", None),
-    "BlackmanWindow": _from_data_type,
-    "Cast": lambda node, inputs: _type_from_number(node, "to", None),
+def _numbered(name: str, default: str | None) -> OutputType:
+    """Return a function for operators with the number of the element type in an attribute."""
+    return lambda node, inputs: _type_from_number(node, name, default)
+
+
+def _wrapped(kind: str) -> OutputType:
+    """Return a function for operators that put their first input into a sequence or optional."""
+    return lambda node, inputs: f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
+
+
+OUTPUT_TYPES: dict[str, OutputType] = {
+    **dict.fromkeys(("BitCast", "Cast"), _numbered("to", None)),
+    **dict.fromkeys(
+        ("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix"),
+        _numbered("output_datatype", "tensor(float)"),
+    ),
+    **dict.fromkeys(("RandomNormal", "RandomUniform"), _numbered("dtype", "tensor(float)")),
+    **dict.fromkeys(("Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"), _like),
+    **dict.fromkeys(("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier"), _label),
+    **dict.fromkeys(("SequenceConstruct", "SplitToSequence"), _wrapped("seq")),
+    **dict.fromkeys(("ConcatFromSequence", "SequenceAt"), _element),
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
     "DequantizeLinear": _dequantized,
-    "HammingWindow": _from_data_type,
-    "HannWindow": _from_data_type,
-    "MelWeightMatrix": _from_data_type,
-    "Multinomial": lambda node, inputs: _type_from_number(node, "dtype", "tensor(int32)"),
-    "QuantizeLinear": _quantized,
-    "RandomNormal": lambda node, inputs: _type_from_number(node, "dtype", "tensor(float)"),
-    "RandomUniform": lambda node, inputs: _type_from_number(node, "dtype", "tensor(float)"),
-    "RandomNormalLike": _like,
-    "RandomUniformLike": _like,
-    "EyeLike": _like,
     "LabelEncoder": _label_encoder,
-    "LinearClassifier": _label,
-    "SVMClassifier": _label,
-    "TreeEnsembleClassifier": _label,
-    "Bernoulli": _like,
-    "Optional": lambda node, inputs: _wrap_input_type("optional", inputs),
+    "Multinomial": _numbered("dtype", "tensor(int32)"),
+    "Optional": _wrapped("optional"),
     "OptionalGetElement": _get_element,
-    "SequenceConstruct": lambda node, inputs: _wrap_input_type("seq", inputs),
+    "QuantizeLinear": _quantized,
     "SequenceEmpty": _sequence_empty,
-    "SplitToSequence": lambda node, inputs: _wrap_input_type("seq", inputs),
-    "SequenceAt": _element,
-    "ConcatFromSequence": _element,
 }
 """Maps operators to functions that return the type of the first output, or None if unknown.
 

@@ -16,11 +16,8 @@ from onnxtext.schemas.type_strings import text_spelling
 class TypeMismatch(NamedTuple):
     """An error in a node: the schema of its operator does not allow the types of its inputs.
 
-    Attributes:
-        message: the message of the finding.
-        inputs: the 0-based indices of the inputs that cause the error: one input with a wrong type,
-            or two inputs whose types must be equal.
-        help: tells the user how to fix the node.
+    `inputs` are the 0-based indices of the inputs that cause the error: one input with a wrong
+    type, or two inputs whose types must be equal. `help` tells the user how to fix the node.
     """
 
     message: str
@@ -33,11 +30,11 @@ def bind_type_variables(
 ) -> tuple[Texts, TypeMismatch | None]:
     """Bind the type variables of a schema to the input types of a node.
 
-    Returns:
-        A pair (types, mismatch). `types` are the types of the node's outputs, None where unknown.
-        `mismatch` is the first mismatch; None if all input types are allowed.
+    Return the types of the node's outputs, None where unknown, and the first mismatch; None if all
+    input types are allowed.
     """
     bound: dict[str, tuple[str, int]] = {}
+    unknown = (None,) * len(node.outputs)
     for index, text in enumerate(inputs):
         formal = signature.input(index)
         if text is None or formal is None:
@@ -50,22 +47,18 @@ def bind_type_variables(
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "
                 f"it takes {listed}{ending}"
             )
-            return (None,) * len(node.outputs), _mismatch(message, (index,), text)
+            return unknown, _mismatch(message, (index,), text)
         if formal.type in signature.variables and formal.homogeneous:
-            first = bound.setdefault(formal.type, (text, index))
-            if first[0] != text:
-                one = signature.input(first[1])
+            other, first = bound.setdefault(formal.type, (text, index))
+            if other != text:
+                one = signature.input(first)
                 assert one is not None
-                names = (
-                    f"`{one.name}` and `{formal.name}`"
-                    if one.name != formal.name
-                    else f"`{one.name}`"
-                )
+                names = " and ".join(dict.fromkeys([f"`{one.name}`", f"`{formal.name}`"]))
                 message = (
                     f"the inputs {names} of `{node.op_type}` must have the same type, but are "
-                    f"`{text_spelling(first[0])}` and `{text_spelling(text)}`"
+                    f"`{text_spelling(other)}` and `{text_spelling(text)}`"
                 )
-                return (None,) * len(node.outputs), _mismatch(message, (index, first[1]), text)
+                return unknown, _mismatch(message, (index, first), text)
     output_types: list[str | None] = []
     for index in range(len(node.outputs)):
         formal = signature.output(index)
@@ -86,8 +79,6 @@ def _mismatch(message: str, indices: tuple[int, ...], text: str) -> TypeMismatch
     help = "insert a `Cast`, or use another value" if castable else "use another value"
     return TypeMismatch(message, indices, help)
 
-
-# ---- Attributes ---------------------------------------------------------------------------------
 
 _FLOATS = "tensor(bfloat16", "tensor(double", "tensor(float"
 _INTEGERS = ("tensor(int",)
@@ -113,11 +104,6 @@ def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeM
     """Return the mismatch between the attributes of a node and the type of its first input.
 
     Return None if the attributes and the type agree, or if the type or an attribute is unknown.
-
-    Args:
-        signature: the schema of the node's operator.
-        inputs: the types of the node's inputs; None where unknown.
-        node: the node.
     """
     text = inputs[0] if inputs else None
     if text is None or signature.origin:
