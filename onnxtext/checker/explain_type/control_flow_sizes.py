@@ -19,23 +19,18 @@ from onnxtext.checker.inference.control_flow_types import scan_input_count
 def explain_body_input(
     step: ExplanationStep, holder: Node, outer: InferredView, index: int
 ) -> list[Wanted] | None:
-    """Explain a size of a body's input by the value that the node passes to it.
+    """Explain a size of input `index` of a body by the value that the node `holder` passes to it.
 
-    Args:
-        step: the `ExplanationStep` for the size; this function fills in its explanation.
-        holder: the node that has the body in an attribute.
-        outer: the view of the graph that contains the node.
-        index: the 0-based index of the body's input.
+    This function completes `step`. `outer` is the view of the graph that contains the node.
 
-    Returns:
-        The sizes that determine this size and must be explained next; [] if the explanation ends
-        here. None if the value that the node passes is unknown.
+    Return the sizes that determine this size and must be explained next; [] if the explanation ends
+    here. Return None if the value that the node passes is unknown.
     """
     operator = quote(holder.op_type)
     step.place = Place(holder, ("op_type",))
     if holder.op_type == "Loop" and index < 2:
-        step.how = f"{operator} passes the {'condition' if index else 'iteration number'}"
-        return []
+        passed = "condition" if index else "iteration number"
+        return step.explained(f"{operator} passes the {passed}")
     if holder.op_type not in ("Loop", "Scan") or index >= len(holder.inputs):
         return None
     name = holder.inputs[index]
@@ -65,23 +60,15 @@ def explain_body_input(
 def made_by_bodies(
     step: ExplanationStep, node: Node, output: int, children: Sequence[Scope]
 ) -> list[Wanted]:
-    """Explain a size of a node's output by the bodies of the node.
+    """Explain a size of a node's output by the bodies of the node, the graphs in its attributes.
 
-    Args:
-        step: the `ExplanationStep` for the size; this function fills in its explanation.
-        node: the node.
-        output: the 0-based index of the output.
-        children: the bodies, which are the graphs in the attributes of the node.
-
-    Returns:
-        The sizes that determine this size and must be explained next; [] if the explanation ends
-        here.
+    This function completes `step`. Return the sizes that determine this size and must be explained
+    next; [] if the explanation ends here.
     """
     operator = quote(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
     if len(inner) < len(children):
-        step.how = f"the bodies of {operator} are not analyzed"
-        return []
+        return step.explained(f"the bodies of {operator} are not analyzed")
     if node.op_type == "If":
         return _branches(step, operator, inner, output)
     scans = scan_input_count(node)
@@ -89,29 +76,22 @@ def made_by_bodies(
         return _explain_iterations(step, node, inner[0], output, len(node.inputs) - 2, 2, 1)
     if node.op_type == "Scan" and scans is not None:
         return _explain_iterations(step, node, inner[0], output, len(node.inputs) - scans, 0, 0)
-    step.how = f"{operator} computes it"
-    return []
+    return step.explained(f"{operator} computes it")
 
 
 def _branches(
     step: ExplanationStep, operator: str, inner: list[InferredView], output: int
 ) -> list[Wanted]:
-    results = [
-        (view, view.scope.outputs[output].name, step.part)
-        for view in inner
-        if output < len(view.scope.outputs)
-    ]
+    outputs = [(view, view.scope.outputs[output : output + 1]) for view in inner]
+    results = [(view, value.name, step.part) for view, found in outputs for value in found]
     sizes = [size_of(*result) for result in results]
+    same = [one for one, size in zip(results, sizes, strict=True) if size == step.size]
     if step.size is not None:
-        step.how = f"the branches of {operator} give"
-        return [one for one, size in zip(results, sizes, strict=True) if size == step.size]
-    unknown = [one for one, size in zip(results, sizes, strict=True) if size is None]
-    if unknown:
-        step.how = start_of_sentence(operator, len(unknown))
-        return unknown
+        return step.explained(f"the branches of {operator} give", *same)
+    if same:
+        return step.explained(start_of_sentence(operator, len(same)), *same)
     shown = " and ".join([f"`{size}`" for size in sizes])
-    step.how = f"the branches of {operator} differ: {shown}"
-    return []
+    return step.explained(f"the branches of {operator} differ: {shown}")
 
 
 def _explain_iterations(
@@ -123,25 +103,15 @@ def _explain_iterations(
     first: int,
     lead: int,
 ) -> list[Wanted]:
-    """Explain an output of a `Loop` or `Scan`.
+    """Explain an output of a `Loop` or `Scan`; return the sizes to explain next.
 
-    Args:
-        step: the step for a size of the output; this function fills in its explanation.
-        node: the node.
-        body: the view of the node's body.
-        output: the index of the output.
-        states: the number of values that the node carries from iteration to iteration.
-        first: the index of the first carried value in the inputs of the node.
-        lead: the index of the first carried value in the outputs of the body.
-
-    Returns:
-        The sizes to explain next.
+    The node carries `states` values from iteration to iteration. The first of them is input `first`
+    of the node, and output `lead` of the body. This function completes `step`.
     """
     operator = quote(node.op_type)
     outputs = body.scope.outputs
     if output + lead >= len(outputs):
-        step.how = f"the body of {operator} has no such output"
-        return []
+        return step.explained(f"the body of {operator} has no such output")
     result = outputs[output + lead].name
     if output < states:  # a carried value
         name = node.inputs[first + output]

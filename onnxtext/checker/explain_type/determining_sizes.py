@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
@@ -28,21 +28,15 @@ _MAX_REPLACED = 96
 class TypePart(NamedTuple):
     """A part of a value: a dimension, the rank, or an element of a small tensor.
 
-    Attributes:
-        kind: `dimension`, `element` or `rank`.
-        at: the 0-based index of the dimension, or of the element in row-major order; 0 for the
-            rank.
+    `at` is the 0-based index of the dimension, or of the element in row-major order; 0 for the
+    rank.
     """
 
     kind: Literal["dimension", "element", "rank"]
     at: int = 0
 
     def of(self, name: str) -> str:
-        """Describe this part of a value in messages, such as ``dimension 1 of `x` ``.
-
-        Args:
-            name: the name of the value, in backticks.
-        """
+        """Describe this part of a value in messages, such as ``dimension 1 of `x` ``."""
         if self.kind == "rank":
             return f"rank of {name}"
         return f"{self.kind} {self.at} of {name}"
@@ -52,12 +46,7 @@ RANK = TypePart("rank")
 
 
 class Influence(NamedTuple):
-    """A dimension, the rank or an element of a node's input, which may determine an output size.
-
-    Attributes:
-        input: the 0-based index of the input.
-        part: the part of the input that may determine the output size.
-    """
+    """A dimension, the rank or an element of input `input`, which may determine an output size."""
 
     input: int
     part: TypePart
@@ -66,11 +55,7 @@ class Influence(NamedTuple):
 class NodeFacts(NamedTuple):
     """A node, and the facts about its inputs that determine the shapes of its outputs.
 
-    Attributes:
-        signature: the schema of the node's operator.
-        node: the node.
-        shapes: the shape of each input; None if unknown.
-        values: the elements of each input; None for large or unknown tensors.
+    Unknown shapes are None. The elements of an input are None if it is large or unknown.
     """
 
     signature: Signature
@@ -84,8 +69,7 @@ class NodeFacts(NamedTuple):
 
         It supports operators of the standard domain whose attributes are not references.
         """
-        bound = any(type(a.value) is Reference for a in self.node.attributes)
-        return not self.signature.domain and not bound
+        return not self.signature.domain and not has_references(self.node)
 
 
 def infer_size(facts: NodeFacts, output: int, part: TypePart) -> Extent:
@@ -113,13 +97,8 @@ def determining_sizes(
 ) -> list[Influence]:
     """Return the input sizes that determine a known size of an output.
 
-    If some of these input sizes equal the output size, return only the equal ones.
-
-    Args:
-        facts: the node and the facts about its inputs.
-        output: the 0-based index of the output.
-        part: the part of the output that has the size.
-        size: the known size.
+    If some of these input sizes equal the output size, return only the equal ones. `part` is the
+    part of the output that has the size.
     """
     extents = {one: extent for one, extent in _parts(facts) if extent is not None}
     base = infer_size(facts, output, part)
@@ -174,15 +153,9 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
 
     def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
         """Infer the output size as if the input sizes `sizes` and the input `values` were known."""
-        node_values = enumerate(facts.values)
-        valued = facts._replace(
-            values=tuple([values.get(index, value) for index, value in node_values])
-        )
-        return infer_size(
-            _replace_sizes(valued, {influence: _symbol(influence) for influence in sizes}),
-            output,
-            part,
-        )
+        known = tuple([values.get(index, value) for index, value in enumerate(facts.values)])
+        replaced = {influence: _symbol(influence) for influence in sizes}
+        return infer_size(_replace_sizes(facts._replace(values=known), replaced), output, part)
 
     size = infer(unknown, values)
     if size is not None:
@@ -193,15 +166,9 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
         ]
         for index, value in values.items():
             if infer(unknown, {i: v for i, v in values.items() if i != index}) is None:
-                elements = [
-                    Influence(index, TypePart("element", element))
-                    for element in range(len(value.items))
-                ]
-                used = [
-                    influence
-                    for influence in elements
-                    if not symbols(_symbol(influence)).isdisjoint(symbols(size))
-                ]
+                elements = _elements(index, len(value.items))
+                names = symbols(size)
+                used = [one for one in elements if not names.isdisjoint(symbols(_symbol(one)))]
                 needed += used or elements[:1]
         return needed or unknown
     without_rank = [
@@ -223,22 +190,10 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
 
 
 def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
-    """Return the distinct sizes, except 1, that broadcasting combines into an output dimension.
-
-    Args:
-        facts: the node and the facts about its inputs.
-        part: the dimension of the output.
-    """
+    """Return the distinct sizes, except 1, that broadcasting combines into an output dimension."""
     sizes = dict(_parts(facts))
-    return list(
-        dict.fromkeys(
-            [
-                sizes[influence]
-                for influence in _aligned_dimensions(facts, part)
-                if sizes[influence] != 1
-            ]
-        )
-    )
+    aligned = dict.fromkeys([sizes[one] for one in _aligned_dimensions(facts, part)])
+    return [size for size in aligned if size != 1]
 
 
 def _aligned_dimensions(facts: NodeFacts, part: TypePart) -> list[Influence]:
@@ -270,11 +225,14 @@ def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
         sizes = [size for size in shape if isinstance(size, int)]
         count = sizes[0] if sizes else 1
         if len(sizes) == len(shape) and 0 <= count <= MAX_ELEMENTS:
-            items = [
-                _symbol(Influence(index, TypePart("element", element))) for element in range(count)
-            ]
-            result[index] = SmallTensor(tuple(sizes), tuple(items))
+            items = tuple(map(_symbol, _elements(index, count)))
+            result[index] = SmallTensor(tuple(sizes), items)
     return result
+
+
+def _elements(index: int, count: int) -> list[Influence]:
+    """Return the first `count` elements of an input."""
+    return [Influence(index, TypePart("element", element)) for element in range(count)]
 
 
 def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:

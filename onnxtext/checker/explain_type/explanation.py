@@ -50,10 +50,8 @@ class Explanation:
 def explain_value(explainer: SizeExplainer, view: InferredView, name: str) -> Explanation:
     """Explain the type of a value: its declarations, and the origin of each size.
 
-    Args:
-        explainer: finds the origin of a size; it keeps its caches between calls.
-        view: the inferred facts about the graph or function body that defines the value.
-        name: the name of the value.
+    `explainer` keeps its caches between calls. `view` is the view of the graph or function body
+    that defines the value.
     """
     type = view.type(name)
     shape = getattr(type, "shape", None)
@@ -88,18 +86,12 @@ def describe_definition(scope: Scope, name: str, describe_place: Where) -> str:
     return f"{kind} of {scope.describe()} ({describe_place(place)})"
 
 
-# ---- As text ----------------------------------------------------------------------------------
-
-
 def explanation_lines(
     explanation: Explanation, describe_place: Where, max_steps: int | None
 ) -> Iterator[str]:
     """Yield the lines of an explanation as text.
 
-    Args:
-        explanation: the explanation.
-        describe_place: converts a place to text.
-        max_steps: the maximum number of steps to show in each chain of steps; None for no limit.
+    `max_steps` is the maximum number of steps to show in each chain of steps; None for no limit.
     """
     name = explanation.name
     yield f"{quote(name)}: {explanation.written or 'unknown type'}"
@@ -153,18 +145,10 @@ def describe_step(step: ExplanationStep, describe_place: Where) -> str:
     return f"{location}{step.how}{rest}{also}"
 
 
-# ---- As objects -------------------------------------------------------------------------------
-
-
 def as_object(
     explanation: Explanation, place_object: Callable[[Place], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Convert an explanation to a JSON object, which lists the steps for each size.
-
-    Args:
-        explanation: the explanation.
-        place_object: converts a place to a JSON object.
-    """
+    """Convert an explanation to a JSON object, which lists the steps for each size."""
     name, scope = explanation.name, explanation.scope
     return {
         "value": name,
@@ -184,17 +168,11 @@ def _object(
 ) -> dict[str, Any]:
     sequence = list(source_chain(step))
     return {
-        "part": step.part.kind,
-        "index": step.part.at,
-        "size": step.size,
-        "kind": step.kind,
+        **_size(step),
         "steps": [
             {
                 "value": inner_step.name,
-                "part": inner_step.part.kind,
-                "index": inner_step.part.at,
-                "size": inner_step.size,
-                "kind": inner_step.kind,
+                **_size(inner_step),
                 "text": inner_step.how,
                 "also": inner_step.also,
                 **(place_object(inner_step.place) if inner_step.place is not None else {}),
@@ -206,3 +184,8 @@ def _object(
             for source in sequence[-1].sources
         ],
     }
+
+
+def _size(step: ExplanationStep) -> dict[str, Any]:
+    part = step.part
+    return {"part": part.kind, "index": part.at, "size": step.size, "kind": step.kind}

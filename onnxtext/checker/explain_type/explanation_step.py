@@ -47,6 +47,11 @@ class ExplanationStep:
     also: list[str] = field(default_factory=list)
     sources: list[ExplanationStep] = field(default_factory=list)
 
+    def explained(self, how: str, *wanted: Wanted) -> list[Wanted]:
+        """Set `how`; return `wanted`, the sizes to explain next."""
+        self.how = how
+        return list(wanted)
+
 
 def size_of(view: InferredView, name: str, part: TypePart) -> str | None:
     """Return a dimension, an element or the rank of a value as text; None if unknown."""

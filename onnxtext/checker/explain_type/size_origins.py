@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
@@ -31,7 +30,7 @@ from onnxtext.checker.explain_type.explanation_step import ExplanationStep, Want
 from onnxtext.checker.explain_type.inferred_facts import InferredView
 from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_of_sentence
 from onnxtext.checker.inference.explain_shape_errors import spell_type
-from onnxtext.checker.inference.function_attributes import bound_node
+from onnxtext.checker.inference.function_attributes import bound_node, has_references
 from onnxtext.checker.inference.onnx_errors import errors_of
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
@@ -50,12 +49,9 @@ Declared = tuple[Type, Place]
 
 @dataclass(slots=True)
 class _Task:
-    """A step whose `sources` are still missing.
+    """A step whose `sources` will explain the sizes `wanted`.
 
-    Attributes:
-        step: the step.
-        wanted: the sizes that the `sources` of the step will explain.
-        depth: the number of steps with several sources that lead to this step.
+    `depth` is the number of steps with several sources that lead to this step.
     """
 
     step: ExplanationStep
@@ -66,12 +62,9 @@ class _Task:
 class SizeExplainer:
     """Finds where the sizes of the values of a checked model come from.
 
-    The explanation of a size is a chain of `ExplanationStep`s back to declarations.
-
-    Args:
-        subject: the model.
-        findings: the findings of the model's shape inference, which explain unknown sizes.
-        max_steps: the maximum number of steps in all explanations together.
+    The explanation of a size is a chain of `ExplanationStep`s back to declarations. `findings` are
+    those of the model's shape inference, which explain unknown sizes. `max_steps` limits the number
+    of steps in all explanations together.
     """
 
     def __init__(
@@ -89,11 +82,7 @@ class SizeExplainer:
     def explain(self, view: InferredView, name: str, part: TypePart) -> ExplanationStep:
         """Return the step that explains a size of a value; its `sources` lead to declarations.
 
-        Args:
-            view: the inferred facts about the graph that defines the value, or about a graph nested
-                in it.
-            name: the name of the value.
-            part: the part of the value that has the size: a dimension, an element or the rank.
+        `view` is the view of the graph that defines the value, or of a graph nested in it.
         """
         first = self._task(view, name, part, 0)
         seen = {(id(view.scope), name, part): first.step}
@@ -103,9 +92,8 @@ class SizeExplainer:
             for other, source, of in task.wanted:
                 key = id(other.scope), source, of
                 if key in seen:
-                    task.step.sources.append(
-                        replace(seen[key], how="explained above", also=[], sources=[])
-                    )
+                    above = replace(seen[key], how="explained above", also=[], sources=[])
+                    task.step.sources.append(above)
                     continue
                 self._left -= 1
                 if self._left < 0 or task.depth > _DEEPEST:
@@ -124,18 +112,13 @@ class SizeExplainer:
         while inner is not None and name not in inner.scope.position:
             inner = inner.outer()
         if inner is None:
-            step = ExplanationStep(
-                view, name, part, None, "unknown", f"nothing defines {quote(name)}"
-            )
-            return _Task(step, [], depth)
+            how = f"nothing defines {quote(name)}"
+            return _Task(ExplanationStep(view, name, part, None, "unknown", how), [], depth)
         step = ExplanationStep(inner, name, part, size_of(inner, name, part), "inferred", "")
         position = inner.scope.position[name]
-        needs = (
-            self._explain_given(step)
-            if position == GIVEN
-            else self._explain_computed(step, position)
-        )
-        return _Task(step, needs, depth)
+        if position == GIVEN:
+            return _Task(step, self._explain_given(step), depth)
+        return _Task(step, self._explain_computed(step, position), depth)
 
     def _explain_given(self, step: ExplanationStep) -> list[Wanted]:
         """Complete a step for an input or initializer; return the sizes to explain next."""
@@ -153,8 +136,8 @@ class SizeExplainer:
         step.place = Place(value, ("name",)) if value.type is None else step.place
         declared = part_of(value.type, step.part)
         if declared is not None and step.part.kind != "element":
-            step.kind, step.how = "declared", f"the input {quote(name)} declares it"
-            return []
+            step.kind = "declared"
+            return step.explained(f"the input {quote(name)} declares it")
         passed = self._explain_passed(step, index)
         if passed is not None:
             return passed
@@ -182,8 +165,8 @@ class SizeExplainer:
                 return None
             caller, node = found
             if index >= len(node.inputs) or not node.inputs[index]:
-                step.kind, step.how = "unknown", "the call does not pass this input"
-                return []
+                step.kind = "unknown"
+                return step.explained("the call does not pass this input")
             step.place = Place(node, ("inputs", index))
             step.how = f"the call of {quote(scope.name)} passes"
             step.kind = "inferred" if step.size is not None else "unknown"
@@ -209,22 +192,15 @@ class SizeExplainer:
             declared_type, step.place = declared
             step.kind = "assumed"
             why = "does not determine it" if target is not None else "is an unknown operator"
-            step.how = f"it is declared as `{spell_type(declared_type)}`; {operator} {why}"
-            return []
+            spelled = spell_type(declared_type)
+            return step.explained(f"it is declared as `{spelled}`; {operator} {why}")
         if step.size is not None and declared is not None:
-            declared_size, inferred_size = part_of(declared[0], step.part), part_of(type, step.part)
-            if (
-                declared_size is not None
-                and inferred_size is not None
-                and declared_size != inferred_size
-            ):
-                step.also.append(
-                    f"it is declared as `{declared_size}`; {operator} gives `{inferred_size}`"
-                )
+            size, other = part_of(declared[0], step.part), part_of(type, step.part)
+            if None not in (size, other) and size != other:
+                step.also.append(f"it is declared as `{size}`; {operator} gives `{other}`")
         step.kind = "unknown" if step.size is None else "inferred"
         if id(node) in self._errors and step.size is None:
-            step.how = f"{operator} has an error: {self._errors[id(node)]}"
-            return []
+            return step.explained(f"{operator} has an error: {self._errors[id(node)]}")
         if isinstance(target, Scope):
             return self._call(step, node, output)
         children = scope.children.get(position)
@@ -235,10 +211,9 @@ class SizeExplainer:
     def _call(self, step: ExplanationStep, node: Node, output: int) -> list[Wanted]:
         function = step.view.call(node)
         if function is None or output >= len(function.scope.outputs):
-            step.how = f"the call of {quote(node.op_type)} is not analyzed"
-            return []
-        step.how = f"the function {quote(node.op_type)} gives"
-        return [(function, function.scope.outputs[output].name, step.part)]
+            return step.explained(f"the call of {quote(node.op_type)} is not analyzed")
+        result = function, function.scope.outputs[output].name, step.part
+        return step.explained(f"the function {quote(node.op_type)} gives", result)
 
     def _operator(
         self,
@@ -250,8 +225,7 @@ class SizeExplainer:
     ) -> list[Wanted]:
         operator = quote(node.op_type)
         if not isinstance(target, Signature):
-            step.how = operator_reason(node, step.view.scope)
-            return []
+            return step.explained(operator_reason(node, step.view.scope))
         facts = self._facts(step.view, node, target)
         if step.size is None:
             needs = self._sources(step, node, missing_sizes(facts, output, step.part))
@@ -266,16 +240,12 @@ class SizeExplainer:
             and part_of(declared[0], step.part) is not None
             and infer_size(facts, output, step.part) is None
         ):
-            step.kind, step.how = "declared", f"it is declared as `{spell_type(declared[0])}`"
-            return []
+            step.kind = "declared"
+            return step.explained(f"it is declared as `{spell_type(declared[0])}`")
         if step.part.kind == "rank":
-            step.how = f"{operator} computes it"
-            return []
+            return step.explained(f"{operator} computes it")
         influences = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
-        sizes = [
-            size_of(step.view, node.inputs[influence.input], influence.part)
-            for influence in influences
-        ]
+        sizes = [size_of(step.view, node.inputs[i], part) for i, part in influences]
         if not influences:
             step.how = f"{operator} computes it"
             if node.attributes:
@@ -283,13 +253,9 @@ class SizeExplainer:
             return []
         if all(size == step.size for size in sizes):
             step.how = f"{operator} takes it from"
-            first, *others = influences
-            shown = dict.fromkeys(
-                [influence.part.of(quote(node.inputs[influence.input])) for influence in others]
-            )
-            shown.pop(first.part.of(quote(node.inputs[first.input])), None)
-            step.also += [f"{other} is the same" for other in list(shown)[:_MAX_OTHERS]]
-            return self._sources(step, node, [first])
+            named = dict.fromkeys([part.of(quote(node.inputs[i])) for i, part in influences])
+            step.also += [f"{other} is the same" for other in list(named)[1 : _MAX_OTHERS + 1]]
+            return self._sources(step, node, influences[:1])
         step.how = f"{operator} computes it from"
         return self._sources(step, node, influences)
 
@@ -297,19 +263,13 @@ class SizeExplainer:
         self, step: ExplanationStep, node: Node, influences: list[Influence]
     ) -> list[Wanted]:
         """Return the sizes to explain next, each once: several inputs may be the same value."""
-        return list(
-            dict.fromkeys(
-                [
-                    (step.view, node.inputs[influence.input], influence.part)
-                    for influence in influences
-                ]
-            )
-        )
+        sources = [(step.view, node.inputs[i], part) for i, part in influences]
+        return list(dict.fromkeys(sources))
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:
         shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
         values = [view.value(name) if name else None for name in node.inputs]
-        if any(type(attribute.value) is Reference for attribute in node.attributes):
+        if has_references(node):
             parameters = view.parameters()
             node = node if parameters is None else bound_node(node, parameters)
         return NodeFacts(target, node, tuple(shapes), tuple(values))

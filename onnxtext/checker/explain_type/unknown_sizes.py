@@ -35,9 +35,7 @@ _DATA_DEPENDENT = {
 def start_of_sentence(operator: str, count: int) -> str:
     """Return the start of a sentence that ends with the sizes: "`Add` needs the unknown".
 
-    Args:
-        operator: the operator, in backticks.
-        count: the number of unknown sizes.
+    The operator is in backticks; `count` is the number of unknown sizes.
     """
     return f"{operator} needs the unknown" if count == 1 else f"{operator} needs unknown sizes:"
 
@@ -47,11 +45,7 @@ def operator_reason(
 ) -> str:
     """Return a sentence that explains why the rank or a size of a node's output is unknown.
 
-    Args:
-        node: the node.
-        scope: the graph or function body that contains the node.
-        facts: the facts about the node's inputs; None for an unknown operator.
-        part: what is unknown.
+    `facts` is None for an unknown operator. `part` is what is unknown.
     """
     operator = quote(node.op_type)
     domain = plain_domain(node.domain)
@@ -63,9 +57,8 @@ def operator_reason(
         return f"{operator} depends on data: {_DATA_DEPENDENT[node.op_type]}"
     if part.kind == "element":
         return f"the elements that {operator} computes are not tracked: they depend on data"
-    has_shapes = all(
-        shape or not name for name, shape in zip(node.inputs, facts.shapes, strict=True)
-    )
+    inputs = zip(node.inputs, facts.shapes, strict=True)
+    has_shapes = all(shape or not name for name, shape in inputs)
     if has_shapes and part.kind == "dimension" and not domain and node.op_type in SHAPES_ALONE:
         sizes = broadcast_sizes(facts, part)
         if len(sizes) > 1 and None not in sizes:
