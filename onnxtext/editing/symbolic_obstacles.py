@@ -9,8 +9,8 @@ from onnxtext.ast.model import Model, Node
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import quote
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.environment import ShapeEnvironment
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.shape_environment import ShapeEnvironment
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import InferredShapes, infer_shapes

@@ -16,8 +16,8 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.environment import ShapeEnvironment
 from onnxtext.checker.inference.recorded_inference import RecordedInference
-from onnxtext.checker.inference.shape_environment import ShapeEnvironment
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.inference.type_merging import Types
 
@@ -69,74 +69,59 @@ class RecordedView:
 
     Attributes:
         recorded: the recorded inference.
-        scope: the graph or function body.
         facts: the types and values of the visit.
     """
 
     recorded: RecordedInference
-    scope: Scope
     facts: ShapeEnvironment
 
+    @property
+    def scope(self) -> Scope:
+        """The graph or function body."""
+        return self.facts.scope
+
     def type(self, name: str) -> Type | None:
-        """Return the type of a value; None if unknown."""
+        """Return the type of a value."""
         return self.facts.find(name)
 
     def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small tensor; None if they are unknown before the model runs."""
+        """Return the elements of a small tensor."""
         return self.facts.value(name)
 
     def made(self, node: Node) -> Types | None:
-        """Return the computed types of a node's outputs, before merging with declared types.
-
-        Return None if the types were not recorded.
-        """
+        """Return the computed types of a node's outputs."""
         return self.recorded.made.get((id(self.facts), id(node)))
 
+    def _view(self, facts: ShapeEnvironment | None) -> RecordedView | None:
+        return None if facts is None else RecordedView(self.recorded, facts)
+
     def outer(self) -> InferredView | None:
-        """Return the view of the enclosing graph or function body; None if there is none."""
-        scope = self.scope.parent or self.scope.main_graph
+        """Return the view of the enclosing graph or function body."""
         outer = self.facts.outer
-        if scope is None or not isinstance(outer, ShapeEnvironment):
-            return None
-        return RecordedView(self.recorded, scope, outer)
+        return self._view(outer if isinstance(outer, ShapeEnvironment) else None)
 
     def body(self, scope: Scope) -> InferredView | None:
-        """Return the view of a graph nested directly in this one; None if it was not visited."""
-        for facts in reversed(self.recorded.visits.get(id(scope), ())):
-            if facts.outer is self.facts:
-                return RecordedView(self.recorded, scope, facts)
-        return None
+        """Return the view of the last visit of a graph nested directly in this one."""
+        visits = reversed(self.recorded.visits.get(id(scope), ()))
+        return self._view(next((facts for facts in visits if facts.outer is self.facts), None))
 
     def call(self, node: Node) -> InferredView | None:
-        """Return the view of the function that a node calls; None if it was not visited."""
-        facts = self.recorded.calls.get((id(self.facts), id(node)))
-        function = None if facts is None else self.recorded.scope_of(facts)
-        if facts is None or function is None:
-            return None
-        return RecordedView(self.recorded, function, facts)
+        """Return the view of the function that a node calls."""
+        return self._view(self.recorded.calls.get((id(self.facts), id(node))))
 
     def caller(self) -> tuple[InferredView, Node] | None:
-        """Return the view of the graph that calls this function body, and the node that calls it.
-
-        If there are several calls, return the first. Return None if no such call is known.
-        """
-        caller = self.recorded.caller(self.facts)
-        if caller is None:
-            return None
-        scope, facts, node = caller
-        return RecordedView(self.recorded, scope, facts), node
+        """Return the first call of this function body."""
+        caller = self.recorded.callers.get(id(self.facts))
+        return None if caller is None else (RecordedView(self.recorded, caller[0]), caller[1])
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes, by name, of the call of the function that contains this graph.
-
-        Return None outside of functions, or if no call is known.
-        """
+        """Return the attributes, by name, of the call of the function that contains this graph."""
         outermost = self.facts
         while isinstance(outermost.outer, ShapeEnvironment):
             outermost = outermost.outer
-        return None if self.recorded.caller(outermost) is None else self.facts.parameters
+        return self.facts.parameters if id(outermost) in self.recorded.callers else None
 
 
 def scope_views(recorded: RecordedInference, scope: Scope) -> list[InferredView]:
     """Return the views of a graph or function body: one for each visit of it."""
-    return [RecordedView(recorded, scope, facts) for facts in recorded.visits.get(id(scope), ())]
+    return [RecordedView(recorded, facts) for facts in recorded.visits.get(id(scope), ())]

@@ -36,11 +36,8 @@ _MAX_VISITS = 6
 class Outputs(NamedTuple):
     """The types and known elements of the outputs of a body, or of the node that contains the body.
 
-    Attributes:
-        types: the type of each output; None where unknown.
-        values: the elements of each output; None if they are unknown, or if the output is not a
-            small tensor. The tuple may be shorter than `types`: the elements of the remaining
-            outputs are unknown.
+    A type or the elements are None if they are unknown, or if the output is not a small tensor.
+    `values` may be shorter than `types`: the elements of the remaining outputs are unknown.
     """
 
     types: Types
@@ -73,9 +70,7 @@ def common_type(left: Type | None, right: Type | None) -> Type | None:
 def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Type | None:
     """Add the dimensions that follow from the bodies to the output type that onnx inferred.
 
-    Args:
-        inferred: the type that onnx inferred; None if unknown.
-        from_bodies: the type that follows from the bodies; None if unknown.
+    Each of the two types is None if it is unknown.
     """
     if inferred is None or from_bodies is None or inferred == from_bodies:
         return from_bodies if inferred is None else inferred
@@ -85,11 +80,8 @@ def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Typ
 def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
     """Return the branch of an `If` that always runs: `then_branch` or `else_branch`.
 
-    Return None if the condition is unknown, or if the node is not an `If`.
-
-    Args:
-        node: the node.
-        condition: the value of the node's first input; None if unknown.
+    Return None if the condition, the value of the node's first input, is unknown (None), or if the
+    node is not an `If`.
     """
     if node.op_type != "If" or condition is None or len(condition.items) != 1:
         return None
@@ -113,12 +105,8 @@ def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
 def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: slice) -> Types:
     """Return types for a body's inputs that are valid in every iteration.
 
-    Args:
-        visit: a function that visits the body.
-        input_types: the types of all inputs of the body in the first iteration.
-        carried: selects the loop-carried inputs among the inputs of the body.
-        passed: selects the outputs of the body that become the loop-carried inputs of the next
-            iteration.
+    `input_types` are the types in the first iteration. `carried` selects the loop-carried inputs of
+    the body, and `passed` the outputs that become these inputs in the next iteration.
     """
     for _ in range(_MAX_VISITS):
         before = input_types[carried]
@@ -133,16 +121,8 @@ def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: sli
     return (*input_types[: carried.start], *unknown, *input_types[carried.stop :])
 
 
-# ---- Loop ---------------------------------------------------------------------------------------
-
-
 def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
-    """Return types for the inputs of a `Loop`'s body that are valid in every iteration.
-
-    Args:
-        inputs: the types of the node's inputs.
-        visit: a function that visits the body.
-    """
+    """Return types for the inputs of a `Loop`'s body that are valid in every iteration."""
     count = len(inputs)
     passed = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
     return _carried_types(visit, passed, slice(2, count), slice(1, count - 1))
@@ -156,11 +136,8 @@ def loop_outputs(
 ) -> Types:
     """Return the types of the outputs of a `Loop`.
 
-    Args:
-        inputs: the types of the node's inputs.
-        body_inputs: the types of the body's inputs, valid in every iteration (`loop_inputs`).
-        body_outputs: the types of the body's outputs.
-        trips: the number of iterations; None if unknown, or if a condition may end the loop.
+    `body_inputs` are valid in every iteration (`loop_inputs`). `trips` is the number of iterations;
+    None if it is unknown, or if a condition may end the loop.
     """
     end = len(inputs) - 1
     # After zero iterations, the outputs are the initial values.
@@ -176,11 +153,7 @@ def runs_all_trips(
 ) -> bool:
     """Whether a `Loop` certainly runs its maximum number of iterations: no condition can end it.
 
-    Args:
-        node: the `Loop` node.
-        body: the body of the node.
-        body_outputs: the types and known elements of the body's outputs.
-        condition: the value of the node's second input, the initial condition; None if unknown.
+    `condition` is the value of the node's second input, the initial condition; None if unknown.
     """
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False
@@ -196,18 +169,19 @@ def runs_all_trips(
     return sources.get(name, name) == inputs[1].name
 
 
-def _stacked_type(type: Type | None, axis: int, size: Dim) -> Type | None:
-    """Return the type of an output that stacks the results of all iterations along an axis."""
+def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
+    """Return the type of an output that stacks the results of all iterations along an axis.
+
+    `sizes` is the number of iterations. Without it, return the type of one slice along the axis.
+    """
     if not isinstance(type, TensorType) or type.shape is None:
         return type
-    rank = len(type.shape) + 1
+    rank = len(type.shape) + len(sizes)
     if not -rank <= axis < rank:
         return without_shape(type)
     axis %= rank
-    return replace(type, shape=(*type.shape[:axis], size, *type.shape[axis:]))
-
-
-# ---- Scan ---------------------------------------------------------------------------------------
+    rest = type.shape[axis:] if sizes else type.shape[axis + 1 :]
+    return replace(type, shape=(*type.shape[:axis], *sizes, *rest))
 
 
 def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
@@ -227,40 +201,20 @@ def scan_input_count(node: Node) -> int | None:
 def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Visit) -> Types:
     """Return types for the inputs of a `Scan`'s body that are valid in every iteration.
 
-    Args:
-        node: a `Scan` node of operator version 9 or later.
-        count: the number of scanned inputs.
-        inputs: the types of the node's inputs.
-        visit: a function that visits the body.
+    The operator version is 9 or later, and `count` is the number of scanned inputs.
     """
     states = len(inputs) - count
     axes = _numbers(node, "scan_input_axes", count)
-    slices = [_without_axis(type, axis) for type, axis in zip(inputs[states:], axes, strict=True)]
-    passed = (*inputs[:states], *slices)
+    passed = (*inputs[:states], *map(_stacked_type, inputs[states:], axes))
     return _carried_types(visit, passed, slice(0, states), slice(0, states))
-
-
-def _without_axis(type: Type | None, axis: int) -> Type | None:
-    if not isinstance(type, TensorType) or type.shape is None:
-        return type
-    rank = len(type.shape)
-    if not -rank <= axis < rank:
-        return without_shape(type)
-    axis %= rank
-    return replace(type, shape=(*type.shape[:axis], *type.shape[axis + 1 :]))
 
 
 def scan_outputs(
     node: Node, count: int, inputs: Sequence[Type | None], body_inputs: Types, body_outputs: Types
 ) -> Types:
-    """Return the types of the outputs of a `Scan`.
+    """Return the types of the outputs of a `Scan`, with arguments as for `scan_inputs`.
 
-    Args:
-        node: a `Scan` node of operator version 9 or later.
-        count: the number of scanned inputs.
-        inputs: the types of the node's inputs.
-        body_inputs: the types of the body's inputs, valid in every iteration (`scan_inputs`).
-        body_outputs: the types of the body's outputs.
+    `body_inputs` are valid in every iteration (`scan_inputs`).
     """
     states = len(inputs) - count
     size: Dim = None

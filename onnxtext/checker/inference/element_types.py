@@ -19,6 +19,7 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.type_variables import (
@@ -123,14 +124,12 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         value = scope.outputs[0]
         found = types.get(value.name)
         if found is not None and found != "tensor(bool)":
+            output = f"the output {quote(value.name)} of {scope.describe()}"
+            reader = Place(holder, ("op_type",), "the node that reads the condition")
             self._report(
                 value,
-                f"the output {quote(value.name)} of {scope.describe()} is `{text_spelling(found)}`"
-                ", but the condition of a `Loop` is `bool`",
-                (
-                    Place(value, ("name",)),
-                    Place(holder, ("op_type",), "the node that reads the condition"),
-                ),
+                f"{output} is `{text_spelling(found)}`, but the condition of a `Loop` is `bool`",
+                (Place(value, ("name",)), reader),
                 "return the condition first, then the other values",
             )
 
@@ -145,29 +144,20 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         declared = types.get(value.name)
         if declared is None:
             types[value.name] = given
-        elif given is not None and declared != given and scope.kind == "function":
+        if declared is None or given is None or declared == given:
+            return
+        owner = f"the input {quote(value.name)} of {scope.describe()}"
+        message = f"{owner} is declared `{text_spelling(declared)}`, but"
+        place, passed = Place(value, ("type",)), text_spelling(given)
+        if scope.kind == "function":
             types[value.name] = given
-            self._report(
-                value,
-                f"the input {quote(value.name)} of {scope.describe()} is declared "
-                f"`{text_spelling(declared)}`, but a call passes `{text_spelling(given)}`",
-                (Place(value, ("type",)),),
-                "remove the declaration, or insert a `Cast` before the call",
-                severity="warning",
-            )
-        elif given is not None and declared != given and scope.holder is not None:
-            holder = scope.holder
-            self._report(
-                value,
-                f"the input {quote(value.name)} of {scope.describe()} is declared "
-                f"`{text_spelling(declared)}`, but `{holder.op_type}` gives it "
-                f"`{text_spelling(given)}`",
-                (
-                    Place(value, ("type",)),
-                    Place(holder, ("op_type",), "the node that passes the value"),
-                ),
-                f"declare it `{text_spelling(given)}`",
-            )
+            message += f" a call passes `{passed}`"
+            help = "remove the declaration, or insert a `Cast` before the call"
+            self._report(value, message, (place,), help, severity="warning")
+        elif scope.holder is not None:
+            message += f" `{scope.holder.op_type}` gives it `{passed}`"
+            source = Place(scope.holder, ("op_type",), "the node that passes the value")
+            self._report(value, message, (place, source), f"declare it `{passed}`")
 
     def _report_difference(
         self, node: Node, number: int, inferred: str, declared: str, declaration: ValueInfo | None,
@@ -175,28 +165,14 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> None:  # fmt: skip
         """Report an output whose computed type differs from its declared type.
 
-        `number` is the 0-based index of the output. `declaration` is None if the node itself
-        declares the type, as in `float[N] y = …`.
+        `declaration` is None if the node itself declares the type, as in `float[N] y = …`.
         """
-        places: tuple[Place, ...]
-        if declaration is None:
-            label = f"`{node.op_type}` gives `{text_spelling(inferred)}`"
-            places = (Place(node, ("output_types", number), label),)
-        else:
-            places = (
-                Place(node, ("outputs", number), f"computed as `{text_spelling(inferred)}`"),
-                Place(declaration, ("type",), f"declared as `{text_spelling(declared)}`"),
-            )
-        self._report(
-            node,
-            f"{quote(node.outputs[number])} is declared `{text_spelling(declared)}`, but "
-            f"`{node.op_type}` computes `{text_spelling(inferred)}`",
-            places,
-            f"declare it `{text_spelling(inferred)}`, or insert a `Cast`",
-            number,
-            target,
-            severity,
-        )
+        by_node = Place(node, ("output_types", number))
+        place = by_node if declaration is None else Place(declaration, ("type",))
+        computed = text_spelling(inferred)
+        message, places = explain_difference(node, number, text_spelling(declared), computed, place)
+        help = f"declare it `{computed}`, or insert a `Cast`"
+        self._report(node, message, places, help, number, target, severity)
 
     def _report(
         self,
@@ -241,18 +217,14 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         if mismatch is None:
             mismatch = attribute_mismatch(target, inputs, node)
         if mismatch is not None:
-            places = [
-                Place(node, ("inputs", i), f"`{text_spelling(inputs[i] or '?')}`")
-                for i in mismatch.inputs
-            ]
-            self._report(node, mismatch.message, tuple(places), mismatch.help, target=target)
+            labels = [(i, f"`{text_spelling(inputs[i] or '?')}`") for i in mismatch.inputs]
+            places = tuple([Place(node, ("inputs", i), label) for i, label in labels])
+            self._report(node, mismatch.message, places, mismatch.help, target=target)
         if children:
             return self._bodies(node, inputs, children, environment) or output_types
-        return (
-            output_types
-            if mismatch is not None
-            else with_special(target, node, inputs, output_types)
-        )
+        if mismatch is not None:
+            return output_types
+        return with_special(target, node, inputs, output_types)
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
         key = self._calls.key(function, inputs)
@@ -286,9 +258,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             case "Scan":
                 return output_types[0]
             case "SequenceMap":
-                return tuple(
-                    [f"seq({text})" if text is not None else None for text in output_types[0]]
-                )
+                return tuple([text and f"seq({text})" for text in output_types[0]])
         return ()
 
     def _branches(self, node: Node, bodies: list[Scope], output_types: list[Texts]) -> None:
@@ -330,15 +300,8 @@ def with_special(signature: Signature, node: Node, inputs: Texts, output_types: 
     schemas of these operators do not determine the first output type: it depends on attributes, on
     the element type of a sequence, or on an optional input.
 
-    Args:
-        signature: the schema of the node's operator.
-        node: the node.
-        inputs: the types of the node's inputs.
-        output_types: the types of the node's outputs that follow from the schema.
-
-    Returns:
-        `output_types` with the inferred type in place of the first type. For other operators, or if
-        the type is unknown, `output_types` unchanged.
+    Return `output_types`, which follow from the schema, with the inferred type in place of the
+    first type. For other operators, or if the type is unknown, return `output_types` unchanged.
     """
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":

@@ -3,12 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Generic, TypeVar
 
+from onnxtext.ast.tensors_and_attributes import Attribute, RawData, TensorData, TypedData
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.quick_dataclass import dataclass
+from onnxtext.tensor.element_count import count_elements
 
 V = TypeVar("V")
+_MAX_ELEMENTS = 1024
+"""Maximum number of elements of a constant that is passed to onnx, such as a shape or axes."""
+
+
+Constant = tuple[TensorType, TensorData]
+"""The type and the data of a tensor."""
 
 
 @dataclass(slots=True)
@@ -22,8 +37,8 @@ class Environment(Generic[V]):
             the values of its outer environment.
     """
 
-    facts: dict[str, V] = field(default_factory=dict)
-    outer: Environment[V] | None = None
+    facts: dict[str, V]
+    outer: Environment[V] | None
 
     def holder(self, name: str) -> Environment[V] | None:
         """Return the innermost environment with a fact about a value; None if there is none."""
@@ -36,3 +51,63 @@ class Environment(Generic[V]):
         """Return the fact about a value of this or an outer scope; None if unknown."""
         environment = self.holder(name)
         return None if environment is None else environment.facts[name]
+
+
+@dataclass(slots=True)
+class ShapeEnvironment(Environment[Type]):
+    """The inferred facts about the values of a scope: a graph or function body.
+
+    Attributes:
+        scope: the scope.
+        constants: maps the names of small constants to their types and data.
+        places: maps the name of a value to the place in the model that determines its type: a
+            declaration or the output of a node.
+        values: maps the names of small integer tensors to their known elements.
+        parameters: in a function body, the attributes of the call, by name.
+    """
+
+    scope: Scope
+    constants: dict[str, Constant] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    values: dict[str, SmallTensor] = field(default_factory=dict)
+    parameters: Mapping[str, Attribute] = field(default_factory=dict)
+
+    def constant(self, name: str) -> Constant | None:
+        """Return the type and data of a small constant; None for other values."""
+        holder = self.holder(name)
+        return holder.constants.get(name) if isinstance(holder, ShapeEnvironment) else None
+
+    def value(self, name: str) -> SmallTensor | None:
+        """Return the elements of a small integer tensor; None if unknown."""
+        holder = self.holder(name)
+        return holder.values.get(name) if isinstance(holder, ShapeEnvironment) else None
+
+    def place(self, name: str) -> Place | None:
+        """Return the place in the model that determines a value's type; None if unknown."""
+        holder = self.holder(name)
+        return holder.places.get(name) if isinstance(holder, ShapeEnvironment) else None
+
+
+def is_small(type: Type | None, data: object) -> bool:
+    """Whether the data of a tensor can be passed to onnx: it is dense, loaded and small."""
+    shape = getattr(type, "shape", None)
+    if shape is None or not isinstance(data, (RawData, TypedData)):
+        return False
+    dims = [dim for dim in shape if isinstance(dim, int)]
+    return len(dims) == len(shape) and count_elements(dims) <= _MAX_ELEMENTS
+
+
+def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
+    """Return the names of the inputs whose initializers, if any, callers can replace.
+
+    Before IR version 4, the result is empty. From IR version 4 on, it contains all inputs.
+    """
+    return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
+
+
+def input_symbols(subject: CheckedModel) -> frozenset[str]:
+    """Return the symbols in the shapes of the main graph's inputs."""
+    types = [value.type for value in subject.main.inputs] if subject.main is not None else []
+    shapes = [type.shape or () for type in types if isinstance(type, TensorType)]
+    dims = [plain_dim(dim) for shape in shapes for dim in shape]
+    return frozenset([dim for dim in dims if isinstance(dim, str) and dim])

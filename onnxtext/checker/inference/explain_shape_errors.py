@@ -63,28 +63,19 @@ def _shape(shape: tuple[object, ...] | None) -> str:
 
 def _dim(dim: int | str | None) -> str:
     if isinstance(dim, str):
-        from onnxtext.printer.quoting import (
-            quote_word,
-        )  # only for errors, because the import is slow
+        from onnxtext.printer.quoting import quote_word  # a slow import, only for errors
 
         return quote_word(dim)
     return "?" if dim is None else str(dim)
 
 
 def explain(
-    node: Node,
-    error: str,
-    inputs: list[Type | None],
-    place: Callable[[str], Place | None],
+    node: Node, error: str, inputs: list[Type | None], place: Callable[[str], Place | None]
 ) -> Explanation:
     """Turn onnx's error about a node into the message and the places of a finding.
 
-    Args:
-        node: the node.
-        error: onnx's error message.
-        inputs: the types of the node's inputs; None where unknown.
-        place: a function that returns the place in the model that determines the type of a value,
-            such as its declaration, given the value's name; None if unknown.
+    Given the name of a value, `place` returns the place in the model that determines its type, such
+    as its declaration; None if unknown.
     """
     is_gemm = node.op_type == "Gemm" and len(inputs) >= 2
     if is_gemm or (node.op_type == "MatMul" and len(inputs) == 2):
@@ -101,6 +92,26 @@ def explain(
         if type is not None:
             places.append(Place(node, ("inputs", index), f"`{spell_type(type)}`"))
     return f"the inputs of `{node.op_type}` do not fit: {message}", tuple(places)
+
+
+def explain_difference(
+    node: Node, number: int, declared: str, computed: str, declaration: Place
+) -> Explanation:
+    """Explain that the declared type of output `number` of a node differs from the computed type.
+
+    The declaration may be the node itself, as in `float[N] y = …`.
+    """
+    places: tuple[Place, ...] = (
+        declaration._replace(label=f"`{node.op_type}` gives `{computed}`"),
+    )
+    if declaration.item is not node:
+        places = (
+            Place(node, ("outputs", number), f"computed as `{computed}`"),
+            declaration._replace(label=f"declared as `{declared}`"),
+        )
+    name = quote(node.outputs[number])
+    message = f"{name} is declared `{declared}`, but `{node.op_type}` computes `{computed}`"
+    return message, places
 
 
 def plain_message(error: str) -> str:

@@ -15,11 +15,8 @@ def call_attributes(
 ) -> dict[str, Attribute]:
     """Return the attributes of a function call by name: set by the call, or defaults.
 
-    Args:
-        function: the called function.
-        node: the node that calls the function.
-        outer: the attributes that replace attribute references in `node`, by name. If `node` is in
-            the body of another function, these are the attributes of a call of that function.
+    `node` is the call. If it is in the body of another function, `outer` are the attributes of a
+    call of that function; they replace attribute references in `node`.
     """
     result: dict[str, Attribute] = {}
     if isinstance(function, Function):
@@ -39,11 +36,8 @@ def has_references(node: Node) -> bool:
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
     """Return a node with its attribute references replaced by the attributes of a call.
 
-    References to attributes that are not in `parameters` are dropped.
-
-    Args:
-        node: a node in the body of a function.
-        parameters: the attributes of a call of the function, by name.
+    `parameters` are the attributes of the call, by name. References to other attributes are
+    dropped.
     """
     if not has_references(node):
         return node

@@ -18,12 +18,8 @@ from onnxtext.schemas.type_strings import text_spelling
 def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
     """Return the inferred types of all values, with shapes, as types of the syntax tree.
 
-    Args:
-        subject: a checked model.
-
-    Returns:
-        A dictionary that maps `id(scope)` to the types of the scope's values, by value name. Values
-        of unknown type are missing. If functions are recursive, the dictionary is empty.
+    The result maps `id(scope)` to the types of the scope's values, by value name. Values of unknown
+    type are missing. If functions are recursive, the result is empty.
     """
     if subject.is_recursive:
         return {}
@@ -37,12 +33,8 @@ def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
 def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
     """Return the inferred types of all values, with shapes, as text such as `float[N, 3]`.
 
-    Args:
-        subject: a checked model.
-
-    Returns:
-        A dictionary that maps the text offset of each graph and function body to the types of its
-        values, by value name. If functions are recursive, the dictionary is empty.
+    The result maps the text offset of each graph and function body to the types of its values, by
+    value name. If functions are recursive, the result is empty.
     """
     if subject.is_recursive:
         return {}
@@ -57,7 +49,8 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
         plain = elements.get(id(scope))
         for name, text in plain.facts.items() if plain is not None else ():
             if text is not None:
-                types[name] = _without_shape(text)
+                element = text_spelling(text)
+                types[name] = element if element == text else f"{element}[]"
         for name, type in types_by_scope.get(id(scope), {}).items():
             types[name] = spelled(type)
         result[scope.original.at] = types
@@ -67,12 +60,8 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
 def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
     """Return the elements of small tensors that inference knows, such as computed shapes.
 
-    Args:
-        subject: a checked model.
-
-    Returns:
-        A dictionary that maps the text offset of a graph or function body to the elements of its
-        small tensors, by value name. If `ShapeInference` has not run, the dictionary is empty.
+    The result maps the text offset of a graph or function body to the elements of its small
+    tensors, by value name. If `ShapeInference` has not run, the result is empty.
     """
     walk: ShapeInference | None = subject.memo.get("ShapeInference")
     if walk is None:
@@ -92,8 +81,3 @@ def _full_types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | N
     found = types_by_kind(subject)
     distinct = {id(type): type for types in (found or {}).values() for type in types.values()}
     return found if all(map(is_full, distinct.values())) else None
-
-
-def _without_shape(text: str) -> str:
-    element = text_spelling(text)
-    return f"{element}[]" if element != text else element

@@ -58,14 +58,11 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueFact:
-    """The known type and shape of a value.
+    """The known type and shape of a value; they decide the kind of a node that has the value.
 
-    The kind of a node depends on the facts about its inputs and outputs.
-
-    Attributes:
-        type: the declared type, the type that onnx inferred, or the result of merging them.
-        shape: the shape, in which dimensions may be symbolic, such as `2*seq`.
-        is_small: whether inference may read the elements of a constant of this type.
+    The type is the declared type, the type that onnx inferred, or the result of merging them.
+    Dimensions of the shape may be symbolic, such as `2*seq`. `is_small` tells whether inference may
+    read the elements of a constant of this type.
     """
 
     type: Type
@@ -154,13 +151,7 @@ FIRST_TYPE_PRESERVING_VERSION = 6
 
 
 def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
-    """Whether onnx would infer that a node's only output has the type of its only input.
-
-    Args:
-        signature: the schema of the node's operator.
-        node: the node.
-        input_types: the types of its inputs.
-    """
+    """Whether onnx would infer that a node's only output has the type of its only input."""
     if (
         signature.name not in TYPE_PRESERVING_OPERATORS
         or signature.since < FIRST_TYPE_PRESERVING_VERSION
@@ -207,13 +198,9 @@ class KindShapes:
     ) -> Results:
         """Infer the symbolic shapes and small values of a node's outputs.
 
-        Args:
-            node: a node without nested graphs.
-            target: the operator of the node.
-            typed: the facts that the declared types of the node's outputs imply; empty if no type
-                is declared.
-            input_facts: the facts about the node's inputs.
-            values: the elements of the node's small inputs; may be empty.
+        The node has no nested graphs. `typed` are the facts that the declared types of the outputs
+        imply; empty if no type is declared. `values` are the elements of small inputs; may be
+        empty.
         """
         if not self.consistent:
             return (), ()
@@ -228,10 +215,7 @@ class KindShapes:
     ) -> tuple[SymbolicShape, ...]:
         """Merge the declared shapes of a node's outputs with the computed ones.
 
-        Args:
-            node: the node.
-            typed: the facts that the declared types of the outputs imply.
-            shapes: the computed shapes.
+        `typed` are the facts that the declared types of the outputs imply.
         """
         if not self.consistent:
             return ()
@@ -294,12 +278,7 @@ class FactTable:
         return None if value is None else self._values.setdefault(value, value)
 
     def constant(self, fact: ValueFact, data: object) -> Tensor:
-        """Return the interned tensor of a constant; `LARGE` if its elements are not read.
-
-        Args:
-            fact: the fact about the constant.
-            data: the data of the constant.
-        """
+        """Return the interned tensor of a constant; `LARGE` if its elements are not read."""
         type = fact.type
         if not fact.is_small or not isinstance(type, TensorType):
             return LARGE
@@ -339,19 +318,14 @@ def kind_key(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the first part of the cache key of a node; nodes with equal keys have equal types.
 
-    If elements of inputs affect the types of the outputs, the caller appends these elements.
+    The key contains the target's `id()`, the number of outputs, the facts about the inputs,
+    `typed`, and an item for each attribute. Attributes with equal items have equal effects on
+    types. If elements of inputs affect the types of the outputs, the caller appends these elements.
 
-    Args:
-        node: the node.
-        target: the operator or function of the node.
-        types: the facts about values, by name.
-        typed: the facts that the declared types of the node's outputs imply; may be empty.
-        parameters: in a function body, the attributes of the call, for attribute references.
-        longest: the maximum length of an integer list attribute that is compared by value.
-
-    Returns:
-        A tuple of the target's `id()`, the number of outputs, the facts about the inputs, `typed`,
-        and an item for each attribute. Attributes with equal items have equal effects on types.
+    `types` are the facts about values, by name. `typed` are the facts that the declared types of
+    the outputs imply; may be empty. `parameters` are the attributes of the call in a function body,
+    for attribute references. Integer list attributes of at most `longest` elements are compared by
+    value.
 
     Raises:
         KeyError: `types` has no entry for an input.

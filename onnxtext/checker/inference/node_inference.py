@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, attribute_value
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.type_merging import Types, without_shape, without_sizes
@@ -47,22 +48,14 @@ class NodeInference:
         self._version = _clamp_version(subject.ir_version or 10)
         resources = subject.model.resources if subject.model else {}
         self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
-        self._encoded: dict[Type, bytes] = {}
+        self._encode_type = cache(lower_type)
+        self._decode_type = cache(_decode_type)
         self._equal: dict[Type, Type] = {}
         self._one: dict[int, Type] = {}
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
-        self._lifted_types: dict[bytes, Type | None] = {}
-
-    @classmethod
-    def of(cls, subject: CheckedModel) -> NodeInference:
-        """Return the instance for a model; all inference passes over the model share its cache."""
-        cached: NodeInference | None = subject.memo.get("node-inference")
-        if cached is None:
-            cached = subject.memo["node-inference"] = cls(subject)
-        return cached
 
     def plain(
         self,
@@ -74,12 +67,9 @@ class NodeInference:
     ) -> Answer:
         """Let onnx infer the output types of a node without nested graphs; cache the answer.
 
-        Args:
-            signature: the schema of the node's operator.
-            node: a node without attribute references.
-            inputs: the types of the node's inputs; None for an omitted input or an unknown type.
-            constants: the constant inputs that onnx may read, as bytes of a `TensorProto`, by name.
-            opsets: the imported operator sets; None if unknown.
+        The node has no attribute references. A type is None for an omitted input, or if it is
+        unknown. `constants` are the constant inputs that onnx may read, as bytes of a
+        `TensorProto`, by name.
         """
         numbers: dict[str, str] = {"": ""}
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])
@@ -115,21 +105,18 @@ class NodeInference:
     ) -> Answer:
         """Let onnx infer the output types of a node that may have nested graphs.
 
+        The node has no attribute references. `types` has all values that the node or its nested
+        graphs use, and `constants` the constants among these values, as bytes of a `TensorProto`.
         If the node or a type cannot be encoded, all output types are unknown.
-
-        Args:
-            signature: the schema of the node's operator.
-            node: a node without attribute references.
-            types: the types of all values that the node or its nested graphs use, by name.
-            constants: the constants among these values, as bytes of a `TensorProto`, by name.
-            opsets: the imported operator sets; None if unknown.
         """
         node = _with_default(node)
         self._kept.append(node)  # `Lowering` caches attributes by id
         try:
             data = self._lowering.node(node)
             encoded_types = {
-                name: self._type(type) for name, type in types.items() if name and type is not None
+                name: self._encode_type(type)
+                for name, type in types.items()
+                if name and type is not None
             }
         except (LowerError, RecordError):
             return (None,) * len(node.outputs)
@@ -155,20 +142,6 @@ class NodeInference:
             self._kept.append(type)
         return cached
 
-    def _type(self, type: Type) -> bytes:
-        cached = self._encoded.get(type)
-        if cached is None:
-            cached = self._encoded[type] = lower_type(type)
-        return cached
-
-    def _decode_type(self, data: bytes | None) -> Type | None:
-        if data is not None and data not in self._lifted_types:
-            try:
-                self._lifted_types[data] = lift_type(data)
-            except WireError:
-                self._lifted_types[data] = None
-        return None if data is None else self._lifted_types[data]
-
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
         """Return the imported version of each domain, limited to the range that onnx accepts."""
         cached = self._opsets.get(id(opsets))
@@ -179,6 +152,19 @@ class NodeInference:
             }
             self._kept.append(opsets)
         return cached
+
+
+@cache_in_memo
+def node_inference(subject: CheckedModel) -> NodeInference:
+    """Return the `NodeInference` of a model; all passes over the model share its cache."""
+    return NodeInference(subject)
+
+
+def _decode_type(data: bytes | None) -> Type | None:
+    try:
+        return None if data is None else lift_type(data)
+    except WireError:
+        return None
 
 
 def _lacks_default(node: Node) -> bool:

@@ -13,8 +13,8 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.call_memo import CallMemo
 from onnxtext.checker.inference.control_flow_types import live_branch
+from onnxtext.checker.inference.environment import input_symbols, replaceable_inputs
 from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.kind_facts import (
     LARGE,
@@ -34,8 +34,8 @@ from onnxtext.checker.inference.kind_facts import (
     shapes_of,
     types_of,
 )
-from onnxtext.checker.inference.node_inference import Answer, NodeInference
-from onnxtext.checker.inference.shape_environment import input_symbols, replaceable_inputs
+from onnxtext.checker.inference.node_inference import Answer, node_inference
+from onnxtext.checker.inference.scope_walk import CallMemo
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import has_several
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
@@ -83,7 +83,7 @@ class KindPropagation:
         self.kinds: list[NodeKind] = []
         self.symbols = KindShapes()
         self.depends_on_values = False
-        self._inference = NodeInference.of(subject)
+        self._inference = node_inference(subject)
         self._opsets = main.opsets
         self._main = main
         self._calls = CallMemo(subject)
@@ -364,9 +364,8 @@ class KindPropagation:
         condition = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if type(target) is not Signature or target.domain or condition is None or len(bodies) != 2:
             raise Inconclusive
-        if bind_type_variables(target, (type_text(condition.type),), node)[1] is not None:
-            raise Inconclusive
-        if has_several(condition.shape):
+        mismatch = bind_type_variables(target, (type_text(condition.type),), node)[1]
+        if mismatch is not None or has_several(condition.shape):
             raise Inconclusive
         (one, first), (other, second) = map(self._body, bodies)
         if types_of(one) != types_of(other) or len(one) != len(node.outputs):

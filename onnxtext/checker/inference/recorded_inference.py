@@ -13,7 +13,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.shape_environment import ShapeEnvironment
+from onnxtext.checker.inference.environment import ShapeEnvironment
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.type_merging import Types
@@ -31,6 +31,8 @@ class RecordedInference(ShapeInference):
             they are merged with declared types.
         calls: maps `(id(environment), id(node))` of each call to the environment of the visit of
             the called body. The environment in the key contains the call.
+        callers: maps `id(environment)` of the visit of a function body to the call that first used
+            the results of the visit: the environment that contains the call, and its node.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
@@ -38,9 +40,7 @@ class RecordedInference(ShapeInference):
         self.visits: dict[int, list[ShapeEnvironment]] = {}
         self.made: dict[tuple[int, int], Types] = {}
         self.calls: dict[tuple[int, int], ShapeEnvironment] = {}
-        self._owners: dict[int, Scope] = {}  # by the id of an environment
-        self._callers: dict[int, tuple[Scope, ShapeEnvironment, Node]] = {}
-        self._calling: list[Scope] = []
+        self.callers: dict[int, tuple[ShapeEnvironment, Node]] = {}
         self._results: dict[int, ShapeEnvironment] = {}  # by the id of a call's memoized result
 
     def run(self) -> list[Finding]:
@@ -65,15 +65,12 @@ class RecordedInference(ShapeInference):
         result = super()._scope(scope, input_types, outer, parameters, values)
         if not self._quiet:
             self.visits.setdefault(id(scope), []).append(result)
-            self._owners[id(result)] = scope
         return result
 
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        self._calling.append(scope)
         result = super()._node(scope, index, node, target, environment)
-        self._calling.pop()
         if not self._quiet:
             self.made[id(environment), id(node)] = result[0]
         return result
@@ -90,21 +87,5 @@ class RecordedInference(ShapeInference):
             body_result = self._results.get(id(result))
             if body_result is not None:
                 self.calls[id(outer), id(node)] = body_result
-                self._callers.setdefault(id(body_result), (self._calling[-1], outer, node))
+                self.callers.setdefault(id(body_result), (outer, node))
         return result  # type: ignore[no-any-return]
-
-    def scope_of(self, facts: ShapeEnvironment) -> Scope | None:
-        """Return the graph or function body whose visit has this environment; None if unknown."""
-        return self._owners.get(id(facts))
-
-    def caller(self, facts: ShapeEnvironment) -> tuple[Scope, ShapeEnvironment, Node] | None:
-        """Find the call that first used the results of a visit of a function body.
-
-        Args:
-            facts: the environment of the visit of the body.
-
-        Returns:
-            The scope that contains the call, the environment of that scope's visit, and the node
-            of the call; None if there is no such call.
-        """
-        return self._callers.get(id(facts))

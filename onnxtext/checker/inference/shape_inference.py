@@ -13,19 +13,25 @@ from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor, TensorData
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import control_flow_types as inner
 from onnxtext.checker.inference.control_flow_types import Outputs
-from onnxtext.checker.inference.explain_shape_errors import explain, spell_type
+from onnxtext.checker.inference.environment import (
+    ShapeEnvironment,
+    input_symbols,
+    is_small,
+    replaceable_inputs,
+)
+from onnxtext.checker.inference.explain_shape_errors import explain, explain_difference, spell_type
 from onnxtext.checker.inference.function_attributes import (
     bound_node,
     call_attributes,
     has_references,
 )
-from onnxtext.checker.inference.node_inference import Answer, NodeInference
+from onnxtext.checker.inference.node_inference import Answer, node_inference
 from onnxtext.checker.inference.onnx_errors import (
     code_of,
     contradicted_outputs,
@@ -33,12 +39,6 @@ from onnxtext.checker.inference.onnx_errors import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.shape_environment import (
-    ShapeEnvironment,
-    input_symbols,
-    is_small,
-    replaceable_inputs,
-)
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, stored_value
@@ -66,7 +66,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
 
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
-        self._inference = NodeInference.of(subject)
+        self._inference = node_inference(subject)
         self._merger = TypeMerger(input_symbols(subject))
         self._ir_version = subject.ir_version
         self._step = SymbolicStep()
@@ -93,7 +93,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         parameters: Mapping[str, Attribute] | None = None,
         values: SmallTensors = (),
     ) -> ShapeEnvironment:
-        environment = ShapeEnvironment({}, outer, parameters=parameters or {})
+        environment = ShapeEnvironment({}, outer, scope, parameters=parameters or {})
         if not self._quiet:
             self.environments.setdefault(id(scope), environment)
         types, places = environment.facts, environment.places
@@ -126,12 +126,11 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             for name, computed in zip(node.outputs, elements, strict=False):
                 if name and computed is not None:
                     environment.values.setdefault(name, computed)
-            self._add_outputs(scope, node, output_types, declared, environment)
+            self._add_outputs(node, output_types, declared, environment)
         return environment
 
     def _add_outputs(
         self,
-        scope: Scope,
         node: Node,
         output_types: Types,
         declared: dict[str, tuple[Type, Place]],
@@ -149,7 +148,9 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 conflict, both = self._merger.merge(declaration[0], inferred)
                 if conflict is None:
                     inferred = both
-                elif scope.kind != "function":  # runtimes ignore the declared types in functions
+                elif (
+                    environment.scope.kind != "function"
+                ):  # runtimes ignore the declared types in functions
                     self._report_difference(node, index, inferred, declaration)
                     continue  # either may be wrong, so the type is unknown to later nodes
             elif declaration is not None:
@@ -163,22 +164,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _report_difference(
         self, node: Node, number: int, inferred: Type, declaration: tuple[Type, Place]
     ) -> None:
-        declared_type, place = declaration
-        name, computed = node.outputs[number], spell_type(inferred)
-        declared = spell_type(declared_type)
-        places: tuple[Place, ...] = (place._replace(label=f"`{node.op_type}` gives `{computed}`"),)
-        if place.item is not node:
-            places = (
-                Place(node, ("outputs", number), f"computed as `{computed}`"),
-                place._replace(label=f"declared as `{declared}`"),
-            )
-        self._report(
-            node,
-            number,
-            f"{quote(name)} is declared `{declared}`, but `{node.op_type}` computes `{computed}`",
-            places,
-            f"declare it `{computed}`, or correct the inputs of `{node.op_type}`",
-        )
+        declared, computed = spell_type(declaration[0]), spell_type(inferred)
+        explained = explain_difference(node, number, declared, computed, declaration[1])
+        help = f"declare it `{computed}`, or correct the inputs of `{node.op_type}`"
+        self._report(node, number, *explained, help)
 
     def _report(
         self,
@@ -221,7 +210,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         values = [environment.value(name) if name else None for name in node.inputs]
         if body_outputs is not None and values and inner.live_branch(node, values[0]) is not None:
             return body_outputs
-        answer = self._answer(scope, bound, target, environment, input_types, bodies)
+        answer = self._answer(bound, target, environment, input_types, bodies)
         types = self._accept_answer(node, answer, input_types, environment)
         if body_outputs is not None:
             from_bodies = (*body_outputs.types, *(None,) * len(types))[: len(types)]
@@ -281,7 +270,6 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
 
     def _answer(
         self,
-        scope: Scope,
         node: Node,
         signature: Signature,
         environment: ShapeEnvironment,
@@ -289,6 +277,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         bodies: list[Scope],
     ) -> Answer:
         """Ask onnx for the output types of a node, which has no attribute references."""
+        scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
         constants = {}

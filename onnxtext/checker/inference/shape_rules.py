@@ -24,10 +24,7 @@ class ShapeRules:
     def scope(self, signature: Signature, resolved: dict[int, list[Target]]) -> Scope | None:
         """Return the function body of an operator's shape rule; None if its schema has no rule.
 
-        Args:
-            signature: the schema of the operator.
-            resolved: the result of `resolve_targets` for the model. This method adds the targets
-                of the rule's nodes.
+        Add the targets of the rule's nodes to `resolved`, the result of `resolve_targets`.
         """
         if signature.rule is None:
             return None

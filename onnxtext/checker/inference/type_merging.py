@@ -6,14 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import (
-    Dim,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-    Type,
-)
+from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
 from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols as symbols_of
@@ -49,10 +42,9 @@ def without_sizes(type: Type | None) -> Type | None:
 class TypeMerger:
     """Merges declared with inferred types, and caches the results by pair of types.
 
-    Args:
-        symbols: the symbols in the shapes of the model's inputs, such as `batch`. If an inferred
-            dimension has only symbols of this set, such as `2*batch`, it replaces a declared symbol
-            that is not in the set.
+    `symbols` are the symbols in the shapes of the model's inputs, such as `batch`. If an inferred
+    dimension has only symbols of this set, such as `2*batch`, it replaces a declared symbol that is
+    not in the set.
     """
 
     def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
@@ -61,12 +53,10 @@ class TypeMerger:
         self._kept: list[Type] = []  # keeps alive the types whose ids are in keys
 
     def merge(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
-        """Merge two types of one value.
+        """Merge two types of one value; return (message, type).
 
-        Returns:
-            A pair (message, type). If the types contradict each other, `message` describes the
-            contradiction, and `type` is `declared`. Otherwise, `message` is None, and `type` is the
-            merged type.
+        If the types contradict each other, `message` describes the contradiction, and `type` is
+        `declared`. Otherwise, `message` is None, and `type` is the merged type.
         """
         key = id(declared), id(inferred)
         cached = self._known.get(key)
@@ -83,12 +73,8 @@ class TypeMerger:
 def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
     """Return a declared type, completed with the dimensions of an inferred type.
 
-    Inferred dimensions replace unknown dimensions, and inferred numbers replace symbols.
-
-    Args:
-        declared: the declared type.
-        inferred: the inferred type.
-        symbols: the symbols in the shapes of the model's inputs (see `TypeMerger`).
+    Inferred dimensions replace unknown dimensions, and inferred numbers replace symbols. `symbols`
+    are the symbols in the shapes of the model's inputs (see `TypeMerger`).
     """
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:

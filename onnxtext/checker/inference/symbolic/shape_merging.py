@@ -37,13 +37,8 @@ def operator_step(
 ) -> Results:
     """Infer the output shapes of a node without nested graphs, and the elements of small outputs.
 
-    Args:
-        node: the node.
-        target: the operator of the node.
-        declared_shapes: the declared shapes of the node's outputs; None where unknown.
-        inputs: the shapes of the node's inputs; None where unknown.
-        values: the elements of the node's small inputs; may be empty.
-        sizes: the equations between sizes; this function adds the equations of the node.
+    Declared shapes and shapes of inputs are None where unknown. `values` are the elements of small
+    inputs; may be empty. The equations of the node are added to `sizes`.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(declared_shapes), ()  # no attribute value may be replaced by its default
@@ -76,12 +71,8 @@ def unify_shapes(
 ) -> Shapes:
     """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
 
-    Args:
-        node: the node.
-        declared_shapes: the declared shapes; None where unknown.
-        inferred: the computed shapes; None where unknown. May have fewer entries than
-            `declared_shapes`.
-        sizes: the equations between sizes; this function adds the new equations.
+    Unknown shapes are None; `inferred` may lack entries at the end. The equations are added to
+    `sizes`.
     """
     found = []
     for index, name in enumerate(node.outputs):
@@ -99,10 +90,8 @@ def unify_shapes(
 def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
     """Return the symbolic shape of a declared type; None if its rank is unknown.
 
-    Args:
-        type: the type.
-        instance: a suffix for the symbols in the type; may be empty. In a loop body or function,
-            the suffix separates the symbols from symbols of the same name elsewhere.
+    In a loop body or function, the suffix `instance` separates the symbols from symbols of the same
+    name elsewhere; it may be empty.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None

@@ -19,10 +19,9 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import live_branch
-from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.environment import Environment, replaceable_inputs
 from onnxtext.checker.inference.onnx_errors import wrong_items
-from onnxtext.checker.inference.scope_walk import visit_graphs
-from onnxtext.checker.inference.shape_environment import replaceable_inputs
+from onnxtext.checker.inference.scope_walk import CallMemo, visit_graphs
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
@@ -49,19 +48,18 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 )
 from onnxtext.quick_dataclass import dataclass
 
-_MAX_CALLED = 10_000
-"""Maximum number of node visits in called functions, in addition to one per node of the model."""
-_DEEPEST = 50
-"""Maximum depth of nested function calls."""
-
 F = TypeVar("F")
 
 
 @dataclass(slots=True)
 class SymbolicEnvironment(Environment[SymbolicShape]):
-    """The known shapes, small tensors and equations between sizes in a graph or function body."""
+    """The known shapes, small tensors and equations between sizes in a graph or function body.
 
-    sizes: SizeEquations = field(default_factory=SizeEquations)
+    The symbols of the graph or body get the suffix `instance`, which may be empty.
+    """
+
+    sizes: SizeEquations
+    instance: str
     values: dict[str, SmallTensor] = field(default_factory=dict)
 
     def value(self, name: str) -> SmallTensor | None:
@@ -70,6 +68,11 @@ class SymbolicEnvironment(Environment[SymbolicShape]):
             return self.values.get(name)
         holder = self.holder(name)
         return holder.values.get(name) if isinstance(holder, SymbolicEnvironment) else None
+
+    def results(self, scope: Scope) -> Results:
+        """Return the shapes and values of the outputs of the graph or function body."""
+        names = [output.name for output in scope.outputs]
+        return tuple(map(self.find, names)), tuple(map(self.value, names))
 
 
 class SymbolicShapes:
@@ -89,22 +92,20 @@ class SymbolicShapes:
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
-        self._called: dict[tuple[object, ...], Results] = {}
+        self._calls = CallMemo(subject)
         self._kept: list[SizeEquations] = []
         self._instances = 0
-        self._budget = _MAX_CALLED + subject.node_count
         # Nodes with errors are skipped, so that they get no further findings.
         self._wrong = wrong_items(subject)
-        self._depth = 0
 
     def run(self) -> list[SizeConflict]:
         """Visit all graphs, and the functions that they call; return the conflicts."""
 
         def visit(scope: Scope, outer: SymbolicEnvironment | None) -> SymbolicEnvironment:
-            environment = SymbolicEnvironment({}, outer, self.sizes)
+            environment = SymbolicEnvironment({}, outer, self.sizes, "")
             if scope.kind == "main":
                 self.main = environment
-            self._scope(scope, ((), ()), environment, "")
+            self._scope(scope, ((), ()), environment)
             return environment
 
         visit_graphs(self._scopes, visit)
@@ -123,17 +124,13 @@ class SymbolicShapes:
     # ---- Scopes -----------------------------------------------------------------------------
 
     def _scope(
-        self,
-        scope: Scope,
-        input_results: Results,
-        environment: SymbolicEnvironment,
-        instance: str,
+        self, scope: Scope, input_results: Results, environment: SymbolicEnvironment
     ) -> None:
         """Visit a graph or function body; `input_results` are shapes and values of its inputs."""
         sizes, shapes = environment.sizes, environment.facts
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            shape = self._shape(value.type, instance)
+            shape = self._shape(value.type, environment.instance)
             if shape is not None:
                 earlier_shape = declared.setdefault(value.name, shape)
                 if earlier_shape is not shape:
@@ -145,11 +142,9 @@ class SymbolicShapes:
                 environment.values[value.name] = data
         for value, shape in zip(scope.inputs, input_results[0], strict=False):
             declared_shape = shapes[value.name]
-            if (
-                declared_shape is not None
-                and shape is not None
-                and shapes_contradict(declared_shape, shape)
-            ):
+            if shapes_contradict(declared_shape, shape):
+                assert declared_shape is not None
+                assert shape is not None
                 sizes.mismatches.append(PassedShape(value, declared_shape, shape))
                 declared_shape = None
             shapes[value.name] = shape if declared_shape is None else declared_shape
@@ -159,21 +154,17 @@ class SymbolicShapes:
             stored = stored_value(value.type, value.data) if value.name not in variable else None
             if stored is not None:
                 environment.values[value.name] = self._intern(stored)
-        self._nodes(scope, declared, environment, instance)
+        self._nodes(scope, declared, environment)
 
     def _nodes(
-        self,
-        scope: Scope,
-        declared: dict[str, SymbolicShape],
-        environment: SymbolicEnvironment,
-        instance: str,
+        self, scope: Scope, declared: dict[str, SymbolicShape], environment: SymbolicEnvironment
     ) -> None:
         sizes, shapes = environment.sizes, environment.facts
         find, children, wrong = environment.find, scope.children, self._wrong
         # Without an outer scope, names are looked up directly, which is faster.
         value = environment.values.get if environment.outer is None else environment.value
         made_here = {name for node in scope.nodes for name in node.outputs}.intersection(declared)
-        results = self._results(sizes, instance)
+        results = self._results(environment)
         for index, (node, target) in enumerate(
             zip(scope.nodes, self._targets[id(scope)], strict=True)
         ):
@@ -181,12 +172,10 @@ class SymbolicShapes:
             contents: SmallTensors = ()
             if index in children:
                 require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
-                bodies, contents = self._bodies(scope, index, node, environment, instance)
-                declared_shapes = self._declared_output_shapes(
-                    node, declared, environment, instance
-                )
+                bodies, contents = self._bodies(scope, index, node, environment)
+                declared_shapes = self._declared_output_shapes(node, declared, environment)
                 found = unify_shapes(node, declared_shapes, bodies, sizes)
-                results = self._results(sizes, instance)
+                results = self._results(environment)
             else:
                 # Most nodes equal earlier nodes, whose results are valid until equations change.
                 inputs = [shapes[n] if n in shapes else find(n) for n in node.inputs]
@@ -208,18 +197,14 @@ class SymbolicShapes:
                     found, contents = cached[:2]
                 else:
                     before, rejected = sizes.learned, len(sizes.mismatches)
-                    declared_shapes = self._declared_output_shapes(
-                        node, declared, environment, instance
-                    )
+                    declared_shapes = self._declared_output_shapes(node, declared, environment)
                     found, contents = self._node(
                         node, target, environment, declared_shapes, inputs, values
                     )
-                    found, contents = (
-                        tuple(map(self._intern, found)),
-                        tuple(map(self._intern, contents)),
-                    )
+                    found = tuple(map(self._intern, found))
+                    contents = tuple(map(self._intern, contents))
                     if sizes.learned != before:
-                        results = self._results(sizes, instance)
+                        results = self._results(environment)
                     elif (
                         type(target) is not Scope  # `_call` has its own cache
                         and id(node) not in wrong
@@ -240,31 +225,25 @@ class SymbolicShapes:
         return result
 
     def _results(
-        self, sizes: SizeEquations, instance: str
+        self, environment: SymbolicEnvironment
     ) -> dict[tuple[object, ...], tuple[Any, ...]]:
         """Return the cache of output shapes and values that are valid for the current equations."""
-        key = sizes.state, instance
-        cached = self._memo.get(key)
-        if cached is None:
-            cached = self._memo[key] = {}
-            self._kept.append(sizes)
-        return cached
+        key = environment.sizes.state, environment.instance
+        if key not in self._memo:
+            self._memo[key] = {}
+            self._kept.append(environment.sizes)
+        return self._memo[key]
 
     def _declared_output_shapes(
-        self,
-        node: Node,
-        declared: dict[str, SymbolicShape],
-        environment: SymbolicEnvironment,
-        instance: str,
+        self, node: Node, declared: dict[str, SymbolicShape], environment: SymbolicEnvironment
     ) -> list[SymbolicShape]:
         """Return the declared shapes of a node's outputs; equate two shapes of the same output."""
         declared_shapes = [declared.get(name) for name in node.outputs]
         for slot, type in enumerate(node.output_types):
             if type is not None:
-                before, shape = declared_shapes[slot], self._shape(type, instance)
-                if before is not None:
-                    place = Place(node, ("output_types", slot))
-                    equate_dims(environment.sizes, before, shape, place)
+                shape = self._shape(type, environment.instance)
+                place = Place(node, ("output_types", slot))
+                equate_dims(environment.sizes, declared_shapes[slot], shape, place)
                 declared_shapes[slot] = shape
         return declared_shapes
 
@@ -289,28 +268,22 @@ class SymbolicShapes:
     ) -> Results:
         sizes = environment.sizes
         key = id(function), input_results, sizes.state
-        cached = self._called.get(key)
+        cached: Results | None = self._calls.results.get(key)
         if cached is not None:
             return cached
-        self._budget -= len(function.nodes)
-        if self._budget < 0 or self._depth >= _DEEPEST:
+        if not self._calls.enter(function):
             return (), ()
         before = sizes.learned
-        inner = SymbolicEnvironment({}, None, sizes)
-        self._depth += 1
-        self._scope(
-            function, input_results, inner, self._new_instance() if declares_types(function) else ""
-        )
-        self._depth -= 1
-        names = [output.name for output in function.outputs]
-        result = tuple(map(inner.find, names)), tuple(map(inner.value, names))
+        instance = self._new_instance() if declares_types(function) else ""
+        inner = SymbolicEnvironment({}, None, sizes, instance)
+        self._scope(function, input_results, inner)
+        self._calls.leave()
+        result = inner.results(function)
         # Results with symbols of the body are not cached: the next call gives the symbols another
         # suffix.
-        local_symbols = [
-            name for name in _symbols(result) - _symbols(input_results) if "\0" in name
-        ]
-        if sizes.learned == before and not local_symbols:
-            self._called[key] = result
+        new_symbols = _symbols(result) - _symbols(input_results)
+        if sizes.learned == before and not any("\0" in name for name in new_symbols):
+            self._calls.results[key] = result
         return result
 
     def _new_instance(self) -> str:
@@ -319,7 +292,7 @@ class SymbolicShapes:
         return f"\0{self._instances}"
 
     def _bodies(
-        self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment, instance: str
+        self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment
     ) -> Results:
         outputs: list[Results] = []
         branches = node.op_type == "If"
@@ -327,20 +300,19 @@ class SymbolicShapes:
         for body in scope.children[index]:
             if live not in (None, body.attribute):
                 continue  # this branch never runs
-            new_instance = self._new_instance()
-            inner = SymbolicEnvironment({}, environment, SizeEquations(environment.sizes))
-            self._scope(body, ((), ()), inner, instance if branches else new_instance)
-            names = [output.name for output in body.outputs]
-            outputs.append((tuple(map(inner.find, names)), tuple(map(inner.value, names))))
+            instance = environment.instance if branches else self._new_instance()
+            sizes = SizeEquations(environment.sizes)
+            inner = SymbolicEnvironment({}, environment, sizes, instance)
+            self._scope(body, ((), ()), inner)
+            outputs.append(inner.results(body))
         if branches and len(outputs) == 1 and live is not None:
             return outputs[0]
         if not branches or len(outputs) != 2:
             return (), ()
         (one, first), (other, second) = outputs
-        shapes = tuple(
-            [merge_branch_shapes(left, right) for left, right in zip(one, other, strict=False)]
+        return tuple(map(merge_branch_shapes, one, other)), tuple(
+            map(common_elements, first, second)
         )
-        return shapes, tuple([common_elements(a, b) for a, b in zip(first, second, strict=False)])
 
 
 def declares_types(function: Scope) -> bool:

@@ -71,16 +71,9 @@ class SymbolicStep:
     ) -> tuple[Types, SmallTensors]:
         """Add symbolic dimensions to a node's output types; compute the elements of small outputs.
 
-        Args:
-            signature: the schema of the node's operator.
-            node: the node.
-            inputs: the types of the node's inputs.
-            values: the elements of the node's small inputs; None where unknown.
-            inferred: the output types that onnx inferred; None where unknown.
-
-        Returns:
-            A pair (types, values): the types of the outputs, and the elements of small outputs.
-            Missing entries at the end of `values` are unknown.
+        `values` are the elements of small inputs, and `inferred` the output types that onnx
+        inferred; both are None where unknown. Return the types of the outputs, and the elements of
+        small outputs. Missing elements at the end are unknown.
         """
         unknown = signature.origin or signature.domain not in DOMAINS
         if unknown or has_references(node):
@@ -104,13 +97,7 @@ class SymbolicStep:
     def from_schema_file(
         self, signature: Signature, node: Node, inputs: Sequence[Type | None]
     ) -> Types:
-        """Infer the output types of a node from the schema file that describes its operator.
-
-        Args:
-            signature: the schema of the node's operator.
-            node: the node.
-            inputs: the types of the node's inputs.
-        """
+        """Infer the output types of a node from the schema file that describes its operator."""
         key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
         cached = self._known.get(key)
         if cached is None:
@@ -148,9 +135,7 @@ def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
     )
     if len(inferred_dims) != len(shape):
         return inferred
-    dims = tuple(
-        [_refine_dim(dim, extent) for dim, extent in zip(inferred_dims, shape, strict=True)]
-    )
+    dims = tuple(map(_refine_dim, inferred_dims, shape))
     return inferred if dims == inferred.shape else replace(inferred, shape=dims)
 
 
