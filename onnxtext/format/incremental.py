@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON
-from onnxtext.format.layout_cache import interleaved_list
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.statement_writers import (
     MAX_STATEMENT_LENGTH,
@@ -24,7 +23,7 @@ from onnxtext.format.statement_writers import (
     ValueWriter,
 )
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.layout import STEP
 
 MIN_STATEMENTS = 100
 """A text with fewer statements and fewer than `MIN_CHARACTERS` characters is formatted in full."""
@@ -33,8 +32,6 @@ MIN_CHARACTERS = 10_000
 """A text with at least so many characters is formatted incrementally in any case."""
 
 _KEPT = "__kept_by_fmt_"
-_PLAIN = bytes(range(0x20, 0x7F)).replace(b"\\", b"\n")
-"""The line feed, and all printable ASCII characters except the backslash."""
 
 
 def extract_lists(text: str, model: Model) -> IncrementalText | None:
@@ -63,7 +60,6 @@ class IncrementalText:
         self.source = source
         self._printer = SourceSpellingPrinter()
         self._writers: list[tuple[ValueWriter, NodeWriter]] = []
-        self._plain = source.isascii() and not source.encode().translate(None, _PLAIN)
         self._marked = MARK in source
         self._offs = 0  # number of `# fmt: off` comments in lists
         self._parts: list[str] = []  # the text with placeholders, as far as it is written
@@ -91,10 +87,7 @@ class IncrementalText:
         self, items: Sequence[Node | ValueInfo], writer: StatementFormatter, depth: int
     ) -> None:
         """Format the statements of a list except the last one; replace them by placeholders."""
-        source, plain, marked = self.source, self._plain, self._marked
-        remembered = writer.remembered
-        is_word = str.isidentifier
-        room = WIDTH - len(writer.indent)
+        source, marked = self.source, self._marked
         line_end = f"\n{writer.indent}"
         ends: dict[str, str] = {}  # maps whitespace after statements to its formatted form
         run = StatementRun(source, writer)
@@ -106,29 +99,8 @@ class IncrementalText:
                 kept = self._is_kept(text, kept=kept)
                 self._add(run, offset)
                 continue
-            parts = text.split('"')
-            cached = remembered.get('"'.join(parts[::2]))
-            if cached is not None:
-                texts, breaks = cached
-                names = parts[1::2]
-                if (
-                    not any(map(is_word, names))
-                    and (plain or "\\" not in text)
-                    and (text.count("\n") == breaks if plain else "".join(names).isprintable())
-                ):
-                    known_text = text if texts is None else "".join(interleaved_list(texts, names))
-                    if known_text.find("\n") <= room:
-                        if texts is None:
-                            if run.same < 0:
-                                run.same = offset
-                        else:
-                            if run.same >= 0 or run.start < 0:
-                                run.begin(offset)
-                            run.texts.append(known_text)
-                            run.trivia = None
-                        continue
             written = None
-            if len(parts) == 1 and len(text) <= MAX_STATEMENT_LENGTH:
+            if len(text) <= MAX_STATEMENT_LENGTH:
                 printed = writer.printed(item)
                 if text == printed + line_end:
                     if run.same < 0:
@@ -144,7 +116,7 @@ class IncrementalText:
                     run.texts.append(printed + end)
                     run.trivia = None
                     continue
-                written = writer.write_without_strings(text, printed)
+                written = writer.write_as_printed(text, printed)
             written = written or writer.write(text, item)
             if written is not None:
                 run.take(offset, written)

@@ -1,40 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format single statements of long lists, each in the first of these ways that works.
 
-1. A template made from a similar statement (`templates`).
-2. The printed syntax tree, if it has the same tokens.
-3. Full formatting (`format_in_full`) for other spellings; the result is parsed and compared.
+1. The printed syntax tree, if it has the same tokens.
+2. Full formatting (`format_in_full`) for other spellings; the result is parsed and compared.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import partial
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import GRAPH_TYPES
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.format_in_full import write_document
-from onnxtext.format.layout_cache import Templates, interleave
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.format.trivia_spans import (
     COMMENTS,
     code_before_trivia,
-    format_trivia,
     same_tokens,
     without_comments,
 )
-from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.statement_layout import NO_LIMIT
+from onnxtext.printer.layout import STEP
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_start
 
 MAX_STATEMENT_LENGTH = 10_000
 """Maximum number of characters of a statement that is fully formatted on its own."""
 
-_MAX_REMEMBERED = 10_000
 _FIRST, _LAST = "first_of_fmt", "last_of_fmt"
 _OUTER, _OUTER_END = "g () => () {\ny = K () <a = ", ">\n}"
 
@@ -60,10 +54,6 @@ class StatementFormatter(ABC):
     Attributes:
         indent: the indentation of the statements.
         comma: the separator after each statement.
-        remembered: a cache for statements in which each string is a name. The key is the source
-            up to the next statement, without the contents of strings. The value is a pair. Its
-            first item is the list of the formatted texts between the strings, or None if the source
-            is already formatted. Its second item is the number of line breaks in the key.
     """
 
     comma = ""
@@ -81,14 +71,11 @@ class StatementFormatter(ABC):
 
     def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
         self.indent = indent
-        self.remembered: dict[str, tuple[list[str] | None, int]] = {}
         self._printer = printer
         levels = (len(indent) // len(STEP) - 1) // 2  # the number of enclosing graphs
         opening, closing = self.brackets
         self._head = _OUTER * levels + f"g () => () {opening}\n{self.sibling.format(_FIRST)}"
         self._tail = f"{self.sibling.format(_LAST)}{closing}{_OUTER_END * levels}"
-        format_on_one_line = partial(self.format_alone, width=NO_LIMIT)
-        self._templates = Templates(format_on_one_line, self.parse_alone)
         self._changed: list[tuple[str, str]] = []
 
     @abstractmethod
@@ -99,8 +86,8 @@ class StatementFormatter(ABC):
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a statement with its comma."""
 
-    def write_without_strings(self, source: str, printed: str) -> FormattedStatement | None:
-        """Format a statement that has no strings, given its printed syntax tree.
+    def write_as_printed(self, source: str, printed: str) -> FormattedStatement | None:
+        """Format a statement, given its printed syntax tree.
 
         Return None if the printed tree has other tokens than the source, or if comments may be
         in the statement.
@@ -137,19 +124,15 @@ class StatementFormatter(ABC):
             if found is None:
                 return self._commented(source, item)
             stripped = found
-        trivia = source[len(stripped) :]
         code = stripped
         if self.comma:
             if not stripped.endswith(self.comma):
                 return None
             code = stripped[:-1].rstrip()
-        parts = code.split('"')
-        formatted = self._format(code, parts, item)
+        formatted = self._format(code, item)
         if formatted is None:
             return None
-        if "#" not in trivia:
-            self._remember(source, parts, trivia)
-        return FormattedStatement(formatted + self.comma, trivia)
+        return FormattedStatement(formatted + self.comma, source[len(stripped) :])
 
     def _commented(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
         """Format a statement that contains comments."""
@@ -157,60 +140,25 @@ class StatementFormatter(ABC):
         if found is None:
             return None
         code, comments, trivia = found
-        formatted = self._format(code, code.split('"'), item)
+        formatted = self._format(code, item)
         return None if formatted is None else FormattedStatement(formatted, trivia, comments)
 
-    def _format(self, code: str, parts: list[str], item: Node | ValueInfo) -> str | None:
+    def _format(self, code: str, item: Node | ValueInfo) -> str | None:
         """Format a statement without comments in it."""
-        simple = "\\" not in code
-        key = '"'.join(parts[::2])
-        if simple:
-            texts = self._templates.find(key, parts)
-            if texts is not None:
-                line = list(parts)
-                line[::2] = texts
-                statement = "".join(line)
-                if self.fits(statement):
-                    return statement
         formatted = self.print_same_tokens(item, code)
-        if formatted is None:
-            if len(code) > MAX_STATEMENT_LENGTH:
-                return None
+        if formatted is None and len(code) <= MAX_STATEMENT_LENGTH:
             formatted = self.format_alone(code)
-            if formatted is None:
-                return None
-            if isinstance(item, Node):
-                self._printer.spell(item, formatted)
-            self._changed.append((code, formatted))
-        if simple:
-            self._templates.learn(key, parts, item, formatted)
+            if formatted is not None:
+                if isinstance(item, Node):
+                    self._printer.spell(item, formatted)
+                self._changed.append((code, formatted))
         return formatted
-
-    def _remember(self, source: str, parts: list[str], trivia: str) -> None:
-        """Cache the formatted text for later statements that differ only in their names."""
-        pattern = self._templates.patterns.get('"'.join(parts[::2]))
-        if (
-            pattern is None
-            or pattern.fixed
-            or pattern.names is None
-            or len(self.remembered) > _MAX_REMEMBERED
-        ):
-            return
-        *texts, last = pattern.names
-        texts.append(last + self.comma + format_trivia(trivia, self.indent))
-        key = '"'.join(source.split('"')[::2])
-        same = interleave(texts, source.split('"')[1::2]) == source
-        self.remembered[key] = None if same else texts, key.count("\n")
 
     # ---- Full formatting --------------------------------------------------------------------
 
-    def fits(self, line: str) -> bool:
-        """Whether a statement fits on one line with its indentation and comma."""
-        return len(self.indent) + len(line) + len(self.comma) <= WIDTH
-
-    def format_alone(self, code: str, width: int = WIDTH) -> str | None:
+    def format_alone(self, code: str) -> str | None:
         """Format a single statement in full; None if it cannot be separated from its context."""
-        document = write_document(f"{self._head}{code}{self.comma}\n{self._tail}", width)
+        document = write_document(f"{self._head}{code}{self.comma}\n{self._tail}")
         head = f"{self.sibling.format(_FIRST)}{self.indent}"
         start = document.find(head)
         end = document.find(f"{self.comma}\n{self.indent}{self.sibling.format(_LAST)}", start)
