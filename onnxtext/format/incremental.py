@@ -22,7 +22,7 @@ from onnxtext.format.statement_writers import (
     StatementFormatter,
     ValueWriter,
 )
-from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
+from onnxtext.format.trivia_spans import COMMENTS, code_before_trivia, format_trivia
 from onnxtext.printer.layout import STEP
 
 MIN_STATEMENTS = 100
@@ -99,7 +99,6 @@ class IncrementalText:
                 kept = self._is_kept(text, kept=kept)
                 self._add(run, offset)
                 continue
-            written = None
             if len(text) <= MAX_STATEMENT_LENGTH:
                 printed = writer.printed(item)
                 if text == printed + line_end:
@@ -110,14 +109,16 @@ class IncrementalText:
                 end = ends.get(trailing)
                 if end is None and trailing.isspace():
                     end = ends[trailing] = format_trivia(trailing, writer.indent)
-                if end is not None and text.startswith(printed):
+                if text.startswith(printed) and (end is not None or COMMENTS.fullmatch(trailing)):
+                    if end is None:
+                        run.take(offset, FormattedStatement(printed, trailing))
+                        continue
                     if run.same >= 0 or run.start < 0:
                         run.begin(offset)
                     run.texts.append(printed + end)
                     run.trivia = None
                     continue
-                written = writer.write_as_printed(text, printed)
-            written = written or writer.write(text, item)
+            written = writer.write(text, item)
             if written is not None:
                 run.take(offset, written)
                 continue

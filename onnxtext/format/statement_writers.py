@@ -17,7 +17,6 @@ from onnxtext.format.format_in_full import write_document
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.format.trivia_spans import (
-    COMMENTS,
     code_before_trivia,
     same_tokens,
     without_comments,
@@ -85,25 +84,6 @@ class StatementFormatter(ABC):
     @abstractmethod
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a statement with its comma."""
-
-    def write_as_printed(self, source: str, printed: str) -> FormattedStatement | None:
-        """Format a statement, given its printed syntax tree.
-
-        Return None if the printed tree has other tokens than the source, or if comments may be
-        in the statement.
-
-        Args:
-            source: the text from the statement to the next statement.
-            printed: the printed syntax tree.
-        """
-        if source.startswith(printed):
-            trivia = source[len(printed) :]
-            is_complete = "#" not in trivia or COMMENTS.fullmatch(trivia)
-            return FormattedStatement(printed, trivia) if is_complete else None
-        code = source.rstrip()
-        if "#" in code or not same_tokens(code, printed):
-            return None
-        return FormattedStatement(printed, source[len(code) :])
 
     def write(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
         """Format a statement.
