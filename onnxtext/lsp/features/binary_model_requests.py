@@ -38,14 +38,6 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer("onnxtext/fromBinary", from_binary)
-    server.answer("onnxtext/toBinary", to_binary)
-    server.answer("onnxtext/convert", convert)
-    server.answer("onnxtext/verify", verify)
-
-
 def _path(uri: str) -> Path:
     """Return the path of a `file:` URI; raise a RequestError for other URIs."""
     path = path_of(uri)

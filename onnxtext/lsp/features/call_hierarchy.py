@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(t.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, prepare)
-    server.answer(t.CALL_HIERARCHY_INCOMING_CALLS, incoming)
-    server.answer(t.CALL_HIERARCHY_OUTGOING_CALLS, outgoing)
-
-
 def prepare(
     document: Document, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:

@@ -11,7 +11,7 @@ from lsprotocol import types as t
 from onnxtext.checker.context.registry import BACKSLASH_LOST, UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.lsp.features.diagnostics import span_of, to_lsp_diagnostics
-from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions, resolve
+from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions
 from onnxtext.lsp.features.text_edits import workspace_edit
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
 FIX_ALL = "source.fixAll.onnxtext"
 _MAX_DIAGNOSTICS = 100
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    options = t.CodeActionOptions(
-        code_action_kinds=[t.CodeActionKind.QuickFix, KIND, t.CodeActionKind.SourceFixAll],
-        resolve_provider=True,
-    )
-    server.answer(t.TEXT_DOCUMENT_CODE_ACTION, actions, options)
-    server.answer(t.CODE_ACTION_RESOLVE, resolve)
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:

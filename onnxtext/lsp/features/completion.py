@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
+from pygls.capabilities import get_capability
 
 from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import AttributeType
@@ -52,15 +53,6 @@ _DECORATORS = {
 }  # fmt: skip
 
 
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    options = t.CompletionOptions(
-        trigger_characters=[".", "@", '"', "<", "(", ",", "=", ":", "["], resolve_provider=True
-    )
-    server.answer(t.TEXT_DOCUMENT_COMPLETION, complete, options)
-    server.answer(t.COMPLETION_ITEM_RESOLVE, resolve)
-
-
 def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
     """Return the completions at the cursor."""
     document = server.documents.get(params.text_document.uri)
@@ -70,16 +62,12 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     offset = version.lines.offset(params.position)
     context = context_at(version.index, offset)
     scope = version.index.scope_at(offset)
-    maker = _Maker(document, context, scope, offset, snippets=_snippets(server))
+    snippets = get_capability(
+        server.client_capabilities, "text_document.completion.completion_item.snippet_support"
+    )
+    maker = _Maker(document, context, scope, offset, snippets=bool(snippets))
     items = list(islice(maker.items(), _MAX_ITEMS + 1))
     return t.CompletionList(is_incomplete=len(items) > _MAX_ITEMS, items=items[:_MAX_ITEMS])
-
-
-def _snippets(server: Server) -> bool:
-    document = server.client_capabilities.text_document
-    completion = document.completion if document is not None else None
-    item = completion.completion_item if completion is not None else None
-    return bool(item is not None and item.snippet_support)
 
 
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:

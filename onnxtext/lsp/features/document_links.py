@@ -20,7 +20,6 @@ from onnxtext.weights.safe_paths import PathError, resolve_inside
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
-    from onnxtext.lsp.server.server import Server
 
 _LINKS = re.compile(
     r'blob"(?P<blob>[0-9a-f]+)"'
@@ -32,11 +31,6 @@ _LINKS = re.compile(
 )
 _WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
 _MAX_LINKS = 5000
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    server.answer(t.TEXT_DOCUMENT_DOCUMENT_LINK, links, t.DocumentLinkOptions())
 
 
 def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:

@@ -33,12 +33,6 @@ _LATER_MARK = re.compile("\1([0-9]+)\1")
 distance between the two lines."""
 
 
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(t.TEXT_DOCUMENT_DOCUMENT_SYMBOL, outline)
-    server.answer(t.WORKSPACE_SYMBOL, find)
-
-
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
     """Return the outline as JSON: graphs and functions, with their statements, and sections."""
     builder = _Outline(document.version)

@@ -3,22 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.folds import find_folds
 
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
-
 _MAX_RANGES = 20_000
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    server.answer(t.TEXT_DOCUMENT_FOLDING_RANGE, folding)
 
 
 async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:

@@ -17,20 +17,6 @@ from onnxtext.source import Source, Span, line_start
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.document import DocumentVersion
-    from onnxtext.lsp.server.server import Server
-
-
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(t.TEXT_DOCUMENT_FORMATTING, whole)
-    server.answer(t.TEXT_DOCUMENT_RANGE_FORMATTING, part)
-    server.answer(
-        t.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
-        on_type,
-        t.DocumentOnTypeFormattingOptions(
-            first_trigger_character="\n", more_trigger_character=["}"]
-        ),
-    )
 
 
 async def whole(document: Document, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:

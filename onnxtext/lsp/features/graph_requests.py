@@ -31,28 +31,12 @@ from onnxtext.lsp.graph.details import find as find_nodes
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.statement_to_node import node_of
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.server.message_validation import (
-    GRAPH,
-    GRAPH_COMPARE,
-    GRAPH_FIND,
-    GRAPH_NODE,
-    GRAPH_PLACE,
-)
 from onnxtext.lsp.server.protocol import RequestError
 
 if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 T = TypeVar("T")
-
-
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(GRAPH, graph)
-    server.answer(GRAPH_PLACE, place)
-    server.answer(GRAPH_COMPARE, compare)
-    server.answer(GRAPH_FIND, find)
-    server.answer(GRAPH_NODE, node)
 
 
 async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment:

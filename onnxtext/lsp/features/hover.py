@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types as t
 
@@ -33,16 +33,7 @@ from onnxtext.lsp.index.type_origins import origin_lines
 from onnxtext.printer.quoting import quote_word
 from onnxtext.source import Span
 
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
-
-
 _MAX_NODE_LENGTH = 600
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    server.answer(t.TEXT_DOCUMENT_HOVER, hover)
 
 
 def hover(document: Document, params: t.HoverParams) -> t.Hover | None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
@@ -12,14 +11,6 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Statement
 from onnxtext.source import Span
-
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    server.answer(t.TEXT_DOCUMENT_INLAY_HINT, hints)
 
 
 def hints(document: Document, params: t.InlayHintParams) -> list[t.InlayHint]:

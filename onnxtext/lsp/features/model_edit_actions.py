@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
+from pygls.capabilities import get_capability
 
 from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.types import TensorType
@@ -59,10 +60,8 @@ def offered_actions(server: Server, document: Document, span: Span) -> Iterator[
 
 def _resolves(server: Server) -> bool:
     """Whether the client supports `codeAction/resolve` for the edit of an action."""
-    document = server.client_capabilities.text_document
-    actions = document.code_action if document is not None else None
-    support = actions.resolve_support if actions is not None else None
-    return support is not None and "edit" in support.properties
+    path = "text_document.code_action.resolve_support.properties"
+    return "edit" in (get_capability(server.client_capabilities, path) or ())
 
 
 def _action(document: Document, title: str, **data: Any) -> t.CodeAction:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from lsprotocol import types as t
 
@@ -12,9 +12,6 @@ from onnxtext.lsp.index.cursor import symbol_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.symbols import Occurrence, Role, Symbol
 from onnxtext.source import Span
-
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
 
 _KINDS = {
     "definition": t.DocumentHighlightKind.Write,
@@ -28,13 +25,6 @@ class Cursor(Protocol):
 
     text_document: t.TextDocumentIdentifier
     position: t.Position
-
-
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(t.TEXT_DOCUMENT_DEFINITION, definition)
-    server.answer(t.TEXT_DOCUMENT_REFERENCES, references)
-    server.answer(t.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, highlight)
 
 
 def _symbol_under(document: Document, params: Cursor) -> Symbol | None:

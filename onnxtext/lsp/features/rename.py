@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.server import Server
 
 
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(t.TEXT_DOCUMENT_PREPARE_RENAME, prepare)
-    server.answer(t.TEXT_DOCUMENT_RENAME, rename, t.RenameOptions(prepare_provider=True))
-
-
 def prepare(document: Document, params: t.PrepareRenameParams) -> t.PrepareRenamePlaceholder | None:
     """Return the range and current name of the symbol under the cursor; None if there is none."""
     found = _symbol_named_at(document, params)

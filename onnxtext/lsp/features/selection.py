@@ -3,20 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.source import Span
-
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    server.answer(t.TEXT_DOCUMENT_SELECTION_RANGE, selection)
 
 
 def selection(document: Document, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import uuid
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from lsprotocol import types as t
@@ -26,9 +26,6 @@ from onnxtext.lsp.index.token_kinds import (
 )
 from onnxtext.source import Span
 
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
-
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))
 
 StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
@@ -40,13 +37,6 @@ StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
 - the column of the last token, relative to the statement if the line is 0,
 - the result of `token_kinds.token_inputs`.
 """
-
-
-def register(server: Server) -> None:
-    """Register the handlers of the requests."""
-    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, full, LEGEND)
-    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, tokens_in_range, LEGEND)
-    server.answer(t.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, delta)
 
 
 async def full(document: Document, params: t.SemanticTokensParams) -> orjson.Fragment | None:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
@@ -24,17 +22,6 @@ from onnxtext.lsp.index.operators import (
 )
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.printer.quoting import quote_word
-
-if TYPE_CHECKING:
-    from onnxtext.lsp.server.server import Server
-
-
-def register(server: Server) -> None:
-    """Register the handler of the request."""
-    options = t.SignatureHelpOptions(
-        trigger_characters=["(", ",", "<"], retrigger_characters=[")", ">"]
-    )
-    server.answer(t.TEXT_DOCUMENT_SIGNATURE_HELP, signature_help, options)
 
 
 def signature_help(document: Document, params: t.SignatureHelpParams) -> t.SignatureHelp | None:

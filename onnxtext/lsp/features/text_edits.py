@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
+from pygls.capabilities import get_capability
 
 from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import Edit
@@ -29,9 +30,7 @@ def workspace_edit(server: Server, document: Document, edits: Iterable[Edit]) ->
     With it, the client can reject edits of an outdated version.
     """
     converted = text_edits(document.version.lines, edits)
-    workspace = server.client_capabilities.workspace
-    edit = workspace.workspace_edit if workspace is not None else None
-    if edit is not None and edit.document_changes:
+    if get_capability(server.client_capabilities, "workspace.workspace_edit.document_changes"):
         name = t.OptionalVersionedTextDocumentIdentifier(document.uri, document.version.number)
         return t.WorkspaceEdit(document_changes=[t.TextDocumentEdit(name, converted)])
     return t.WorkspaceEdit(changes={document.uri: converted})

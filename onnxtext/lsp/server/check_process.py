@@ -9,18 +9,19 @@ can be stopped at any time, and a crash in the inference of onnx does not stop t
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
 
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.lsp.server.check_document import Analysis, Report, analyze
 
-HEAD = 8
+_HEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,21 @@ class WorkerError:
 def pack(message: object) -> bytes:
     """Return the bytes of a message for the pipe: its length and its pickle."""
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    return len(data).to_bytes(HEAD, "little") + data
+    return len(data).to_bytes(_HEAD, "little") + data
+
+
+def read_message(stream: IO[bytes]) -> Any:
+    """Read a message from a pipe.
+
+    Raises:
+        EOFError: the pipe ends.
+    """
+    head = stream.read(_HEAD)
+    size = int.from_bytes(head, "little")
+    data = stream.read(size)
+    if len(head) < _HEAD or len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
 
 
 def main() -> None:
@@ -59,11 +74,9 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     _warm_up()
     answers: Answers = {}  # a cache: most results recur in the next version
-    while True:
-        job = _read(reader)
-        if job is None:
-            return
-        _send(writer, _answer(job, answers, partial(_send, writer)))
+    with contextlib.suppress(EOFError):
+        while True:
+            _send(writer, _answer(read_message(reader), answers, partial(_send, writer)))
 
 
 def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
@@ -78,15 +91,6 @@ def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | Worke
 def _send(writer: BinaryIO, message: object) -> None:
     writer.write(pack(message))
     writer.flush()
-
-
-def _read(reader: BinaryIO) -> CheckJob | None:
-    head = reader.read(HEAD)
-    if len(head) < HEAD:
-        return None
-    data = reader.read(int.from_bytes(head, "little"))
-    job: CheckJob = pickle.loads(data)
-    return job
 
 
 def _warm_up() -> None:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import IO
 
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.server.check_document import Analysis
-from onnxtext.lsp.server.check_process import HEAD, CheckJob, WorkerError, pack
+from onnxtext.lsp.server.check_process import CheckJob, WorkerError, pack, read_message
 
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
@@ -192,23 +190,13 @@ def _ask(
         process.stdin.write(pack(job))
         process.stdin.flush()
         while True:
-            result = _message(process.stdout)
+            result: list[Diagnostic] | Analysis | WorkerError = read_message(process.stdout)
             if not isinstance(result, list):
                 return result
             report(result)
     except (OSError, EOFError, ValueError):
         _close(process)
         raise
-
-
-def _message(stream: IO[bytes]) -> list[Diagnostic] | Analysis | WorkerError:
-    head = stream.read(HEAD)
-    size = int.from_bytes(head, "little")
-    data = stream.read(size)
-    if len(head) < HEAD or len(data) < size:
-        raise EOFError
-    result: list[Diagnostic] | Analysis | WorkerError = pickle.loads(data)
-    return result
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

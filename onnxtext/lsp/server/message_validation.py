@@ -5,12 +5,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-GRAPH = "onnxtext/graph"
-GRAPH_PLACE = "onnxtext/graphPlace"
-GRAPH_NODE = "onnxtext/graphNode"
-GRAPH_FIND = "onnxtext/graphFind"
-GRAPH_COMPARE = "onnxtext/graphCompare"
-
 _STRINGS = frozenset(
     ("uri", "newName", "query", "ch", "text", "languageId", "label", "name", "command", "title",
      "message", "previousResultId")
@@ -36,16 +30,16 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
     },
     "onnxtext/verify": {"uri": str},
     "onnxtext/checked": {"uri": str},
-    GRAPH: {
+    "onnxtext/graph": {
         "uri": str,
         "opened": (list, type(None)),
         "closed": (list, type(None)),
         "position": (dict, type(None)),
     },
-    GRAPH_PLACE: {"uri": str, "position": (dict, type(None)), "id": (str, type(None))},
-    GRAPH_NODE: {"uri": str, "id": str},
-    GRAPH_COMPARE: {"uri": str, "against": (str, type(None))},
-    GRAPH_FIND: {"uri": str, "words": str},
+    "onnxtext/graphPlace": {"uri": str, "position": (dict, type(None)), "id": (str, type(None))},
+    "onnxtext/graphNode": {"uri": str, "id": str},
+    "onnxtext/graphCompare": {"uri": str, "against": (str, type(None))},
+    "onnxtext/graphFind": {"uri": str, "words": str},
 }
 """The parameters of custom requests; a parameter that may be None may be missing."""
 

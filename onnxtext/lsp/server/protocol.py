@@ -30,7 +30,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage
 
-from onnxtext.lsp.server.message_validation import CUSTOM, GRAPH, check_custom, check_types
+from onnxtext.lsp.server.message_validation import CUSTOM, check_custom, check_types
 
 if TYPE_CHECKING:
     from onnxtext.lsp.index.document import DocumentVersion
@@ -68,6 +68,16 @@ class PendingRequest:
     uri: str | None
     version: DocumentVersion | None
     dropped: bool = False
+
+
+def _without_pygls(method: str) -> Callable[..., Any]:
+    """Return a method that calls the handler of `Server` for a notification, but not pygls' own."""
+
+    @lsp_method(method)
+    def handle(self: Protocol, params: Any) -> Generator[Any, Any, None]:
+        yield self.fm.features[method], (params,), None
+
+    return handle
 
 
 class Protocol(LanguageServerProtocol):
@@ -186,7 +196,8 @@ class Protocol(LanguageServerProtocol):
         if method_name in _AT_ONCE or not is_known:
             super()._handle_request(msg_id, method_name, params)
             return
-        named = params if method_name.startswith(GRAPH) else getattr(params, "text_document", None)
+        is_graph = method_name.startswith("onnxtext/graph")
+        named = params if is_graph else getattr(params, "text_document", None)
         uri = getattr(named, "uri", None)
         document = self._server.documents.get(uri) if isinstance(uri, str) else None
         version = None if document is None else document.version
@@ -293,23 +304,6 @@ class Protocol(LanguageServerProtocol):
 
     # ---- Documents ----------------------------------------------------------------------------
 
-    @lsp_method(t.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(
-        self, params: t.DidOpenTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Call the handler of `Server` for an opened document; skip the handler of pygls."""
-        yield self.fm.features[t.TEXT_DOCUMENT_DID_OPEN], (params,), None
-
-    @lsp_method(t.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(
-        self, params: t.DidChangeTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Call the handler of `Server` for a changed document; skip the handler of pygls."""
-        yield self.fm.features[t.TEXT_DOCUMENT_DID_CHANGE], (params,), None
-
-    @lsp_method(t.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(
-        self, params: t.DidCloseTextDocumentParams
-    ) -> Generator[Any, Any, None]:
-        """Call the handler of `Server` for a closed document; skip the handler of pygls."""
-        yield self.fm.features[t.TEXT_DOCUMENT_DID_CLOSE], (params,), None
+    lsp_text_document__did_open = _without_pygls(t.TEXT_DOCUMENT_DID_OPEN)
+    lsp_text_document__did_change = _without_pygls(t.TEXT_DOCUMENT_DID_CHANGE)
+    lsp_text_document__did_close = _without_pygls(t.TEXT_DOCUMENT_DID_CLOSE)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 from lsprotocol import types as t
+from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -356,14 +357,13 @@ class Server(LanguageServer):
 
     def _refresh(self) -> None:
         """Ask the client to refresh inlay hints, which depend on the checker."""
-        workspace = self.client_capabilities.workspace
-        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+        if get_capability(self.client_capabilities, "workspace.inlay_hint.refresh_support"):
             self.workspace_inlay_hint_refresh(None)
 
 
 def create_server() -> Server:
     """Return a server with the handlers of all features."""
-    from onnxtext.lsp.features import register
+    from onnxtext.lsp.features.handlers import HANDLERS, OPTIONS
 
     server = Server()
     server.answer(t.INITIALIZED, lambda server, params: server.checker.start())
@@ -373,5 +373,6 @@ def create_server() -> Server:
     server.answer(t.TEXT_DOCUMENT_DID_CLOSE, Server.closed)
     server.answer(t.TEXT_DOCUMENT_DID_SAVE, Server.saved, t.SaveOptions(include_text=False))
     server.answer("onnxtext/checked", Server.checked)
-    register(server)
+    for method, handler in HANDLERS.items():
+        server.answer(method, handler, OPTIONS.get(method))
     return server
