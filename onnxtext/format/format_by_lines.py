@@ -101,11 +101,8 @@ def _placed(
 ) -> str | None:
     """Insert comments and blank lines into printed lines; None if a comment cannot be placed.
 
-    Args:
-        lines: the printed lines.
-        without_spaces: the same lines without whitespace.
-        marks: the comments and blank lines of the text.
-        tokens: the code between the marks, without whitespace.
+    `without_spaces` has the lines without whitespace, `tokens` the code between the marks (comments
+    and blank lines), without whitespace.
     """
     head: list[str] = []
     ends = list(accumulate(map(len, without_spaces)))

@@ -29,12 +29,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def write_document(source: str, width: int = WIDTH) -> str:
-    """Format the text of a model in the canonical layout.
-
-    Args:
-        source: a valid text without a byte order mark.
-        width: the maximum width of the lines of statements, in columns.
-    """
+    """Format the text of a model in the canonical layout."""
     tokens = read_tokens(source)
     end = tokens[-1]
     items = [ListItem(tree) for tree in top_level(build_tree(tokens))]

@@ -38,10 +38,6 @@ def extract_lists(text: str, model: Model) -> IncrementalText | None:
     """Format the long lists of a text and replace them with placeholders.
 
     Return None if the text must be formatted in full.
-
-    Args:
-        text: the text, without a byte order mark.
-        model: its syntax tree.
     """
     owners: list[Graph | Function] = [model.graph, *model.functions]
     count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
@@ -68,12 +64,7 @@ class IncrementalText:
         self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
     def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
-        """Format the statements of a graph or function, and replace them by placeholders.
-
-        Args:
-            owner: the graph or function.
-            depth: number of enclosing graphs.
-        """
+        """Format the statements of a graph or function, and replace them by placeholders."""
         while len(self._writers) <= depth:
             indent = STEP * (1 + 2 * len(self._writers))
             self._writers.append(
@@ -133,9 +124,7 @@ class IncrementalText:
     def _is_kept(self, text: str, *, kept: bool) -> bool:
         """Whether `# fmt: off` is in effect after a statement.
 
-        Args:
-            text: the statement and the trivia after it.
-            kept: whether `# fmt: off` is in effect at the statement.
+        `kept` says whether it is in effect at the statement.
         """
         offs = text.count(OFF)
         self._offs += offs

@@ -35,13 +35,8 @@ class ListWriter(VerbatimSpans):
     ) -> str:
         """Write a list on one line if it fits and has no comments, else with one item per line.
 
-        Args:
-            tree: the construct that contains the list.
-            listing: the list.
-            texts: the formatted items.
-            brackets: the opening text and the closing bracket, such as `[]` or `@doc()`.
-            indent: the indentation of the closing bracket if it is on its own line.
-            budget: the maximum number of columns on one line.
+        `brackets` has the opening text and the closing bracket, such as `[]` or `@doc()`. `texts`
+        are the formatted items.
         """
         if not tree.commented and not any("\n" in text for text in texts):
             flat = f"{brackets[:-1]}{flat_items(texts, brackets[-1])}{brackets[-1]}"
@@ -144,10 +139,7 @@ class ListWriter(VerbatimSpans):
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
         """Return comments before an item or closing bracket as lines, with their blank lines.
 
-        Args:
-            comments: the comments.
-            indent: the indentation of the lines.
-            started: whether other lines of the list precede, so that a blank line may come first.
+        If `started`, other lines of the list precede, so that a blank line may come first.
         """
         lines: list[str] = []
         for comment in comments:

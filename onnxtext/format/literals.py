@@ -24,14 +24,7 @@ class LiteralWriter(RecordWriter):
     """Writes tensors."""
 
     def tensor(self, tree: Tree, decorators_tree: Tree | None, indent: str, budget: int) -> str:
-        """Write a tensor in an attribute.
-
-        Args:
-            tree: the tensor.
-            decorators_tree: its decorators.
-            indent: the indentation of the statement.
-            budget: the maximum width of the first line.
-        """
+        """Write a tensor in an attribute."""
         decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
         if isinstance(first, CommentedToken):  # as in `float(1.5)`
@@ -50,14 +43,7 @@ class LiteralWriter(RecordWriter):
         return tensor_lines(decorators, head, write, indent, budget, width=self.width)
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
-        """Write the data of a tensor.
-
-        Args:
-            tree: a tree of the grammar rule `data` or of one of its alternatives.
-            dims: the tensor's dimensions.
-            indent: the indentation of the statement.
-            budget: maximum width on one line.
-        """
+        """Write the data of a tensor."""
         match tree.origin:
             case "data":
                 inner = tree.trees()[0]
@@ -200,12 +186,7 @@ def dims_of(type: str) -> list[str]:
 
 
 def _nested_as_in_source(texts: list[str], indent: str) -> list[str]:
-    """Return the lines of nested brackets, with the nesting of `texts` and one row per line.
-
-    Args:
-        texts: the brackets and numbers of the source.
-        indent: the indentation of the outermost brackets.
-    """
+    """Return the lines of nested brackets, with the nesting of `texts` and one row per line."""
     lines: list[str] = []
     row: list[str] = []
     depth = 0

@@ -32,10 +32,7 @@ class RecordWriter(ListWriter):
     def record(self, tree: Tree, indent: str, reserved: int = MIN_RESERVE) -> str:
         """Write a record: on one line with commas, or one field per line without commas.
 
-        Args:
-            tree: the record.
-            indent: the indentation of its line.
-            reserved: the number of columns to leave free on one line for a key and a comma.
+        `reserved` is the number of columns to leave free on one line for a key and a comma.
         """
         listing = required_list(tree)
         texts = [self.field(item.tree, indent + STEP) for item in listing.items]

@@ -27,9 +27,7 @@ class SourceSpellingPrinter(GraphPrinter):
 
         Do nothing if the attributes have several lines.
 
-        Args:
-            node: the node.
-            line: the fully formatted node, with attributes spelled as in the source.
+        `line` is the formatted node, with attributes spelled as in the source.
         """
         flat = self._attributes.get(id(node.attributes))
         if flat is None:
@@ -42,10 +40,7 @@ class SourceSpellingPrinter(GraphPrinter):
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
         """Print an initializer, but keep the spelling of its numbers, such as `1.50`.
 
-        Args:
-            value: the initializer.
-            code: its text in the source.
-            indent: the indentation of its line.
+        `code` is its text in the source.
 
         Returns:
             The formatted initializer. None if it has decorators, if its data is not a flat list of
@@ -64,9 +59,8 @@ class SourceSpellingPrinter(GraphPrinter):
 def format_number_list(match: re.Match[str], *, flat: bool) -> str | None:
     """Format a list of numbers on one line; return None if it must be nested or is malformed.
 
-    Args:
-        match: the match of the list, with the groups opening bracket, numbers, closing bracket.
-        flat: whether the tensor is a scalar or a vector.
+    The groups of `match` are: opening bracket, numbers, closing bracket. `flat` says whether the
+    tensor is a scalar or a vector.
     """
     opening, body, closing = match.groups()
     if opening == "[" and not flat:

@@ -88,9 +88,7 @@ class StatementFormatter(ABC):
     def write(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
         """Format a statement.
 
-        Args:
-            source: the text from the statement to the next statement.
-            item: its syntax tree.
+        `source` is the text from the statement to the next statement.
 
         Returns:
             The formatted statement; None if it must be formatted with its context.

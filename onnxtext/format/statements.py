@@ -58,10 +58,7 @@ class StatementWriter(LiteralWriter):
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
         """Write the inputs and the outputs of a graph or function.
 
-        Args:
-            tree: the graph or function.
-            indent: the indentation of the statement.
-            several: whether a list of several values always has one value per line.
+        With `several`, a list of several values always has one value per line.
         """
         lists = []
         for part, before in zip(_inputs_and_outputs(tree), (" ", " => "), strict=True):
@@ -78,13 +75,7 @@ class StatementWriter(LiteralWriter):
     ) -> ListText:  # fmt: skip
         """Write a list in the head of a graph or function, in both layouts (see `ListText`).
 
-        Args:
-            tree: the list.
-            texts: the texts of its items.
-            before: the text before the list.
-            brackets: the opening and the closing bracket.
-            indent: the indentation of the statement.
-            is_broken: whether the list must have one item per line, as lists with comments do.
+        `before` is the text before the list. A list with comments is always broken.
         """
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"
@@ -99,10 +90,7 @@ class StatementWriter(LiteralWriter):
     def _values(self, tree: Tree, indent: str, taken: int) -> str:
         """Write the values in `<…>` of a graph or function, with a space before them.
 
-        Args:
-            tree: the list.
-            indent: the indentation of the statement.
-            taken: the number of columns that the text before and after the list takes.
+        `taken` is the number of columns that the text before and after the list takes.
         """
         listing = required_list(tree)
         texts = [self.value(item.tree, indent + STEP) for item in listing.items]
@@ -122,11 +110,7 @@ class StatementWriter(LiteralWriter):
     def graph(self, tree: Tree, decorators_tree: Tree | None, indent: str, start: int) -> str:
         """Write a graph in an attribute or a section.
 
-        Args:
-            tree: the graph.
-            decorators_tree: its decorators.
-            indent: the indentation of its statement.
-            start: the column at which the graph begins.
+        `start` is the column at which the graph begins.
         """
         name = name_text(tree.required("graph_name", "name"))
         decorators = self.value_decorators(decorators_tree, indent)

@@ -36,12 +36,7 @@ def name_text(tree: Tree | CommentedToken) -> str:
 
 
 def string_text(tree: Tree | CommentedToken, indent: str) -> str:
-    """Write a string as spelled; bytes and multi-line strings get plain quotes if possible.
-
-    Args:
-        tree: the string.
-        indent: the indentation of its statement.
-    """
+    """Write a string as spelled; bytes and multi-line strings get plain quotes if possible."""
     token = only_token(tree)
     if token.terminal not in ("BYTES", "TRIPLE"):
         return token.text

@@ -37,9 +37,7 @@ def code_before_trivia(source: str) -> str | None:
 def format_trivia(trivia: str, indent: str) -> str:
     """Format the trivia between two statements.
 
-    Args:
-        trivia: comments and whitespace after the first statement and its comma.
-        indent: the indentation of the statements.
+    The trivia follow the first statement and its comma.
     """
     if "#" not in trivia:
         return f"\n\n{indent}" if trivia.count("\n") > 1 else f"\n{indent}"

@@ -38,11 +38,7 @@ Piece = tuple[str, str]
 def annotate(text: str, reading: ReadableModel, *, color: bool, terminal: bool) -> Iterator[str]:
     """Yield the pieces of a text for output: its tokens, and statistics of weights as comments.
 
-    Args:
-        text: a printed model or a part of one.
-        reading: the model that was printed.
-        color: whether to color the tokens.
-        terminal: whether to escape characters that could control a terminal.
+    If `terminal`, characters that could control a terminal are escaped.
     """
     for kind, piece in add_statistics(text, reading):
         yield _colorize(escape_controls_in_lines(piece) if terminal else piece, kind, color)
@@ -52,10 +48,6 @@ def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
     """Yield the tokens of a text; after blobs and external data, add comments with statistics.
 
     A comment ends the line of the data. Data that cannot be read has no statistics.
-
-    Args:
-        text: a printed model or a part of one.
-        reading: the model that was printed.
     """
     comments: list[str] = []
     arguments: list[str] | None = None  # the arguments of `external(…)`; None outside of it
@@ -94,10 +86,6 @@ def _colorize(text: str, kind: str, color: bool) -> str:
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
     """Return the style of a token kind or of its nearest parent (`String` for `String.Doc`).
-
-    Args:
-        styles: the styles by token kind.
-        kind: the token kind.
 
     Returns:
         The style; None if neither the kind nor a parent has one.

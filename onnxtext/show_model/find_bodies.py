@@ -77,10 +77,7 @@ def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph
 def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:
     """Return the graphs and functions with a name; if none has it, those with it as an alias.
 
-    Args:
-        root: the model, graph or function to search.
-        name: a name or an alias (see `NamedBody.names`).
-        file: the name of the model's file, for the error.
+    `file` is the name of the model's file, for the error.
 
     Raises:
         ShowError: no graph or function has the name or the alias.

@@ -89,9 +89,7 @@ class _Line:
 def to_html(pieces: Iterable[Piece]) -> str:
     """Return the HTML of a text in the canonical layout: a `<style>` and a `<pre>` element.
 
-    Args:
-        pieces: the tokens of the text, as `onnxtext.show_model.annotate_text.add_statistics` yields
-            them.
+    `pieces` are its tokens, as from `annotate_text.add_statistics`.
     """
     lines = list(_lines(pieces))
     hidden = len(lines) - MAX_LINES

@@ -21,12 +21,6 @@ def search(
 ) -> Iterator[str]:
     """Yield the lines of the statements that match, with the statements around each match.
 
-    Args:
-        bodies: the graphs and functions to search.
-        pattern: the pattern to search for in the text of each statement.
-        context: the number of statements to show before and after each match.
-        file: the name of the model's file.
-
     Raises:
         ShowError: no statement matches.
     """

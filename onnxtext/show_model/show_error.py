@@ -13,24 +13,14 @@ class ShowError(OnnxTextError):
 
     @classmethod
     def of(cls, message: str, file: str, help: str | None = None) -> ShowError:
-        """Create an error with the code `nothing-to-show`.
-
-        Args:
-            message: the message of the error.
-            file: the name of the model's file.
-            help: a hint for the user; None for no hint.
-        """
+        """Create an error with the code `nothing-to-show`."""
         return cls(Diagnostic("nothing-to-show", message, file=file, help=help))
 
     @classmethod
     def unknown(cls, kind: str, name: str, candidates: Sequence[str], file: str) -> ShowError:
         """Create an error for an unknown name; its help suggests a similar name or lists names.
 
-        Args:
-            kind: the kind of item that the name should refer to, such as "graph or function".
-            name: the unknown name.
-            candidates: the names that exist.
-            file: the name of the model's file.
+        `kind` is the kind of item that the name should refer to, such as "graph or function".
         """
         from onnxtext.suggestions import suggest_name
 

@@ -50,10 +50,6 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
 def page_of(model: LoadedModel, other: LoadedModel | None = None) -> str:
     """Return the HTML page of a model, or of the differences between two models.
 
-    Args:
-        model: the model, or the old one of two models.
-        other: the new model; None to show one model.
-
     Raises:
         OnnxTextError: two models are compared, and one is not valid.
     """

@@ -114,11 +114,7 @@ def color_lines(text: str) -> ColoredText:
 
 
 def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield the parts to cut: the middle of each long list of elements and each long string.
-
-    Args:
-        pieces: (offset, kind, text) of each token.
-    """
+    """Yield the parts to cut: the middle of each long list of elements and each long string."""
     run: list[tuple[int, str, str]] = []
     for piece in pieces:
         _, kind, text = piece
@@ -179,12 +175,7 @@ def _with_marks(
 def _by_line(
     pieces: Iterable[tuple[str, str]], bounds: list[tuple[int, int]]
 ) -> Iterator[list[int]]:
-    """Yield the tokens of each line as in `ColoredText.kinds`.
-
-    Args:
-        pieces: (kind, text) of each token.
-        bounds: (start, end) of each line.
-    """
+    """Yield the tokens of each line as in `ColoredText.kinds`."""
     line, offset = 0, 0
     found: list[int] = []
     for kind, piece in pieces:

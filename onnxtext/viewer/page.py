@@ -39,12 +39,7 @@ _NOTICE = (
 
 
 def page(data: dict[str, Any], title: str) -> str:
-    """Return the HTML of a page.
-
-    Args:
-        data: the data of the page, as collected by `page_of` in `onnxtext.viewer`.
-        title: its title.
-    """
+    """Return the HTML of a page."""
     script, style = _asset("page.js"), _asset("page.css")
     policy = "; ".join([
         "default-src 'none'",

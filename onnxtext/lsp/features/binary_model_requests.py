@@ -71,9 +71,7 @@ def _from_binary(path: Path) -> dict[str, Any]:
 def text_of_binary(data: bytes, path: Path) -> str:
     """Return a binary model as text, without the bytes of its blobs.
 
-    Args:
-        data: the binary model.
-        path: its file, for messages.
+    `path` is its file, for messages.
 
     Raises:
         RequestError: the model has errors.

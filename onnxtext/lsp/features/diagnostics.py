@@ -32,9 +32,7 @@ def to_lsp_diagnostics(
 def span_of(diagnostic: Diagnostic, size: int) -> Span:
     """Return the primary span of a diagnostic, clamped to its text; (0, 0) if it has none.
 
-    Args:
-        diagnostic: the diagnostic.
-        size: the number of characters of the text.
+    `size` is the number of characters of the text.
     """
     span = diagnostic.span or Span(0, 0)
     return Span(min(span.start, size), min(span.end, size))

@@ -66,10 +66,8 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
 def formatting_edits(source: Source, span: Span | None, model: Model | None) -> list[Edit] | None:
     """Return the edits that format a text, or some of its lines.
 
-    Args:
-        source: the text.
-        span: return only the edits in the lines of this range; None for all edits.
-        model: the syntax tree of the text; None to parse it.
+    With `span`, return only the edits in the lines of this range. `model` is the syntax tree of the
+    text; None to parse it.
 
     Returns:
         The edits; None if the text has errors, or if the edits in `span` alone would change the

@@ -19,10 +19,7 @@ Maker = Callable[..., t.CompletionItem]
 def header_items(index: Index, context: Context, item: Maker) -> Iterator[t.CompletionItem]:
     """Yield the completions in a header: its keys, or the values of a key.
 
-    Args:
-        index: the index of the document.
-        context: the completion context; its kind is `header` or `header-value`.
-        item: returns a completion item, as `_Maker._item` does.
+    `item` returns a completion item, as `_Maker._item` does.
     """
     if context.kind == "header":
         keys = MODEL_KEYS | FUNCTION_KEYS

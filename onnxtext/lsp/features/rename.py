@@ -107,10 +107,7 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
 def _unreadable_line(document: Document, symbol: Symbol, renamed: set[Span]) -> int | None:
     """Find a name near a syntax error that may refer to a symbol; return the line of the name.
 
-    Args:
-        document: the document.
-        symbol: the symbol.
-        renamed: the spans of the symbol's occurrences; names at these spans are skipped.
+    `renamed` has the spans of the symbol's occurrences; names at these spans are skipped.
 
     Returns:
         The number of the line, from 1; None if there is no such name.
@@ -145,11 +142,7 @@ def _valid_parts(version: DocumentVersion) -> list[Span]:
 def _is_unrelated(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
     """Whether a name or string certainly does not refer to a symbol.
 
-    Args:
-        index: the index of the document.
-        span: the span of the name or string.
-        symbol: the symbol.
-        valid: the parts of the text outside of graphs and functions that have no error.
+    `valid` has the parts of the text outside of graphs and functions that have no error.
     """
     found = target_at(index, span.start)
     if found is None or found.span != span:

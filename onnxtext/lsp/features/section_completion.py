@@ -51,10 +51,7 @@ _KEYS = {
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
     """Yield the completion items at the cursor in a section, the likeliest first.
 
-    Args:
-        document: the document.
-        context: the completion context at the cursor.
-        item: a function that makes a completion item, such as `completion._Maker._item`.
+    `item` makes a completion item, as `completion._Maker._item` does.
     """
     section = context.section
     assert section is not None
@@ -246,11 +243,7 @@ def argument_items(
     For `@meta`, they are the metadata keys in the text. For `@value_info` and `@initializers`, they
     are the names of lists, such as `inputs`, and the names of values.
 
-    Args:
-        document: the document.
-        scope: the graph or function around the cursor; None if there is none.
-        context: the completion context at the cursor.
-        item: a function that makes a completion item, such as `completion._Maker._item`.
+    `item` makes a completion item, as `completion._Maker._item` does.
     """
     if context.attribute == "meta":
         for index, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):

@@ -234,10 +234,7 @@ def encode(
 
     Tokens that contain a line break or overlap the preceding token are left out.
 
-    Args:
-        version: the version of the text with the tokens.
-        tokens: the tokens, in any order.
-        last: (line, column) of the token that precedes all of these, both from 0.
+    `last` is the (line, column) of the token that precedes all of these, both from 0.
     """
     lines = version.lines
     data: list[int] = []

@@ -46,10 +46,7 @@ def signature_help(document: Document, params: t.SignatureHelpParams) -> t.Signa
 def target_of(document: Document, context: Context, offset: int) -> Signature | Scope | None:
     """Return the operator or function to which the operator name in a context refers.
 
-    Args:
-        document: the document.
-        context: the completion context, which has the name.
-        offset: the offset of the cursor. The graph or function there determines the operator sets.
+    The graph or function at `offset` determines the operator sets.
 
     Returns:
         The signature of the operator, or the scope of the function; None if unknown.

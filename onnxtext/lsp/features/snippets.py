@@ -19,10 +19,6 @@ def name_alone(written: str, following: str) -> str | None:
     """Return only the name of a completion if the text after the cursor continues it; else None.
 
     For example, `Relu ($1)` is cut to `Relu` before `(x)`.
-
-    Args:
-        written: the text or snippet of the completion.
-        following: the result of `following_text`.
     """
     name = _NAME.match(written)
     added = "" if name is None else written[name.end() :].strip()[:1]

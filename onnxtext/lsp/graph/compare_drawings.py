@@ -59,9 +59,7 @@ class Changes:
     def members(self, scope_number: int, members: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
         """Return the members of a graph with the removed nodes inserted at their old positions.
 
-        Args:
-            scope_number: the number of the graph.
-            members: (id, group path) of each input and node of the graph, in order.
+        `members` has the (id, group path) of each input and node of the graph, in order.
         """
         result = list(members)
         for index, identity, path in self.removed.get(scope_number, ()):
@@ -73,9 +71,7 @@ class Changes:
 
         `changes` describes the changes of a node; for a group, it has counts such as `2 added`.
 
-        Args:
-            item: the node, value or group in the format for the client.
-            member: the id of the node or value, or the group.
+        `member` is the id of the node or value, or the group.
 
         Returns:
             `item`.
@@ -108,10 +104,7 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 
     Differences of encodings, doc strings and metadata are left out.
 
-    Args:
-        old: the drawing of the old version.
-        new: the drawing of the new version.
-        label: the name of the old version in messages; that of the new version is `NEW`.
+    In messages, `label` is the name of the old version; that of the new version is `NEW`.
 
     Raises:
         OnnxTextError: a document has errors.
@@ -125,14 +118,7 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 
 
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
-    """Convert the differences between two models to changes for the new drawing.
-
-    Args:
-        old: the drawing of the old version.
-        new: the drawing of the new version.
-        diff: the differences, as from `diff_of`.
-        label: the name of the old version.
-    """
+    """Convert the differences between two models to changes for the new drawing."""
     result = Changes(label)
     ids = _ids_by_place(old), _ids_by_place(new)
     removed: set[str] = set()

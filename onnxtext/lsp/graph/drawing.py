@@ -165,10 +165,7 @@ class Drawing:
     ) -> dict[str, Any]:
         """Return the open groups with their items and edges.
 
-        Args:
-            opened: the ids of groups to open.
-            closed: the ids of groups to close. For other groups, `is_open` decides.
-            max_items: the maximum number of items to send.
+        For groups that are neither in `opened` nor in `closed`, `is_open` decides.
 
         Returns:
             The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.

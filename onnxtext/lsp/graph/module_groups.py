@@ -100,9 +100,7 @@ def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], d
     If a node has no path and depends only on constants, it gets the longest common prefix of its
     users' paths.
 
-    Args:
-        scope: the graph or function.
-        constants: the names of the values that are constants.
+    `constants` has the names of the values that are constants.
     """
     classes: dict[Path, str] = {}
     labels: dict[str, Path] = {}
@@ -116,10 +114,8 @@ def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], d
 def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path:
     """Return the path of the module that contains a node.
 
-    Args:
-        node: the node.
-        classes: receives the class name of each module on the path, if the metadata has it.
-        labels: caches the path that is parsed from a label, or from the name of an output.
+    `classes` receives the class name of each module on the path, if the metadata has it. `labels`
+    caches the path that is parsed from a label, or from the name of an output.
     """
     if node.metadata or node.decorators:
         entries = dict(node.metadata)
@@ -210,11 +206,8 @@ def group_tree(
 ) -> ModuleGroup:
     """Return the tree of groups of a graph or function.
 
-    Args:
-        name: the id of the graph, such as `g0`.
-        title: the name of the graph.
-        members: the id and path of each node or value, in the order of the text.
-        classes: the classes of modules, by path.
+    `name` is the id of the graph, such as `g0`; `title` is its name. `members` has the id and path
+    of each node or value, in the order of the text.
     """
     root = ModuleGroup(name, title)
     groups: dict[Path, ModuleGroup] = {(): root}

@@ -34,14 +34,9 @@ def input_stub(
 ) -> dict[str, Any]:
     """Return the stub of an input of a node, in the format for the client.
 
-    Args:
-        document: the document.
-        scope: the graph or function of the node.
-        index: the index of the node in `scope`.
-        slot: the index of the input.
-        owner: the graph or function that defines the value.
-        constant: for a constant, the index of the node in `owner` that makes it; `GIVEN` for an
-            initializer; None for other values.
+    `slot` is the index of the input, `owner` the graph or function that defines the value. For a
+    constant, `constant` is the index of the node in `owner` that makes it; `GIVEN` for an
+    initializer; None for other values.
     """
     name = scope.nodes[index].inputs[slot]
     type = document.type_of(owner, name) or ""
@@ -61,13 +56,6 @@ def formal_name(
     """Return the formal name of a node's input or output, such as `X`; "" if unknown.
 
     The name comes from the schema of the operator, or from the called function.
-
-    Args:
-        document: the document.
-        scope: the graph or function of the node.
-        index: the index of the node in `scope`.
-        slot: the index of the input or output.
-        output: whether it is an output.
     """
     subject = document.version.index.subject
     assert subject is not None

@@ -23,9 +23,6 @@ def schemas_of(directory: Path | None) -> Schemas:
     These are the operators of onnx, of the project's schema files, and of the bundled table. If the
     settings or a schema file have errors, the project's operators are left out. The checker reports
     these errors.
-
-    Args:
-        directory: the directory of the document; None if unknown.
     """
     return _schemas(tables_for(directory))
 

@@ -93,8 +93,7 @@ class DocumentVersion:
     def advance(self, *, with_index: bool) -> bool:
         """Compute the syntax tree or, if it exists, the index; return False if nothing is missing.
 
-        Args:
-            with_index: whether the index is needed; if not, only the syntax tree is computed.
+        Without `with_index`, only the syntax tree is computed.
         """
         for name in ("parsed", "index") if with_index else ("parsed",):
             if name not in vars(self):
@@ -174,15 +173,7 @@ class Document:
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
-        """Return a new document.
-
-        Args:
-            uri: its URI.
-            path: its file; None if it is not a local file.
-            text: its text.
-            number: the version number of the text.
-            encoding: the unit of columns, such as `utf-16`.
-        """
+        """Return a new document."""
         cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = DocumentVersion(

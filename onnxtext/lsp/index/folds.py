@@ -19,10 +19,7 @@ _MAX_GAP_LENGTH = 1000
 def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
     """Yield (first line, last line, is comment) for each range to fold; lines count from 0.
 
-    Args:
-        version: the text and its index.
-        lengths: the length of each statement in characters; -1 for statements of several lines or
-            with a syntax error (`Document.lengths`).
+    `lengths` is the result of `Document.lengths`.
     """
     lines = version.lines
     open_brackets: list[tuple[str, int]] = []

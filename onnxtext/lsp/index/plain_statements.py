@@ -51,10 +51,6 @@ _VALUE_INFO = re.compile(
 def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     """Match the statement at the start of a chunk of text; None if it is not plain.
 
-    Args:
-        kind: the kind of the statement, `node` or `value_info`.
-        chunk: the text from the start of the statement to its last possible end.
-
     Returns:
         The match. Its groups for a node: 1 label, 2 outputs, 3 operator, 4 attributes before the
         inputs, 5 inputs, 6 attributes after the inputs. For a value: 1 type, 2 name, 3 data.
@@ -86,10 +82,6 @@ def plain_span_map(kind: str, chunk: str) -> SpanMap | None:
     """Return the span map of the statement at the start of a chunk; None if it is not plain.
 
     The span map has no entries for tokens, because these would repeat the spans of the parts.
-
-    Args:
-        kind: the kind of the statement, `node` or `value_info`.
-        chunk: the text from the start of the statement to its last possible end.
     """
     match = match_plain(kind, chunk)
     if match is None:

@@ -138,11 +138,7 @@ def apply_change(
 ) -> str:
     """Return a text after a change from the client.
 
-    Args:
-        text: the text before the change.
-        lines: the lines of that text; None to compute them.
-        event: the change.
-        encoding: the unit of columns.
+    `lines` has the lines of the text before the change; None to compute them.
     """
     from lsprotocol import types as t
 

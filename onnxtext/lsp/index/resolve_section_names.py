@@ -27,10 +27,6 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
     For a scale or zero point, return the graph that defines it. For the name of a function, return
     this function.
 
-    Args:
-        index: the index of the document.
-        name: the name.
-
     Returns:
         The graph or function; None if it does not exist.
     """
@@ -85,9 +81,7 @@ def section_occurrences(
 
     Before the first use of a node's label, also yield the definition of the label.
 
-    Args:
-        index: the index of the document.
-        symbols: the symbols so far, which the caller extends.
+    `symbols` has the symbols so far, which the caller extends.
     """
     for name in index.section_names:
         scope = section_owner(index, name)

@@ -79,10 +79,6 @@ class StatementResults:
     def column_for(self, name: str, index: Index) -> tuple[list[Any], Any]:
         """Return a column for a new version of the text.
 
-        Args:
-            name: the name of the column.
-            index: the index of the new version.
-
         Returns:
             (column, extra). The column has the old entries of unchanged statements, and None for
             other statements. `extra` is the value that the last call of `fill` got for this name;
@@ -113,12 +109,7 @@ class StatementResults:
         Other tasks may run from time to time. If the call is cancelled, the entries computed so far
         are kept.
 
-        Args:
-            name: the name of the column.
-            index: the index of the version that the column is for.
-            column: the entries; each None is replaced.
-            make: computes the entry of a statement.
-            extra: other data, which `column_for` returns with the column.
+        `make` computes the entry of a statement. `column_for` returns `extra` with the column.
         """
         self._kept[name] = self._layout_of(index), column, extra
         computed = 0

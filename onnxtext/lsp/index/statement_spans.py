@@ -28,12 +28,7 @@ class SpanMapCache:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of a statement; None if it has an error.
-
-        Args:
-            kind: the grammar rule of the statement, `node` or `value_info`.
-            chunk: the text from the start of the statement to its last possible end.
-        """
+        """Return the span map of a statement; None if it has an error."""
         key = kind, chunk
         try:
             return self._known[key]

@@ -21,11 +21,8 @@ def statistics(
 ) -> str | None:
     """Return one line with the statistics of a tensor.
 
-    Args:
-        type: the type of the tensor; None if `data` includes it.
-        data: the data of the tensor.
-        model: the model, to find blobs in the text; None for a part of a model.
-        base_dir: the directory of the document, to find blobs in files; None if unknown.
+    `type` is None if `data` includes it. Blobs are found in `model`, and in files beside
+    `base_dir`.
 
     Returns:
         The statistics of numbers, the number of strings, or the location of external data. A

@@ -137,10 +137,7 @@ def plain_tokens(
 ) -> list[Token]:
     """Return the tokens of a plain statement, relative to its start.
 
-    Args:
-        statement: the statement.
-        match: the match of its text (`plain_statements.match_plain`).
-        meanings: the result of the function `token_inputs` for the statement.
+    `match` is from `plain_statements.match_plain`, `meanings` is the result of `token_inputs`.
     """
     chunk = match.string
     if statement.kind != "node":
@@ -185,10 +182,7 @@ def token_inputs(
 ) -> tuple[object, ...]:
     """Return the data that determines the tokens of a statement, besides its text.
 
-    Args:
-        index: the index of the document.
-        statement: the statement.
-        given: the result of `given_meanings` for its graph or function.
+    `given` is the result of `given_meanings` for its graph or function.
 
     Returns:
         For a value, its token type and modifiers. For a node, first whether its operator is

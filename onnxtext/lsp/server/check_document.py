@@ -63,12 +63,8 @@ def analyze(
 ) -> Analysis:
     """Check a text and infer the types of its values.
 
-    Args:
-        text: the text; it may have errors.
-        name: its name in messages.
-        base_dir: its directory; None if unknown.
-        answers: a cache of onnx's inference results, which is read and extended; None for no cache.
-        report: called with the diagnostics before the slower inference of types.
+    `answers` is a cache of onnx's inference results, which is read and extended. `report` is called
+    with the diagnostics before the slower inference of types.
     """
     from onnxtext.checker.engine.partial_parse import read_partial
     from onnxtext.checker.inference.inferred_types import inferred_type_texts, small_values

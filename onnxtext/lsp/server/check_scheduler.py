@@ -59,14 +59,7 @@ class Checker:
         self.stopped = 0
 
     def submit(self, uri: str, version: int, job: CheckJob, delay: float = DELAY) -> None:
-        """Check a version of a document after a delay, and cancel the checks of other versions.
-
-        Args:
-            uri: the URI of the document.
-            version: the version number.
-            job: the text to check.
-            delay: the delay in seconds.
-        """
+        """Check a version of a document after a delay, and cancel the checks of other versions."""
         self.cancel(uri)
         loop = asyncio.get_running_loop()
         self._delays[uri] = loop.call_later(delay, self._due, uri, version, job)
@@ -176,10 +169,7 @@ def _ask(
 ) -> Analysis | WorkerError:
     """Send a job to the process and wait for the result, in a thread.
 
-    Args:
-        process: the checking process, if any.
-        job: the job.
-        report: called with the diagnostics as soon as they are known.
+    `report` is called with the diagnostics as soon as they are known.
 
     Raises:
         OSError, EOFError, ValueError: the process is gone.

@@ -72,9 +72,7 @@ def check_types(params: Any, depth: int = 0) -> None:
 def check_custom(fields: dict[str, type | tuple[type, ...]], params: Any) -> None:
     """Check the parameters of a custom request.
 
-    Args:
-        fields: the types of the request's parameters, an entry of `CUSTOM`.
-        params: the parameters from the client.
+    `fields` has the types of the request's parameters, as in `CUSTOM`.
 
     Raises:
         TypeError: a parameter is missing or has the wrong type.
