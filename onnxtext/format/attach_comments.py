@@ -44,12 +44,7 @@ _BLOCKS = frozenset(("values", "body"))
 
 @dataclass(slots=True)
 class ListItem:
-    """An item of a list.
-
-    Attributes:
-        tree: the syntax tree of the item.
-        comma: the comma after the item; None if no comma follows.
-    """
+    """An item of a list, and the comma after it, if any."""
 
     tree: Tree
     comma: CommentedToken | None = None

@@ -57,11 +57,7 @@ class Tree:
 
     def first(self) -> CommentedToken | None:
         """Return the first token; None if there is none."""
-        for part in self.parts:
-            result = part if isinstance(part, CommentedToken) else part.first()
-            if result is not None:
-                return result
-        return None
+        return next(self.tokens(), None)
 
     def last(self) -> CommentedToken | None:
         """Return the last token; None if there is none."""

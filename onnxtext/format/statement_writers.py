@@ -78,20 +78,18 @@ class StatementFormatter(ABC):
         self._changed: list[tuple[str, str]] = []
 
     @abstractmethod
-    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print the syntax tree of a statement; None if the result has other tokens than `code`."""
-
-    @abstractmethod
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a statement with its comma."""
 
+    def print_same_tokens(self, item: Node | ValueInfo, code: str) -> str | None:
+        """Print the syntax tree of a statement; None if the result has other tokens than `code`."""
+        printed = self.printed(item).removesuffix(self.comma)
+        return printed if same_tokens(code, printed) else None
+
     def write(self, source: str, item: Node | ValueInfo) -> FormattedStatement | None:
-        """Format a statement.
+        """Format a statement; None if it must be formatted with its context.
 
         `source` is the text from the statement to the next statement.
-
-        Returns:
-            The formatted statement; None if it must be formatted with its context.
         """
         if "#" not in source:
             stripped = source.rstrip()
@@ -174,8 +172,7 @@ class NodeWriter(StatementFormatter):
             part.type in GRAPH_TYPES for part in item.attributes
         ):
             return None
-        printed = self._printer.node_text(item, self.indent)
-        return printed if same_tokens(code, printed) else None
+        return super().print_same_tokens(item, code)
 
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a node."""
@@ -198,8 +195,7 @@ class ValueWriter(StatementFormatter):
             spelled = self._printer.value_with_source_numbers(item, code, self.indent)
             if spelled is not None and same_tokens(code, spelled):
                 return spelled
-        printed = self._printer.value_text(item, self.indent)
-        return printed if same_tokens(code, printed) else None
+        return super().print_same_tokens(item, code)
 
     def printed(self, item: Node | ValueInfo) -> str:
         """Print a value with its comma."""

@@ -18,14 +18,13 @@ COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*"
 
 
 def code_before_trivia(source: str) -> str | None:
-    """Return the code of a statement without the comments and whitespace (trivia) after it.
+    """Return the code of a statement without the trivia after it; None if it contains comments.
+
+    Trivia are comments and whitespace.
 
     Args:
         source: a statement and the trivia after it; must not contain backslashes or multi-line
             strings.
-
-    Returns:
-        The code without trailing whitespace; None if the code contains comments.
     """
     offset = source.find("#")
     while offset >= 0 and source.count('"', 0, offset) & 1:  # the `#` is in a string

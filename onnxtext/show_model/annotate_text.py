@@ -85,11 +85,7 @@ def _colorize(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a token kind or of its nearest parent (`String` for `String.Doc`).
-
-    Returns:
-        The style; None if neither the kind nor a parent has one.
-    """
+    """Return the style of a token kind or of its nearest parent (`String` for `String.Doc`)."""
     while kind:
         if kind in styles:
             return styles[kind]

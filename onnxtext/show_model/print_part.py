@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from onnxtext.ast.model import Function, Model
+from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.visit import attribute_graphs
 from onnxtext.plurals import count_noun
+from onnxtext.printer.graphs_and_nodes import GraphPrinter
+from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, model_parts
 from onnxtext.show_model.find_bodies import NamedBody, find_bodies, walk_bodies
 from onnxtext.show_model.load_model import ReadableModel
 from onnxtext.show_model.paths_between_values import cut_graph
-from onnxtext.show_model.search import comment_text, search
+from onnxtext.show_model.show_error import ShowError
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +65,75 @@ def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
     elif options.graph is None and options.find is None:
         bodies = bodies[:1]  # the text of the root contains its nested graphs
     if options.find is not None:
-        yield from search(bodies, options.find, options.context, name)
+        yield from _search(bodies, options.find, options.context, name)
         return
     printer = graph_printer()
     for index, body in enumerate(bodies):
-        yield f"{chr(10) * bool(index)}# {comment_text(body.title)}\n"
+        yield f"{chr(10) * bool(index)}# {_comment_text(body.title)}\n"
         if isinstance(body.graph, Function):
             yield printer.function_statement(body.graph)
         else:
             yield from printer.graph_statement(body.graph)
         yield "\n"
+
+
+def _search(
+    bodies: Sequence[NamedBody], pattern: re.Pattern[str], context: int, file: str
+) -> Iterator[str]:
+    """Yield the lines of the statements that match, with the statements around each match.
+
+    Raises:
+        ShowError: no statement matches.
+    """
+    printer = graph_printer()
+    separator = ""
+    for body in bodies:
+        statements = list(_statements(body.graph, printer))
+        matches = [index for index, text in enumerate(statements) if pattern.search(text)]
+        if not matches:
+            continue
+        count = f"{len(matches)} of {len(statements)} statements match"
+        yield f"{separator}# {_comment_text(body.title)}: {count}\n"
+        separator = "\n"
+        yield from _excerpts(statements, matches, context)
+    if not separator:
+        raise ShowError.of(f"no statement matches `{pattern.pattern}`", file)
+
+
+def _excerpts(statements: Sequence[str], matches: Sequence[int], context: int) -> Iterator[str]:
+    shown = 0
+    for match in matches:
+        start = max(shown, match - context)
+        if start > shown:
+            yield f"{STEP}# … {start - shown} more\n"
+        end = min(len(statements), match + context + 1)
+        yield from [f"{STEP}{statement}\n" for statement in statements[start:end]]
+        shown = max(shown, end)
+    if shown < len(statements):
+        yield f"{STEP}# … {len(statements) - shown} more\n"
+
+
+def _statements(graph: Graph | Function, printer: GraphPrinter) -> Iterator[str]:
+    """Yield the statements of a graph: its inputs, outputs, values and nodes."""
+    for kind, values in (("input", graph.inputs), ("output", graph.outputs)):
+        for value in values:
+            yield f"{printer.value_text(value, STEP)} # {kind}"
+    for value in graph.values:
+        yield printer.value_text(value, STEP)
+    for node in graph.nodes:
+        yield _node_text(node, printer)
+
+
+def _node_text(node: Node, printer: GraphPrinter) -> str:
+    """Return the text of a node without nested graphs, which are searched separately."""
+    nesting = [item for item in node.attributes if any(attribute_graphs((item,)))]
+    if not nesting:
+        return printer.node_text(node, STEP)
+    plain = tuple([item for item in node.attributes if item not in nesting])
+    names = _comment_text(", ".join([item.name for item in nesting]))
+    return f"{printer.node_text(replace(node, attributes=plain), STEP)} # and the graphs: {names}"
+
+
+def _comment_text(text: str) -> str:
+    """Return a text that fits into a comment: with line breaks or other controls, it is escaped."""
+    return text if text.isprintable() else ascii(text)

@@ -8,14 +8,10 @@ from typing import Any
 
 from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, compare
 from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
-from onnxtext.differ.result import Category
 from onnxtext.lsp.graph.compare_drawings import changes_of
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.viewer.colored_lines import ColoredText
 from onnxtext.viewer.page_model import LoadedModel
-
-NOT_DRAWN: tuple[Category, ...] = ("encoding", "doc", "metadata")
-"""Categories of differences that the graph of a page does not mark."""
 
 _MAX_PLACES = 5_000
 """For each difference, at most this number of occurrences is listed."""
@@ -29,8 +25,7 @@ def compare_models(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawi
     """
     diff = compare(old.side(), new.side())
     before, after = Drawing(old.document), Drawing(new.document)
-    changes = changes_of(before, after, diff.without(NOT_DRAWN), old.name)
-    return diff, Drawing(new.document, changes)
+    return diff, Drawing(new.document, changes_of(before, after, diff, old.name))
 
 
 def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[str, Any]:

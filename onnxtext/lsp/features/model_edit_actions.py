@@ -17,13 +17,16 @@ from pygls.capabilities import get_capability
 
 from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.types import TensorType
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_tables import use_tables
+from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.lsp.features.opset_actions import offered_conversions
 from onnxtext.lsp.features.text_edits import minimal_edits, workspace_edit
 from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.server.message_validation import data_entry
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Span
@@ -53,7 +56,7 @@ def offered_actions(server: Server, document: Document, span: Span) -> Iterator[
     if statement is not None and statement.group == "input":
         yield from _dimensions(document, statement, span)
     if statement is None:
-        for title, domain, opset in offered_conversions(version.index, span):
+        for title, domain, opset in _offered_conversions(version.index, span):
             yield _action(document, title, domain=domain, opset=opset)
     yield _action(document, "Write all inferred types into the text")
 
@@ -96,6 +99,43 @@ def _dimensions(document: Document, statement: Statement, span: Span) -> Iterato
 def _size(value: ValueInfo, index: int) -> int | str | None:
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     return plain_dim(shape[index]) if shape is not None and index < len(shape) else None
+
+
+def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, int]]:
+    """Yield (title, domain, new version) of each conversion to offer at a span in the header.
+
+    If the span begins in an entry of `opset_import`, the conversions change the version of that
+    operator set. If it begins elsewhere in `opset_import`, they change the version of the standard
+    operator set. Nothing is yielded for other spans.
+    """
+    model, places = index.model, index.places
+    if model is None or not model.opset_imports:
+        return
+    end = model.graph.at if model.graph.at >= 0 else len(index.source.text)
+    if span.start >= end:
+        return
+    imports_span = places.span(Place(model, ("opset_imports",)))
+    key = index.source.text.rfind("opset_import", 0, imports_span.start)
+    if not (key if key >= 0 else imports_span.start) <= span.start <= imports_span.end:
+        return
+    chosen = None
+    for number, entry in enumerate(model.opset_imports):
+        entry_span = places.span(Place(model, ("opset_imports", number)))
+        if entry_span.start <= span.start <= entry_span.end:
+            chosen = entry
+    if chosen is None:
+        chosen = next((e for e in model.opset_imports if not plain_domain(e.domain)), None)
+    newest = newest_versions().get(plain_domain(chosen.domain)) if chosen is not None else None
+    if chosen is None or newest is None or not 1 <= chosen.version <= newest:
+        return
+    yield from _conversions(plain_domain(chosen.domain), chosen.version, newest)
+
+
+def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, str, int]]:
+    """Yield conversions to the newer versions, then to the older ones, nearest first."""
+    for to in (*range(version + 1, newest + 1), *range(version - 1, 0, -1)):
+        shown = f"version {to} of `{domain}`" if domain else f"opset {to}"
+        yield f"Convert to {shown}", domain, to
 
 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:

@@ -46,10 +46,7 @@ def signature_help(document: Document, params: t.SignatureHelpParams) -> t.Signa
 def target_of(document: Document, context: Context, offset: int) -> Signature | Scope | None:
     """Return the operator or function to which the operator name in a context refers.
 
-    The graph or function at `offset` determines the operator sets.
-
-    Returns:
-        The signature of the operator, or the scope of the function; None if unknown.
+    The graph or function at `offset` determines the operator sets. Return None if unknown.
     """
     index = document.version.index
     domain = plain_domain(".".join(context.operator[:-1]))

@@ -67,14 +67,12 @@ class Changes:
         return result
 
     def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
-        """Add the fields `change` and `changes` to an item, if its node or group has changes.
+        """Add the fields `change` and `changes` to an item with changes, and return the item.
 
         `changes` describes the changes of a node; for a group, it has counts such as `2 added`.
 
         `member` is the id of the node or value, or the group.
 
-        Returns:
-            `item`.
         """
         if isinstance(member, str):
             if member in self.status:
@@ -102,8 +100,6 @@ class Changes:
 def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
     """Return the differences between the models of two drawings.
 
-    Differences of encodings, doc strings and metadata are left out.
-
     In messages, `label` is the name of the old version; that of the new version is `NEW`.
 
     Raises:
@@ -114,11 +110,15 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
         path = drawing.document.path
         base = None if path is None else path.parent
         sides.append(ModelSide.of_text(drawing.version.text, label=name, base=base))
-    return compare(*sides).without(("encoding", "doc", "metadata"))
+    return compare(*sides)
 
 
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
-    """Convert the differences between two models to changes for the new drawing."""
+    """Convert the differences between two models to changes for the new drawing.
+
+    Differences of encodings, doc strings and metadata are left out.
+    """
+    diff = diff.without(("encoding", "doc", "metadata"))
     result = Changes(label)
     ids = _ids_by_place(old), _ids_by_place(new)
     removed: set[str] = set()

@@ -173,7 +173,7 @@ class _Reader:
                 self._arguments(bracket, "external")
             elif outer != "<" and self._operator_before(bracket):
                 self.context.kind = "inputs"
-                self.context.number = self._commas(bracket)
+                self.context.number = len(self._items(bracket)) - 1
                 self.context.is_free = self.tokens[-1] in ("(", ",")
             elif self._before(bracket) not in ELEMENTS:  # `float(1)` is a literal
                 self.context.kind = "declaration"
@@ -253,9 +253,6 @@ class _Reader:
                 items[-1].append(token)
             index += 1
         return items
-
-    def _commas(self, bracket: int) -> int:
-        return len(self._items(bracket)) - 1
 
     def _type_or_name(self, bracket: int) -> None:
         """Set the kind to `nothing` after a type, where the user types a new name."""

@@ -22,10 +22,8 @@ from onnxtext.tensor.float_literals import float32_text
 class AttributeDetails:
     """The details of an attribute besides its type.
 
-    Attributes:
-        doc: its documentation.
-        default: its default in onnxtext syntax; "" if it has none.
-        values: the valid values of a string attribute; empty if the schema does not list them.
+    The default is in onnxtext syntax; "" if there is none. `values` are the valid values of a
+    string attribute; empty if the schema does not list them.
     """
 
     doc: str
@@ -35,14 +33,7 @@ class AttributeDetails:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The documentation of an operator.
-
-    Attributes:
-        doc: the documentation of the operator.
-        inputs: the documentation of each formal input.
-        outputs: the documentation of each formal output.
-        attributes: the details of each attribute, by name.
-    """
+    """The documentation of an operator, of its formal inputs and outputs, and of its attributes."""
 
     doc: str
     inputs: Sequence[str]

@@ -25,10 +25,7 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
     """Return the graph or function of the value or node to which a name in a section refers.
 
     For a scale or zero point, return the graph that defines it. For the name of a function, return
-    this function.
-
-    Returns:
-        The graph or function; None if it does not exist.
+    this function. Return None if the graph or function does not exist.
     """
     assert index.subject is not None
     functions = index.subject.functions

@@ -87,10 +87,7 @@ class LocatedSpans:
     def path_to(self, offset: int) -> list[tuple[str | int, SpanMap]]:
         """Return the path from the statement to the innermost part that contains an offset.
 
-        A part also contains the offset of its end.
-
-        Returns:
-            (name or index, span map) of each part on the path.
+        The path has (name or index, span map) of each part. A part contains the offset of its end.
         """
         relative = offset - self.at
         steps: list[tuple[str | int, SpanMap]] = []

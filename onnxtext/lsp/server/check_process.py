@@ -26,13 +26,7 @@ _HEAD = 8
 
 @dataclass(frozen=True, slots=True)
 class CheckJob:
-    """A text to check.
-
-    Attributes:
-        text: the text.
-        name: the name of the text in messages.
-        base_dir: the directory of the text; None if unknown.
-    """
+    """A text to check, with its name in messages and its directory (None if unknown)."""
 
     text: str
     name: str
