@@ -182,6 +182,18 @@ def test_the_outline_follows_names_that_an_unchanged_text_gets() -> None:
     assert b'"name":"b"' in orjson.dumps(outline(document))
 
 
+def test_the_length_of_a_node_follows_line_breaks_in_its_graphs() -> None:
+    node = "y = If (c) <t = b () => () { z = A () w = B ()  v = C ()  u = D () }>"
+    document = opened(f"g (bool c) => () {{\n  {node}\n}}\n")
+    asyncio.run(document.lengths())
+    for version, name in enumerate(("v", "u"), 2):
+        at = document.version.text.index(f" {name} = ")
+        span = document.version.lines.range(Span(at, at + 1))
+        document.update(version, [t.TextDocumentContentChangePartial(span, "\n")])
+        fresh = opened(document.version.text)
+        assert asyncio.run(document.lengths()) == asyncio.run(fresh.lengths())
+
+
 def test_tokens_of_a_range_equal_those_of_the_text_after_a_guessed_comma() -> None:
     document = opened("()=>(){=o s=l()z = A (x)\ny=()=<e=0>(h}")
     assert ("", "z") in [getattr(s.item, "outputs", ()) for s in document.version.index.statements]

@@ -35,9 +35,9 @@ distance between the two lines."""
 
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
     """Return the outline as JSON: graphs and functions, with their statements, and sections."""
-    builder = _Outline(document.version)
-    column, _ = document.columns.column_for("symbols", builder.index)
-    await document.columns.fill("symbols", builder.index, column, builder.row)
+    builder, version = _Outline(document.version), document.version
+    column, _ = document.columns.column_for("symbols", version)
+    await document.columns.fill("symbols", version, column, builder.row)
     builder.place(column)
     return orjson.Fragment(f"[{','.join(builder.roots())}]".encode())
 

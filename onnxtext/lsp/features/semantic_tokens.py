@@ -83,9 +83,9 @@ async def all_tokens(document: Document) -> list[int]:
     """Return the tokens of the whole text, encoded as by `encode`."""
     version = document.version
     writer = TokenEncoder(version)
-    column, before = document.columns.column_for("tokens", version.index)
+    column, before = document.columns.column_for("tokens", version)
     writer.forget(column, before)
-    await document.columns.fill("tokens", version.index, column, writer.statement, writer.context)
+    await document.columns.fill("tokens", version, column, writer.statement, writer.context)
     return _join(
         version, column, sorted({*tokens_outside_statements(version.index), *writer.others})
     )

@@ -206,17 +206,20 @@ class Document:
     async def lengths(self) -> list[int]:
         """Return the length in characters of each statement in `Index.statements`.
 
-        The length is -1 if the statement has a syntax error or several lines.
+        The length is -1 if the statement has a syntax error, contains graphs or has several lines.
         """
-        index, text = self.version.index, self.version.text
+        version = self.version
+        index, text = version.index, version.text
 
         def length(statement: Statement) -> int:
+            if statement.number in statement.scope.children:
+                return -1
             span = index.statement_span(statement)
             shown = "\n" if span is None else text[span.start : span.end]
             return -1 if "\n" in shown or "\r" in shown else len(shown)
 
-        column, _ = self.columns.column_for("lengths", index)
-        await self.columns.fill("lengths", index, column, length)
+        column, _ = self.columns.column_for("lengths", version)
+        await self.columns.fill("lengths", version, column, length)
         return column
 
     def type_of(self, scope: Scope, name: str) -> str | None:
