@@ -117,9 +117,7 @@ def _opens(part: Tree | CommentedToken) -> bool:
 def attach_items(items: list[ListItem], closing: CommentedToken) -> None:
     """Move the comments in and after list items to the four positions (see the module).
 
-    Args:
-        items: the items.
-        closing: the token after the last item.
+    `closing` is the token after the last item.
     """
     for index, item in enumerate(items):
         _Statement(item).visit(item.tree)
@@ -238,9 +236,7 @@ def _alternates(names: Tree) -> bool:
 def _move_into(before: CommentedToken, listing: CommentedList) -> None:
     """Move the comments before a bracketed list to its start.
 
-    Args:
-        before: the token before the list.
-        listing: the list.
+    `before` is the token before the list.
     """
     opening = listing.opening
     comments = [*opening.lead, *([opening.trail] if opening.trail else [])]

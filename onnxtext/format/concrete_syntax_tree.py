@@ -87,12 +87,7 @@ def _automaton() -> Automaton:
 
 
 def build_tree(tokens: list[CommentedToken], start: str = "model") -> Tree:
-    """Build the concrete syntax tree of a valid text.
-
-    Args:
-        tokens: the tokens of the text, as `read_tokens` returns them.
-        start: the name of the start rule.
-    """
+    """Build the concrete syntax tree of a valid text."""
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[start]])
     machine.feed_all((token.terminal, token, token.at) for token in tokens[:-1])

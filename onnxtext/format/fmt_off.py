@@ -38,9 +38,7 @@ class VerbatimSpans:
         The result is False if the comment is inside the statement, or if `# fmt: on` is between the
         comment and the statement.
 
-        Args:
-            comment: the comment.
-            first: the first token of the statement.
+        `first` is the first token of the statement.
         """
         if comment.at > first.at or self.is_kept(comment):
             return False

@@ -37,10 +37,6 @@ def format_by_lines(text: str, printed: str) -> str | None:
     """Format a text by adding its comments to its printed form.
 
     Return None if the text must be formatted in full.
-
-    Args:
-        text: the text, without a byte order mark.
-        printed: the printed form of the text.
     """
     if printed == text:
         return text
@@ -61,10 +57,6 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
     Return `printed` itself if the text has no comments and no blank lines. Return None if the texts
     differ in more than whitespace and trailing commas, or if a comment is in the middle of a
     printed line.
-
-    Args:
-        text: the text, without a byte order mark.
-        printed: its printed form.
     """
     if _MARK in text:
         return None
@@ -139,8 +131,41 @@ class _Merger:
 
     @cached_property
     def continued(self) -> frozenset[int]:
-        """The indices of lines after which a statement certainly continues."""
-        return _continued(self.printed[: self.count])
+        """The indices of lines after which a statement certainly continues.
+
+        Formatting moves comments away from these lines: in a node, except in its attributes; in a
+        type; and between the items of a filled list.
+        """
+        printed = self.printed[: self.count]
+        continued: set[int] = set()
+        # The lines that opened the current lists, and whether a list has several items on a line.
+        open: list[tuple[int, bool]] = []
+        previous = ""
+        inside = False  # whether the line is inside a multi-line string
+        for index, line in enumerate(printed):
+            if '"""' in line and line.count('"""') % 2:
+                inside = not inside
+                if not inside:
+                    previous = line
+                    continue
+            elif inside:
+                continue
+            stripped = line.lstrip(" ")
+            indent = len(line) - len(stripped)
+            if stripped[:1] in _CLOSING and open:
+                start, several = open.pop()
+                if several or _closes(printed[start], stripped):
+                    continued.update(range(start, index))
+            if indent > len(previous) - len(previous.lstrip(" ")) and previous[-1:] not in _OPENING:
+                continued.add(index - 1)
+            if stripped.startswith("= ") and previous[-1:] not in _ENDS:
+                continued.update(_back(printed, index, indent))
+            if stripped[-1:] in _OPENING and stripped:
+                open.append((index, False))
+            elif open and _is_filled(stripped) and _is_literal(printed[open[-1][0]]):
+                open[-1] = open[-1][0], True
+            previous = line
+        return frozenset(continued)
 
     def merge(self, text: str) -> str | None:
         """Add the comments and blank lines of a text to the printed lines; None if impossible."""
@@ -233,43 +258,6 @@ class _Merger:
         if opens.endswith(_OPENING) and last.startswith(opens):
             return
         self.out.append("")
-
-
-def _continued(printed: Sequence[str]) -> frozenset[int]:
-    """Return the indices of lines after which a statement certainly continues.
-
-    Formatting moves comments away from these lines: in a node, except in its attributes; in a
-    type; and between the items of a filled list.
-    """
-    continued: set[int] = set()
-    # The lines that opened the current lists, and whether a list has several items on a line.
-    open: list[tuple[int, bool]] = []
-    previous = ""
-    inside = False  # whether the line is inside a multi-line string
-    for index, line in enumerate(printed):
-        if '"""' in line and line.count('"""') % 2:
-            inside = not inside
-            if not inside:
-                previous = line
-                continue
-        elif inside:
-            continue
-        stripped = line.lstrip(" ")
-        indent = len(line) - len(stripped)
-        if stripped[:1] in _CLOSING and open:
-            start, several = open.pop()
-            if several or _closes(printed[start], stripped):
-                continued.update(range(start, index))
-        if indent > len(previous) - len(previous.lstrip(" ")) and previous[-1:] not in _OPENING:
-            continued.add(index - 1)
-        if stripped.startswith("= ") and previous[-1:] not in _ENDS:
-            continued.update(_back(printed, index, indent))
-        if stripped[-1:] in _OPENING and stripped:
-            open.append((index, False))
-        elif open and _is_filled(stripped) and _is_literal(printed[open[-1][0]]):
-            open[-1] = open[-1][0], True
-        previous = line
-    return frozenset(continued)
 
 
 _ENDS = (*_OPENING, *_CLOSING)

@@ -238,8 +238,7 @@ class StatementRun:
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
         """Finish the run, without the trivia after its last statement, and start a new one.
 
-        Args:
-            end: offset of the next statement.
+        `end` is the offset of the next statement.
 
         Returns:
             Start and end offset of the run in the source, the text of its formatted statements, and

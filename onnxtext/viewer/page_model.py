@@ -165,11 +165,8 @@ def _infer(loaded: LoadedModel) -> None:
 
 def _describe(loaded: LoadedModel) -> None:
     """Set the function that the document calls to get the statistics of weights."""
-    loaded.document.describe = _Statistics(loaded).describe if loaded.statistics else _no_statistics
-
-
-def _no_statistics(type: Any, data: Any) -> str | None:
-    return None
+    describe = _Statistics(loaded).describe if loaded.statistics else lambda type, data: None
+    loaded.document.describe = describe
 
 
 class _Statistics:

@@ -208,15 +208,15 @@ class _Maker:
             t.CompletionItemKind.Function,
             snippet=_call(label, signature),
             detail=f"{signature.domain or 'ai.onnx'} {signature.since}",
-            data={
-                "operator": signature.name,
-                "domain": signature.domain,
-                "version": version,
-                "uri": self.document.uri,
-            },
+            data=self._data(signature, version),
             order="1",
             deprecated=signature.deprecated,
         )
+
+    def _data(self, signature: Signature, version: int, **more: str) -> dict[str, Any]:
+        """Return what `resolve` needs to find the documentation."""
+        name, domain, uri = signature.name, signature.domain, self.document.uri
+        return {"operator": name, "domain": domain, "version": version, **more, "uri": uri}
 
     def _function(self, scope: Scope, typed_domain: str) -> Iterator[t.CompletionItem]:
         function = scope.owner
@@ -260,13 +260,7 @@ class _Maker:
                     text=f"{quote_word(name)} = ",
                     snippet=f"{quote_word(name)} = ${{1:{escape_snippet(start)}}}",
                     detail="required" if formal.required else f"default {start}",
-                    data={
-                        "operator": target.name,
-                        "domain": target.domain,
-                        "version": target.since,
-                        "attribute": name,
-                        "uri": self.document.uri,
-                    },
+                    data=self._data(target, target.since, attribute=name),
                     order="0" if formal.required else "1",
                 )
         elif isinstance(target, Scope) and target.function is not None:

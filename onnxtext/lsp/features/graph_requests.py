@@ -135,8 +135,7 @@ class GraphViews:
     async def compare(self, against: str | None) -> None:
         """Choose the version to compare the document with.
 
-        Args:
-            against: the URI of a file, or `git:REVISION`; None to compare with nothing.
+        `against` is the URI of a file, or `git:REVISION`; None to compare with nothing.
 
         Raises:
             RequestError: the version cannot be read.

@@ -181,12 +181,8 @@ def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:
 class _Removed:
     """Adds removed nodes to the changes.
 
-    Args:
-        old: the drawing of the old version.
-        new: the drawing of the new version.
-        changes: the changes, to which the removed nodes are added.
-        removed: the ids of the removed nodes in the old drawing.
-        names: the new names of renamed values, by their old names.
+    `removed` has their ids in the old drawing; `names` has the new names of renamed values, by
+    their old names.
     """
 
     def __init__(

@@ -78,6 +78,12 @@ def _text(index: Index, span: Span) -> str:
     return index.source.text[span.start : span.end]
 
 
+def _value(
+    index: Index, scope: Scope, name: str, span: Span, statement: Statement | None = None
+) -> CursorTarget:
+    return CursorTarget("value", name, span, statement, ("value", index.number(scope), name))
+
+
 def _in_value(
     index: Index, statement: Statement, located: LocatedSpans, steps: list[Step]
 ) -> CursorTarget | None:
@@ -88,8 +94,7 @@ def _in_value(
         scope = statement.scope
         if statement.group == "output":
             scope = index.output_owner(scope, value.name)
-        key: Key = ("value", index.number(scope), value.name)
-        return CursorTarget("value", value.name, span, statement, key)
+        return _value(index, scope, value.name, span, statement)
     if step == "type":
         return CursorTarget("type", _text(index, span), span, statement)
     if step == "data":
@@ -124,13 +129,10 @@ def _in_node(
             return CursorTarget("type", _text(index, span), span, statement)
         if third is not None and third[0] == "name":
             span = located.absolute(third[1])
-        key: Key = ("value", index.number(statement.scope), node.outputs[item_index])
-        return CursorTarget("value", node.outputs[item_index], span, statement, key)
+        return _value(index, statement.scope, node.outputs[item_index], span, statement)
     if step == "names" and item_index < len(node.inputs) and node.inputs[item_index]:
         name = node.inputs[item_index]
-        owner = index.resolve(statement.scope, name)
-        key = ("value", index.number(owner), name)
-        return CursorTarget("value", name, span, statement, key)
+        return _value(index, index.resolve(statement.scope, name), name, span, statement)
     if step == "attributes" and item_index < len(node.attributes):
         return _attribute(index, statement, located, steps[2:], item_index, span)
     return None
@@ -190,7 +192,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
             return CursorTarget(kind, name.name, name.span, key=key)
     for span, (scope, value) in index.value_strings.items():
         if span.start <= offset <= span.end:
-            return CursorTarget("value", value, span, key=("value", index.number(scope), value))
+            return _value(index, scope, value, span)
     return None
 
 

@@ -23,6 +23,11 @@ _LISTED = re.compile(r"(?:one of|either|modes?|loss|apply):? ((?:[^.;]|\(.*?\))+
 _TICKED = re.compile(r"`([A-Za-z0-9_]+)`")
 _UPPER = re.compile(r"\b[A-Z]{3,}\b")
 _MAX_DOC_LENGTH = 6000
+_PLACEHOLDERS = {
+    "INT": "0", "FLOAT": "0.0", "STRING": '""', "INTS": "[]", "FLOATS": "[]", "STRINGS": "[]",
+    "GRAPH": "body () => () {}", "TENSOR": "float[1] {0}",
+}  # fmt: skip
+"""The text of a minimal value, by attribute type."""
 
 
 def parameter_text(parameter: Parameter) -> str:
@@ -155,20 +160,7 @@ def value_placeholder(signature: Signature, name: str) -> str:
     default = details(signature).attributes[name].default
     if default and "\n" not in default:
         return default
-    match signature.attributes[name].type:
-        case AttributeType.INT:
-            return "0"
-        case AttributeType.FLOAT:
-            return "0.0"
-        case AttributeType.STRING:
-            return '""'
-        case AttributeType.INTS | AttributeType.FLOATS | AttributeType.STRINGS:
-            return "[]"
-        case AttributeType.GRAPH:
-            return "body () => () {}"
-        case AttributeType.TENSOR:
-            return "float[1] {0}"
-    return ""
+    return _PLACEHOLDERS.get(AttributeType(signature.attributes[name].type).name, "")
 
 
 # ---- Functions ----------------------------------------------------------------------------------

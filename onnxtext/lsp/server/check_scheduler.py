@@ -79,8 +79,9 @@ class Checker:
             self._kill = loop.call_later(max(left, 0), self._stop)
 
     def start(self) -> None:
-        """Start the checking process before the first check needs it."""
-        self._pump()
+        """Start the checking process if necessary, and check the waiting documents."""
+        if (self._task is None or self._task.done()) and not self._closed:
+            self._task = asyncio.get_running_loop().create_task(self._serve())
 
     def close(self) -> None:
         """Cancel all checks and end the checking process."""
@@ -94,11 +95,7 @@ class Checker:
     def _due(self, uri: str, version: int, job: CheckJob) -> None:
         self._delays.pop(uri, None)
         self._waiting[uri] = version, job
-        self._pump()
-
-    def _pump(self) -> None:
-        if (self._task is None or self._task.done()) and not self._closed:
-            self._task = asyncio.get_running_loop().create_task(self._serve())
+        self.start()
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()

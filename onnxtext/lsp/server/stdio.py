@@ -130,15 +130,9 @@ class PipeReader:
 
 
 class PipeWriter:
-    """Writes messages to the editor."""
+    """Writes messages to the editor; `lost` is called when the connection is lost."""
 
     def __init__(self, stream: BinaryIO, lost: Callable[[], None]) -> None:
-        """Create a writer.
-
-        Args:
-            stream: the pipe to the editor.
-            lost: called when the connection is lost.
-        """
         self._stream = stream
         self._lost = lost
         self._is_open = True
