@@ -15,11 +15,7 @@ OFF, ON, SKIP = f"{MARK} off", f"{MARK} on", f"{MARK} skip"
 
 
 class VerbatimSpans:
-    """Copies spans of a text verbatim, and records the copied spans.
-
-    Attributes:
-        source: the text that is formatted.
-    """
+    """Copies spans of the text `source` verbatim, and records the copied spans."""
 
     def __init__(self, source: str) -> None:
         self.source = source

@@ -64,12 +64,9 @@ The fold markers are drawn in the padding with CSS borders, because not every fo
 
 @dataclass(slots=True)
 class _Line:
-    """One line of the text, as plain text and as HTML.
+    """One line of the text without its line break, as plain text and as HTML.
 
-    Attributes:
-        text: the line without its line break.
-        html: the same line as HTML.
-        continues: whether the line begins inside a multi-line string.
+    It `continues` if it begins inside a multi-line string.
     """
 
     text: str = ""

@@ -53,12 +53,7 @@ def enclosing_span(left: Span, right: Span) -> Span:
 
 @dataclass(slots=True, eq=False)
 class LocatedSpans:
-    """The span map of one statement, and the position of the statement in the document.
-
-    Attributes:
-        at: the offset of the statement.
-        span_map: the span map, whose offsets are relative to `at`.
-    """
+    """The span map of one statement, whose offsets are relative to `at`, that of the statement."""
 
     at: int
     span_map: SpanMap
