@@ -3,257 +3,135 @@
 
 from __future__ import annotations
 
-from onnxtext.syntax.heuristics.constructs.attribute_errors import (
-    named_inputs,
-    node_among_attributes,
-    unclosed_attribute_list,
-    unclosed_attributes,
-    unfinished_graph,
-    unopened_attributes,
+from onnxtext.syntax.heuristics.constructs import (
+    attribute_errors,
+    attribute_value_errors,
+    colon_or_equals,
+    data_errors,
+    decorator_errors,
+    graph_errors,
+    header_errors,
+    label_errors,
+    list_errors,
+    metadata_errors,
+    misplaced_constructs,
+    misplaced_inputs,
+    node_errors,
+    operator_errors,
+    section_errors,
+    string_errors,
+    token_errors,
+    type_errors,
+    unquoted_names,
+    value_errors,
 )
-from onnxtext.syntax.heuristics.constructs.attribute_value_errors import (
-    blank_after_minus,
-    missing_value,
-    references,
-    spaced_names,
-    tensor_values,
-    types_without_colon,
-    types_without_equals,
-)
-from onnxtext.syntax.heuristics.constructs.colon_or_equals import colon_or_equals
-from onnxtext.syntax.heuristics.constructs.data_errors import (
-    blobs,
-    booleans,
-    doubled_closer,
-    letters_in_numbers,
-    quoted_elements,
-    rows_in_brackets,
-    words_as_elements,
-)
-from onnxtext.syntax.heuristics.constructs.decorator_errors import (
-    decorated_output,
-    equals_in_decorator,
-    unquoted_doc,
-    wrong_decorator,
-)
-from onnxtext.syntax.heuristics.constructs.graph_errors import (
-    domain_of_function,
-    empty_text,
-    extra_brace,
-    function_keyword,
-    incomplete_graph_header,
-    marks_in_name,
-    missing_opener,
-    spaced_arrow,
-    values_without_brackets,
-    wrong_bracket,
-    wrong_brackets,
-    wrong_opening_brace,
-)
-from onnxtext.syntax.heuristics.constructs.header_errors import (
-    bare_header,
-    entries,
-    explicit_fields,
-    headers,
-    hyphenated_key,
-    missing_header_comma,
-    opset_items,
-    point_for_comma,
-    point_in_integer,
-    trailing_header,
-    unclosed_header,
-    unclosed_list,
-    unquoted_header_value,
-)
-from onnxtext.syntax.heuristics.constructs.label_errors import labels, unquoted_label
-from onnxtext.syntax.heuristics.constructs.list_errors import list_separators, unclosed_row
-from onnxtext.syntax.heuristics.constructs.metadata_errors import (
-    bare_metadata_value,
-    block_head,
-    function_after_sections,
-    section_colon,
-    section_without_braces,
-)
-from onnxtext.syntax.heuristics.constructs.misplaced_constructs import (
-    graph_among_nodes,
-    graph_value_without_head,
-    graph_without_head,
-    label_without_brackets,
-    misplaced_attributes,
-    misplaced_types,
-    prose,
-    type_after_node,
-    type_without_node,
-)
-from onnxtext.syntax.heuristics.constructs.misplaced_inputs import (
-    misplaced_comma,
-    node_in_brackets,
-    subscript,
-    trailing_decorator,
-)
-from onnxtext.syntax.heuristics.constructs.node_errors import (
-    brackets_of_attributes,
-    brackets_of_inputs,
-    brackets_of_outputs,
-    element_number,
-    missing_operator,
-    nested_expressions,
-    no_outputs,
-    number_as_name,
-    parentheses,
-    tensor_among_nodes,
-    wrong_list_brackets,
-)
-from onnxtext.syntax.heuristics.constructs.operator_errors import (
-    after_node,
-    block_among_nodes,
-    comma_after_node,
-    function_among_nodes,
-    made_by_helper,
-    operator_separators,
-)
-from onnxtext.syntax.heuristics.constructs.section_errors import (
-    construct_inside_graph,
-    header_among_nodes,
-    metadata_colon,
-    missing_metadata_value,
-    unclosed_before_section,
-    unknown_section,
-    unnamed_configuration,
-)
-from onnxtext.syntax.heuristics.constructs.string_errors import (
-    bare_string,
-    lone_string,
-    string_tensor,
-    string_without_quotes,
-    unclosed_string,
-)
-from onnxtext.syntax.heuristics.constructs.token_errors import (
-    conflict,
-    misspelled,
-    numbers,
-    other_quotes,
-    repeated_token,
-    unknown_types,
-)
-from onnxtext.syntax.heuristics.constructs.type_errors import (
-    brackets_of_types,
-    dimensions,
-    list_types,
-)
-from onnxtext.syntax.heuristics.constructs.unquoted_names import unquoted
-from onnxtext.syntax.heuristics.constructs.value_errors import (
-    bare_tensor_value,
-    called_data,
-    foreign_numbers,
-    quoted_parameter,
-    spaced_decorator,
-    string_elements,
-    type_variable,
-    unfinished_values,
-    untyped_initializer,
-    untyped_sparse,
-)
-from onnxtext.syntax.heuristics.foreign_syntax.foreign_marks import foreign_marks
-from onnxtext.syntax.heuristics.foreign_syntax.foreign_nodes import (
-    foreign_attributes,
+from onnxtext.syntax.heuristics.foreign_syntax import (
+    foreign_marks,
     foreign_nodes,
-    incomplete_attribute,
-    mlir_node,
-    unnamed_graph,
-)
-from onnxtext.syntax.heuristics.foreign_syntax.look_alikes import letters, lookalikes
-from onnxtext.syntax.heuristics.foreign_syntax.markdown_and_comments import (
-    backticks,
-    bullets,
-    emphasis,
-    trailing_comment,
-)
-from onnxtext.syntax.heuristics.foreign_syntax.other_languages import (
-    control_flow,
-    fences,
-    foreign_words,
-    imports,
-    keyword_arguments,
-    other_comments,
-    other_format,
-    python_head,
-    python_words,
-    semicolon,
-    slashes,
-    tensor_types,
-)
-from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
-    called_elements,
-    called_values,
-    conditional_expressions,
-    expressions,
-    python_types,
-)
-from onnxtext.syntax.heuristics.foreign_syntax.right_sides import (
-    augmented_assignments,
-    computed_values,
+    look_alikes,
+    markdown_and_comments,
+    other_languages,
+    python_expressions,
     right_sides,
-    values_as_nodes,
 )
 
 COMMON_ERRORS = (
-    lookalikes, letters,
+    look_alikes.lookalikes, look_alikes.letters,
     # Headers
-    unclosed_list, unclosed_header, headers, missing_header_comma, hyphenated_key, point_for_comma,
-    entries, bare_header, trailing_header,
+    header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
+    header_errors.missing_header_comma, header_errors.hyphenated_key, header_errors.point_for_comma,
+    header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
     # Sections
-    construct_inside_graph, header_among_nodes, unclosed_before_section, unknown_section,
-    unnamed_configuration, section_colon, section_without_braces, block_head, metadata_colon,
-    missing_metadata_value, bare_metadata_value, function_after_sections, unquoted_label,
+    section_errors.construct_inside_graph, section_errors.header_among_nodes,
+    section_errors.unclosed_before_section, section_errors.unknown_section,
+    section_errors.unnamed_configuration, metadata_errors.section_colon,
+    metadata_errors.section_without_braces, metadata_errors.block_head,
+    section_errors.metadata_colon, section_errors.missing_metadata_value,
+    metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
+    label_errors.unquoted_label,
     # Keys
-    point_in_integer, unquoted_header_value, string_without_quotes, opset_items, explicit_fields,
+    header_errors.point_in_integer, header_errors.unquoted_header_value,
+    string_errors.string_without_quotes, header_errors.opset_items, header_errors.explicit_fields,
     # Values
-    types_without_colon, types_without_equals, missing_value, tensor_values, blank_after_minus,
-    spaced_names, references, called_values, called_elements, blobs, doubled_closer, booleans,
-    quoted_elements, letters_in_numbers, words_as_elements, rows_in_brackets, string_elements,
-    untyped_initializer, called_data, untyped_sparse,
-    bare_tensor_value, foreign_numbers, spaced_decorator, type_variable, quoted_parameter,
+    attribute_value_errors.types_without_colon, attribute_value_errors.types_without_equals,
+    attribute_value_errors.missing_value, attribute_value_errors.tensor_values,
+    attribute_value_errors.blank_after_minus, attribute_value_errors.spaced_names,
+    attribute_value_errors.references, python_expressions.called_values,
+    python_expressions.called_elements, data_errors.blobs, data_errors.doubled_closer,
+    data_errors.booleans, data_errors.quoted_elements, data_errors.letters_in_numbers,
+    data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
+    value_errors.untyped_initializer, value_errors.called_data, value_errors.untyped_sparse,
+    value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.spaced_decorator,
+    value_errors.type_variable, value_errors.quoted_parameter,
     # Decorators
-    wrong_decorator, unquoted_doc, equals_in_decorator, decorated_output,
+    decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
+    decorator_errors.equals_in_decorator, decorator_errors.decorated_output,
     # Whole texts
-    empty_text, fences, imports, control_flow, conditional_expressions, emphasis, bullets,
-    backticks, trailing_comment,
+    graph_errors.empty_text, other_languages.fences, other_languages.imports,
+    other_languages.control_flow, python_expressions.conditional_expressions,
+    markdown_and_comments.emphasis, markdown_and_comments.bullets, markdown_and_comments.backticks,
+    markdown_and_comments.trailing_comment,
     # Nodes
-    node_among_attributes, unfinished_graph, right_sides, augmented_assignments, computed_values,
-    python_types, labels, foreign_nodes, foreign_attributes, incomplete_attribute, unnamed_graph,
-    node_in_brackets, trailing_decorator, subscript, made_by_helper, operator_separators,
-    expressions, after_node, comma_after_node, block_among_nodes, function_among_nodes,
-    unopened_attributes, unclosed_attribute_list, unclosed_attributes, named_inputs, tensor_types,
-    keyword_arguments, element_number, bare_string, no_outputs, brackets_of_outputs,
-    misplaced_comma, brackets_of_inputs, brackets_of_attributes, missing_operator, parentheses,
-    nested_expressions, number_as_name, wrong_list_brackets, tensor_among_nodes, type_without_node,
-    values_as_nodes,
+    attribute_errors.node_among_attributes, attribute_errors.unfinished_graph,
+    right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
+    python_expressions.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
+    foreign_nodes.foreign_attributes, foreign_nodes.incomplete_attribute,
+    foreign_nodes.unnamed_graph, misplaced_inputs.node_in_brackets,
+    misplaced_inputs.trailing_decorator, misplaced_inputs.subscript, operator_errors.made_by_helper,
+    operator_errors.operator_separators, python_expressions.expressions, operator_errors.after_node,
+    operator_errors.comma_after_node, operator_errors.block_among_nodes,
+    operator_errors.function_among_nodes, attribute_errors.unopened_attributes,
+    attribute_errors.unclosed_attribute_list, attribute_errors.unclosed_attributes,
+    attribute_errors.named_inputs, other_languages.tensor_types, other_languages.keyword_arguments,
+    node_errors.element_number, string_errors.bare_string, node_errors.no_outputs,
+    node_errors.brackets_of_outputs, misplaced_inputs.misplaced_comma,
+    node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
+    node_errors.missing_operator, node_errors.parentheses, node_errors.nested_expressions,
+    node_errors.number_as_name, node_errors.wrong_list_brackets, node_errors.tensor_among_nodes,
+    misplaced_constructs.type_without_node, right_sides.values_as_nodes,
     # Brackets
-    list_types, dimensions, brackets_of_types, string_tensor, wrong_brackets,
+    type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,
+    string_errors.string_tensor, graph_errors.wrong_brackets,
     # Graphs
-    domain_of_function, spaced_arrow, values_without_brackets, incomplete_graph_header, python_head,
-    function_keyword, missing_opener, extra_brace, wrong_opening_brace,
+    graph_errors.domain_of_function, graph_errors.spaced_arrow,
+    graph_errors.values_without_brackets, graph_errors.incomplete_graph_header,
+    other_languages.python_head, graph_errors.function_keyword, graph_errors.missing_opener,
+    graph_errors.extra_brace, graph_errors.wrong_opening_brace,
     # Constructs in the wrong place
-    other_format, mlir_node, other_comments, lone_string, foreign_words, marks_in_name,
-    misplaced_types, graph_without_head, graph_value_without_head, graph_among_nodes,
-    type_after_node, label_without_brackets, prose,
+    other_languages.other_format, foreign_nodes.mlir_node, other_languages.other_comments,
+    string_errors.lone_string, other_languages.foreign_words, graph_errors.marks_in_name,
+    misplaced_constructs.misplaced_types, misplaced_constructs.graph_without_head,
+    misplaced_constructs.graph_value_without_head, misplaced_constructs.graph_among_nodes,
+    misplaced_constructs.type_after_node, misplaced_constructs.label_without_brackets,
+    misplaced_constructs.prose,
     # Tokens
-    conflict, slashes, list_separators, semicolon, other_quotes, numbers, python_words,
-    foreign_marks, misspelled, unknown_types,
+    token_errors.conflict, other_languages.slashes, list_errors.list_separators,
+    other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
+    other_languages.python_words, foreign_marks.foreign_marks, token_errors.misspelled,
+    token_errors.unknown_types,
     # Strings and lists
-    unclosed_row, unclosed_string, repeated_token, colon_or_equals, misplaced_attributes, unquoted,
-    wrong_bracket,
+    list_errors.unclosed_row, string_errors.unclosed_string, token_errors.repeated_token,
+    colon_or_equals.colon_or_equals, misplaced_constructs.misplaced_attributes,
+    unquoted_names.unquoted, graph_errors.wrong_bracket,
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    conflict, node_among_attributes, right_sides, foreign_nodes, mlir_node, section_without_braces,
-    block_head, python_types, unfinished_values, unknown_section, metadata_colon,
-    bare_metadata_value, function_after_sections, wrong_decorator, blobs, header_among_nodes,
-    comma_after_node, unopened_attributes, unclosed_attributes, conditional_expressions,
-    type_without_node, semicolon, unclosed_row, unclosed_string, lone_string, unclosed_list,
-    unclosed_header, headers, missing_header_comma, entries, bare_header, trailing_header,
-    wrong_brackets, incomplete_graph_header, foreign_words, wrong_bracket, fences, imports,
-    slashes, other_comments, prose, trailing_decorator, extra_brace, values_as_nodes,
+    token_errors.conflict, attribute_errors.node_among_attributes, right_sides.right_sides,
+    foreign_nodes.foreign_nodes, foreign_nodes.mlir_node, metadata_errors.section_without_braces,
+    metadata_errors.block_head, python_expressions.python_types, value_errors.unfinished_values,
+    section_errors.unknown_section, section_errors.metadata_colon,
+    metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
+    decorator_errors.wrong_decorator, data_errors.blobs, section_errors.header_among_nodes,
+    operator_errors.comma_after_node, attribute_errors.unopened_attributes,
+    attribute_errors.unclosed_attributes, python_expressions.conditional_expressions,
+    misplaced_constructs.type_without_node, other_languages.semicolon, list_errors.unclosed_row,
+    string_errors.unclosed_string, string_errors.lone_string, header_errors.unclosed_list,
+    header_errors.unclosed_header, header_errors.headers, header_errors.missing_header_comma,
+    header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
+    graph_errors.wrong_brackets, graph_errors.incomplete_graph_header,
+    other_languages.foreign_words, graph_errors.wrong_bracket, other_languages.fences,
+    other_languages.imports, other_languages.slashes, other_languages.other_comments,
+    misplaced_constructs.prose, misplaced_inputs.trailing_decorator, graph_errors.extra_brace,
+    right_sides.values_as_nodes,
 )  # fmt: skip
 """The heuristics for statements that seem to be incomplete."""

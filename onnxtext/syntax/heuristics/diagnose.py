@@ -14,22 +14,17 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
-from onnxtext.syntax.heuristics.constructs.attribute_errors import (
-    node_among_attributes,
-    unclosed_attributes,
+from onnxtext.syntax.heuristics.constructs import (
+    attribute_errors,
+    attribute_value_errors,
+    graph_errors,
+    list_errors,
+    misplaced_constructs,
+    misplaced_inputs,
+    section_errors,
+    token_errors,
 )
-from onnxtext.syntax.heuristics.constructs.attribute_value_errors import called_number
-from onnxtext.syntax.heuristics.constructs.graph_errors import (
-    missing_opener,
-    wrong_bracket,
-    wrong_brackets,
-)
-from onnxtext.syntax.heuristics.constructs.list_errors import list_without_brackets
-from onnxtext.syntax.heuristics.constructs.misplaced_constructs import graph_among_nodes
-from onnxtext.syntax.heuristics.constructs.misplaced_inputs import swapped_lists
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
-from onnxtext.syntax.heuristics.constructs.section_errors import unclosed_before_header
-from onnxtext.syntax.heuristics.constructs.token_errors import misspelled
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -37,11 +32,7 @@ from onnxtext.syntax.heuristics.error_context import (
     incomplete_statement,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.foreign_syntax.other_languages import tensor_types
-from onnxtext.syntax.heuristics.foreign_syntax.python_expressions import (
-    called_elements,
-    called_values,
-)
+from onnxtext.syntax.heuristics.foreign_syntax import other_languages, python_expressions
 from onnxtext.syntax.heuristics.one_token_changes import best_change, diagnose_change, ranked_words
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
@@ -113,15 +104,18 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 
 _WIDER = (
-    node_among_attributes, swapped_lists, graph_among_nodes, unclosed_before_header,
-    unclosed_attributes, tensor_types, called_number, called_elements, called_values, misspelled,
-    list_without_brackets, wrong_brackets, wrong_bracket,
+    attribute_errors.node_among_attributes, misplaced_inputs.swapped_lists,
+    misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,
+    attribute_errors.unclosed_attributes, other_languages.tensor_types,
+    attribute_value_errors.called_number, python_expressions.called_elements,
+    python_expressions.called_values, token_errors.misspelled, list_errors.list_without_brackets,
+    graph_errors.wrong_brackets, graph_errors.wrong_bracket,
 )  # fmt: skip
 
 
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
     """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
-    for diagnosis in missing_opener(context):
+    for diagnosis in graph_errors.missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.min_tokens):
             return diagnosis
     for recognizer in _WIDER:
@@ -177,7 +171,7 @@ def _is_right(
     common = _common_error(other)
     if common is not None:
         end = max([edit.span.end for edit in edits], default=0)
-        certain = bool(common.title) and common.applicability == "safe"
+        certain = bool(common.title) and common.safe
         certain = certain and all(edit.span.start >= end for edit in common.edits)
         return certain and _is_right(other, common.edits, others - 1, marks)
     best = best_change(other, cut_short=False) if marks else None
@@ -286,5 +280,5 @@ def correct(
         title = f"swap {' and '.join(map(found_words, correction.removed))}"
     edits = (correction.edit,)
     return Diagnosis(
-        "syntax-error", message, span, edits, title, "unsafe", edit_cost=correction.cost
+        "syntax-error", message, span, edits, title, min_tokens=4, edit_cost=correction.cost
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from onnxtext.diagnostics import Applicability, Edit, Label
+from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.tables import END_KIND
@@ -48,9 +48,8 @@ class Diagnosis:
         span: the range to mark.
         edits: changes after which the text parses; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.
-        applicability: `safe` if the fix may be applied without review.
         help: advice on the change to make; None if `title` is the advice.
-        label: text to show beside `span`.
+        safe: whether the fix may be applied without review.
         other_labels: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
         min_tokens: minimum number of tokens after the error that must parse with the edits.
@@ -63,14 +62,21 @@ class Diagnosis:
     span: Span
     edits: tuple[Edit, ...] = ()
     title: str = ""
-    applicability: Applicability = "safe"
     help: str | None = None
-    label: str = ""
+    safe: bool = False
     other_labels: tuple[Label, ...] = ()
     skip_to: int | None = None
-    min_tokens: int = 4
+    min_tokens: int = 1
     replaces_errors: bool = False
     edit_cost: float = 0
+
+
+def rewritten(
+    code: str, message: str, span: Span, text: str, *, safe: bool = False, min_tokens: int = 1
+) -> Diagnosis:
+    """Return the diagnosis of a span that must be written differently, as `text`."""
+    edits, title = (Edit(span, text),), f"write `{text}`"[:60]
+    return Diagnosis(code, message, span, edits, title, safe=safe, min_tokens=min_tokens)
 
 
 @dataclass
@@ -325,7 +331,9 @@ def incomplete_statement(
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"
     help = "complete or remove it"
-    return Diagnosis("incomplete-statement", message, span, edits, help=help, edit_cost=edit_cost)
+    return Diagnosis(
+        "incomplete-statement", message, span, edits, help=help, min_tokens=4, edit_cost=edit_cost
+    )
 
 
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:

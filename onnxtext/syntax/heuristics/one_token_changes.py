@@ -139,7 +139,7 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
         message = f"expected {sentence(words)}, found {found}"
         if change.token is not context.token:
             message = f"{found_words(change.token)} does not belong before {found}"
-        return Diagnosis("syntax-error", message, span, (change.edit,), change.title, "unsafe")
+        return Diagnosis("syntax-error", message, span, (change.edit,), change.title, min_tokens=4)
     name = change.missing
     quoted_token = f"`{SAMPLES[name]}`"
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
@@ -159,8 +159,9 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
         span,
         (change.edit,),
         change.title,
-        "safe" if _is_safe(context, name) else "unsafe",
+        safe=_is_safe(context, name),
         other_labels=others,
+        min_tokens=4,
     )
 
 

@@ -32,12 +32,12 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
     fix = None
     if diagnosis.title and diagnosis.edits:
         edits = tuple([_tidy(source, edit) for edit in diagnosis.edits])
-        fix = Fix(diagnosis.title, edits, diagnosis.applicability)
+        fix = Fix(diagnosis.title, edits, "safe" if diagnosis.safe else "unsafe")
     return Diagnostic(
         diagnosis.code,
         diagnosis.message,
         source=source,
-        labels=(Label(diagnosis.span, diagnosis.label), *diagnosis.other_labels),
+        labels=(Label(diagnosis.span), *diagnosis.other_labels),
         help=diagnosis.help or diagnosis.title or None,
         fix=fix,
     )

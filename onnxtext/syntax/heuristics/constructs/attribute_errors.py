@@ -65,14 +65,18 @@ def _unfinished_attributes(context: ErrorContext, opener: int, at: int) -> Itera
         following = context.lexer.token(text, span.end)
         end = span.end if following is None else following.at
         edits = (Edit(Span(at, end), " " * (indentation(text, end) - margin)),)
-        message, title = "this line is written twice", "remove it"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("syntax-error", "this line is written twice", span, edits, "remove it")
     if text.find("\n", opener, last.at) >= 0:
-        edits = (insert(at, f">\n{' ' * margin}"),)
-        message, title = "expected `>` after the attributes", "add `>`"
         others = (Label(Span(opener, opener + 1), "this bracket is never closed"),)
         yield Diagnosis(
-            "unclosed-bracket", message, last.span, edits, title, "unsafe", None, "", others
+            "unclosed-bracket",
+            "expected `>` after the attributes",
+            last.span,
+            (insert(at, f">\n{' ' * margin}"),),
+            "add `>`",
+            help=None,
+            other_labels=others,
+            min_tokens=4,
         )
     for closer in (" x = 0> ()\n", " x = 0>\n"):
         unfinished = incomplete_statement(
@@ -161,9 +165,7 @@ def unclosed_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         edit = replace(value, f'"{value}">') if is_word else insert(value.end, ">")
         if context.is_certain([edit]):
             message = "expected `>` after the attributes"
-            yield Diagnosis(
-                "unclosed-bracket", message, mark.span, (edit,), "add `>`", "unsafe", min_tokens=1
-            )
+            yield Diagnosis("unclosed-bracket", message, mark.span, (edit,), "add `>`")
             return
 
 
@@ -183,9 +185,7 @@ def unclosed_attribute_list(context: ErrorContext) -> Iterator[Diagnosis]:
     opener = done[index]
     edits = (insert(done[-3].end, "]"),)
     message = "this bracket is never closed"
-    yield Diagnosis(
-        "unclosed-bracket", message, opener.span, edits, "add `]`", "unsafe", min_tokens=2
-    )
+    yield Diagnosis("unclosed-bracket", message, opener.span, edits, "add `]`", min_tokens=2)
 
 
 def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -207,8 +207,7 @@ def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if edits and _are_inputs(items):
         message = "the inputs of a node have no names: their order tells which is which"
         span = Span(context.done[-1].at, context.at + 1)
-        title = f"remove `{context.done[-1]} =`"
-        yield Diagnosis("not-a-name", message, span, tuple(edits), title, "unsafe", min_tokens=1)
+        yield Diagnosis("not-a-name", message, span, tuple(edits), f"remove `{context.done[-1]} =`")
 
 
 def _are_inputs(items: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     insert,
     replace,
+    rewritten,
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import FOREIGN_WORDS
 
@@ -70,8 +71,8 @@ def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     type = next(word for word in (done[-1], *rest) if word in ATTRIBUTE_TYPES)
     values = [value for mark, value in pairwise(rest) if mark == "="][:1]
     is_list = any(value[0] == "[" for value in values)
-    safety: Applicability = "safe" if is_list == (type in _LISTS) else "unsafe"
-    yield Diagnosis(code, message, span, (edit,), title, safety, min_tokens=2)
+    safe = is_list == (type in _LISTS)
+    yield Diagnosis(code, message, span, (edit,), title, safe=safe, min_tokens=2)
 
 
 def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -83,8 +84,8 @@ def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(done[-2].at, context.ahead[0].end)
         message = "a number must not be in a call such as `int(…)`"
         edits, title = (Edit(span, str(token)),), f"write `{token}`"
-        safety: Applicability = "safe" if context.name(token) == "INT" else "unsafe"
-        yield Diagnosis("misplaced-type", message, span, edits, title, safety, min_tokens=1)
+        safe = context.name(token) == "INT"
+        yield Diagnosis("misplaced-type", message, span, edits, title, safe=safe)
 
 
 def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -98,13 +99,11 @@ def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             span, written = Span(done[-3].end, token.at), f": {type} = "
             message = "the type of an attribute belongs before `=`"
             title, edits = f"write `{done[-3]}{written}…`", (Edit(span, written),)
-            safety: Applicability = "safe" if done[-1] == type else "unsafe"
-            yield Diagnosis(
-                "misplaced-type", message, done[-1].span, edits, title, safety, min_tokens=1
-            )
+            safe = done[-1] == type
+            yield Diagnosis("misplaced-type", message, done[-1].span, edits, title, safe=safe)
     elif token in {">", ","} and context.name(done[-1]) == "NUMBERS" and done[-3] == ":":
         message, edits = "expected `=` before the list", (insert(done[-2].end, " ="),)
-        yield Diagnosis("missing-equals", message, done[-1].span, edits, "add `=`", min_tokens=1)
+        yield Diagnosis("missing-equals", message, done[-1].span, edits, "add `=`", safe=True)
 
 
 def missing_value(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -116,7 +115,7 @@ def missing_value(context: ErrorContext) -> Iterator[Diagnosis]:
         return  # the value follows: the unexpected token is superfluous
     message = "incomplete statement: expected a value after `=`"
     edits, help = (insert(done[-1].end, " 0"),), "write the value, or remove the attribute"
-    yield Diagnosis("incomplete-statement", message, done[-1].span, edits, help=help, min_tokens=1)
+    yield Diagnosis("incomplete-statement", message, done[-1].span, edits, help=help)
 
 
 def tensor_values(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -141,11 +140,11 @@ def _untyped_tensor(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
         edits = (insert(token.at, "float[1] "),)
         message = "a tensor in an attribute needs a type"
         help = "write its type and shape before the numbers, such as `float[2] {1, 2}`"
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
     elif token in {"true", "false", "True", "False"}:
         edits = (replace(token, f"bool({token.lower()})"),)
         message, title = f"`{token}` is not a tensor", f"write `{edits[0].text}`"
-        yield Diagnosis("python-literal", message, token.span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("python-literal", message, token.span, edits, title)
 
 
 def _operator(context: ErrorContext) -> str:
@@ -169,8 +168,8 @@ def blank_after_minus(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "a number cannot have a blank after its minus sign"
     edits, title = (Edit(span, f"-{number}"),), f"write `-{number}`"
     # In `=- 1`, the `-` may be a typing error.
-    safety: Applicability = "safe" if context.text[context.at - 1] in " \t\n[({," else "unsafe"
-    yield Diagnosis("syntax-error", message, span, edits, title, safety, min_tokens=1)
+    safe = context.text[context.at - 1] in " \t\n[({,"
+    yield Diagnosis("syntax-error", message, span, edits, title, safe=safe)
 
 
 def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -190,8 +189,7 @@ def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
     repeated = occurs_elsewhere(context.text, joined, span)
     written = joined if short or repeated else f"{done[-1]}_{token}"
     message = "the name of an attribute must not contain blanks"
-    edits, title = (Edit(span, written),), f"write `{written}`"
-    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
+    yield rewritten("syntax-error", message, span, written, min_tokens=2)
 
 
 def references(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -210,9 +208,7 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
                 "the name of an attribute must not begin with `@`",
             )
             edits = (Edit(span, ""),)
-            yield Diagnosis(
-                "wrong-mark", message, span, edits, "remove `@`", "unsafe", min_tokens=2
-            )
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=2)
         else:
             span, message = (
                 Span(context.at, name.end),
@@ -220,7 +216,7 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
             )
             edits = (insert(context.at, f"{name} = "),)
             help = f"write `{name}: float = @{name}`, with the type of the parameter"
-            yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+            yield Diagnosis("syntax-error", message, span, edits, help=help)
         return
     if len(done) > 1 and done[-1] == "=" and token in {"$", "%"} and context.ahead:
         name, span = context.ahead[0], Span(context.at, context.ahead[0].end)
@@ -235,9 +231,7 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         yield from _foreign_reference(context)
         return
-    message = f"expected `@` before the parameter `{name}`"
-    edits, title = (Edit(span, f"@{name}"),), f"write `@{name}`"
-    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    yield rewritten("syntax-error", f"expected `@` before the parameter `{name}`", span, f"@{name}")
 
 
 _FOREIGN_REFERENCE = re.compile(
@@ -251,9 +245,8 @@ def _foreign_reference(context: ErrorContext) -> Iterator[Diagnosis]:
     match = None if equals is None else _FOREIGN_REFERENCE.match(context.text, equals.at)
     if match is not None and context.at < match.end() and _is_parameter(context, match["name"]):
         message = f"expected `@{match['name']}`, found `{match['written']}`"
-        span, title = Span(*match.span("written")), f"write `@{match['name']}`"
-        edits = (Edit(span, f"@{match['name']}"),)
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        span = Span(*match.span("written"))
+        yield rewritten("syntax-error", message, span, f"@{match['name']}")
 
 
 def _is_parameter(context: ErrorContext, name: str) -> bool:

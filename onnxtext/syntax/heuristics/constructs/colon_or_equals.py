@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Applicability
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_value_errors import ATTRIBUTE_TYPES
 from onnxtext.syntax.heuristics.error_context import (
@@ -36,18 +35,17 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{other}`, found `{token}`"
             edits = (replace(token, text),)
             min_tokens = 2 if token is context.token else 4
-            title, safety = f"write `{other}`", _safety_of_equals(context, token, other)
-            yield Diagnosis(code, message, token.span, edits, title, safety, min_tokens=min_tokens)
+            title, safe = f"write `{other}`", other == ":" or _is_certain_equals(context, token)
+            yield Diagnosis(
+                code, message, token.span, edits, title, safe=safe, min_tokens=min_tokens
+            )
 
 
-def _safety_of_equals(context: ErrorContext, token: Token, mark: str) -> Applicability:
-    """Return the safety of replacing `token` by `mark`.
-
-    Replacing `:` by `=` is unsafe after `)`, and before another `:` or a type.
-    """
-    after = context.lexer.token(context.text, token.end)
-    called = context.text[max(0, token.at - 10) : token.at].rstrip().endswith(")")
-    return "unsafe" if mark == "=" and (called or after in {":", *ATTRIBUTE_TYPES}) else "safe"
+def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
+    """Whether `=` certainly belongs in place of a `:`; not after `)`, before `:` or a type."""
+    after = context.lexer.token(context.text, colon.end)
+    called = context.text[max(0, colon.at - 10) : colon.at].rstrip().endswith(")")
+    return not called and after not in {":", *ATTRIBUTE_TYPES}
 
 
 _COLON_RULES = frozenset(

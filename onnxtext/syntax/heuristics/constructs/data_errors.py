@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     innermost_bracket,
+    rewritten,
 )
 
 _BLOB = re.compile(
@@ -52,10 +53,10 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
     if not alike or word == "file":
         return
     span, written = Span(*match.span()), f'blob"{digest.lower()}"'
-    safety: Applicability = "safe"
+    safe = True
     if word != "blob":
         message = f"expected `blob`, found `{word}`"
-        safety = "unsafe"
+        safe = False
     elif not match["open"] and not match["close"]:
         message = "the quotes of this blob are missing"
     elif not match["open"]:
@@ -66,9 +67,7 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a blob cannot have a blank before its string"
     else:
         message = "the digits of a blob must be lower-case"
-    title = f"write `{written}`"[:60]
-    edits = (Edit(span, written),)
-    yield Diagnosis("syntax-error", message, span, edits, title, safety, min_tokens=1)
+    yield rewritten("syntax-error", message, span, written, safe=safe)
 
 
 def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -78,7 +77,7 @@ def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
         span, message = Span(*match.span(1)), "a blob needs 8 to 64 lower-case hexadecimal digits"
         edits = (Edit(Span(*match.span()), f'blob"{"0" * 32}"'),)
         help = "copy the digits from the section `resources`, or from the text that has the blob"
-        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, span, edits, help=help)
 
 
 def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -98,15 +97,10 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
         if (row := _ROW_WITHOUT_OPENER.search(context.text, done[-1].at, done[-1].end)) is not None:
             span, message = Span(*row.span(1)), "the `[` of this row is missing"
             edits = (Edit(Span(span.start, span.start), "["),)
-            yield Diagnosis(
-                "missing-bracket", message, span, edits, "add `[`", "unsafe", min_tokens=1
-            )
+            yield Diagnosis("missing-bracket", message, span, edits, "add `[`")
             return
-        message = "this `]` closes no list"
         edits = (Edit(token.span, ""),)
-        yield Diagnosis(
-            "syntax-error", message, token.span, edits, "remove `]`", "unsafe", min_tokens=1
-        )
+        yield Diagnosis("syntax-error", "this `]` closes no list", token.span, edits, "remove `]`")
 
 
 def type_of_list(context: ErrorContext) -> str:
@@ -133,8 +127,8 @@ def booleans(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = tuple([Edit(other.span, _BOOLEANS[other.lower()]) for other in (token, *others)])
     title = f"write `{_BOOLEANS[token.lower()]}`"
     message = f"`{token}` is not a value"
-    safety: Applicability = "safe" if token.lower() in {"true", "false"} else "unsafe"
-    yield Diagnosis("python-literal", message, token.span, edits, title, safety, min_tokens=1)
+    safe = token.lower() in {"true", "false"}
+    yield Diagnosis("python-literal", message, token.span, edits, title, safe=safe)
 
 
 def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -150,7 +144,7 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(token.at, context.ahead[1].end)
         message = f"`{context.text[slice(*span)]}` is not a number"
         zeros, help = (Edit(span, "0"),), "write the number itself"
-        yield Diagnosis("syntax-error", message, span, zeros, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, span, zeros, help=help)
     if context.ahead[:1] not in ([","], ["]"], ["}"]):
         return
     zero = "false" if type.startswith("bool") else "0"
@@ -159,7 +153,7 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     message, help = f"`{token}` is not a number", "write a number, such as 0, 1.5, inf or nan"
     if zero == "false":
         message, help = f"`{token}` is not an element of type bool", "write `true` or `false`"
-    yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+    yield Diagnosis("syntax-error", message, token.span, edits, help=help)
 
 
 def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -186,7 +180,7 @@ def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     edits = (Edit(span, context.text[slice(*span)].translate(_TO_BRACKETS)),)
     message, title = "the rows of a tensor must be in square brackets", "write `[…]`"
-    yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", min_tokens=1)
+    yield Diagnosis("wrong-mark", message, token.span, edits, title)
 
 
 def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -203,9 +197,7 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
     message = f"the elements of a {type.partition('[')[0]} tensor must not be in quotes"
-    yield Diagnosis(
-        "syntax-error", message, edits[0].span, edits, "remove the quotes", "unsafe", min_tokens=1
-    )
+    yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove the quotes")
 
 
 def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -226,14 +218,12 @@ def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"`{written}` is not a number"
     meant = written.translate(_LOOK_LIKE)
     if _NUMBER.fullmatch(meant):
-        edits, title = (Edit(span, meant),), f"write `{meant}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("syntax-error", message, span, meant)
     elif joined and token.isalpha() and context.name(done[-1]) != "HEX":
-        edits, title = (Edit(token.span, ""),), f"remove `{token}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("syntax-error", message, span, (Edit(token.span, ""),), f"remove `{token}`")
     elif joined:
         edits, help = (Edit(span, "0"),), "write a number; hexadecimal digits are 0-9 and a-f"
-        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, span, edits, help=help)
 
 
 def _near(context: ErrorContext) -> set[str]:

@@ -60,7 +60,7 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"write `@{name}(…)`: a decorator has no blanks between `@`, its name and `(`"
     edits = tuple(_corrections(context, match))
     for some in (edits, edits[:1]):
-        yield Diagnosis(code, message, span, some, _TITLE, "unsafe", min_tokens=2)
+        yield Diagnosis(code, message, span, some, _TITLE, min_tokens=2)
 
 
 def _corrections(context: ErrorContext, match: re.Match[str] | None) -> Iterator[Edit]:
@@ -93,8 +93,7 @@ def decorated_output(context: ErrorContext) -> Iterator[Diagnosis]:
                 "write the decorator before the node; metadata of a typed output belongs in the "
                 "section `metadata`, such as `value y { … }`"
             )
-            edits = (Edit(span, ""),)
-            yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+            yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
             return
 
 
@@ -107,9 +106,7 @@ def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:
                 "the text of `@doc` must be a string",
                 (Edit(span, f'"{match["text"]}"'),),
             )
-            yield Diagnosis(
-                "syntax-error", message, span, edits, "quote it", "unsafe", min_tokens=2
-            )
+            yield Diagnosis("syntax-error", message, span, edits, "quote it", min_tokens=2)
 
 
 def equals_in_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -134,7 +131,9 @@ def equals_in_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         [Edit(_with_blank(text, span), ":") for span in equals if span.start >= context.at]
     )
     message = "expected `:` between a key and its value, found `=`"
-    yield Diagnosis("wrong-mark", message, context.token.span, edits, "write `:`", min_tokens=2)
+    yield Diagnosis(
+        "wrong-mark", message, context.token.span, edits, "write `:`", safe=True, min_tokens=2
+    )
 
 
 def _with_blank(text: str, span: Span) -> Span:

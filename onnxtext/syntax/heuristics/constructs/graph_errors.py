@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Applicability, Edit, Label
+from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, unopened_bracket
 from onnxtext.syntax.heuristics.error_context import (
@@ -22,6 +22,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     line_end,
     replace,
+    rewritten,
 )
 
 MAX_HEADER_LENGTH = 4000
@@ -57,9 +58,7 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
     if following is not None and {context.token, following} == {"=", ">"}:
         span = Span(context.at, following.end)
         message = f"expected `=>`, found `{context.text[slice(*span)]}`"
-        yield Diagnosis(
-            "wrong-mark", message, span, (Edit(span, "=>"),), "write `=>`", min_tokens=1
-        )
+        yield rewritten("wrong-mark", message, span, "=>", safe=True)
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -81,9 +80,8 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
             if outcome.count < min(4 if cut_short else _LONG, len(left)):
                 continue
             message = f"expected `{other}`, found `{token}`"
-            edits = (replace(token, other),)
             title = f"write `{other}` instead"
-            yield Diagnosis("wrong-mark", message, token.span, edits, title, "unsafe", min_tokens=1)
+            yield Diagnosis("wrong-mark", message, token.span, (replace(token, other),), title)
             return
 
 
@@ -114,14 +112,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             others = (Label(tokens[end].span, "the closing bracket"),)
             title = f"write `{left}…{right}`"
             yield Diagnosis(
-                "wrong-mark",
-                message,
-                opener.span,
-                tuple(edits),
-                title,
-                "unsafe",
-                other_labels=others,
-                min_tokens=1,
+                "wrong-mark", message, opener.span, tuple(edits), title, other_labels=others
             )
             return
 
@@ -139,14 +130,14 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the name of the graph or function is missing"
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
-        yield Diagnosis("syntax-error", message, token.span, edits, title, "unsafe", min_tokens=6)
+        yield Diagnosis("syntax-error", message, token.span, edits, title, min_tokens=6)
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         if before == "=>" and context.is_certain([replace(token, "(")]):
             return  # the brackets of the outputs are wrong
         message = "the outputs of the graph are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -166,7 +157,7 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(values[0].at, values[-1].end)
     edits = (*arrow, insert(span.start, "("), insert(span.end, ")"))
     message = "the inputs and outputs of a graph must be in parentheses"
-    yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", "unsafe", min_tokens=2)
+    yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", min_tokens=2)
 
 
 def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -178,7 +169,7 @@ def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"expected `{{`, found `{token}`"
         edits = (Edit(Span(context.done[-1].end, token.end), " {"),)
         if context.is_certain(edits):  # in Python, no `}` follows
-            yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", "unsafe")
+            yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", min_tokens=4)
 
 
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -232,8 +223,7 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
     word, span = match[1], Span(*match.span(1))
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    edits = (Edit(span, ""),)
-    yield Diagnosis("foreign-word", message, span, edits, title, "unsafe", min_tokens=1)
+    yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), title)
     yield Diagnosis("foreign-word", message, span, help=title, skip_to=context.line_end + 1)
 
 
@@ -255,13 +245,11 @@ def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
     name = None if match is None else _DOTTED_NAME.match(context.text, match.start())
     if name is not None and "\n}" not in context.text[: context.at]:  # the main graph
         span, message = Span(*name.span()), f"`{name[0]}` needs quotes to be a name"
-        edits = (Edit(span, f'"{name[0]}"'),)
-        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=1)
+        yield Diagnosis("unquoted-name", message, span, (Edit(span, f'"{name[0]}"'),), "quote it")
     if match is not None:
         span = Span(*match.span())
         message = "a function's name cannot contain its domain: write `domain: …` in the header"
-        edits, title = (Edit(span, ""),), f"remove `{match[0]}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), f"remove `{match[0]}`")
 
 
 def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -275,12 +263,14 @@ def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if token == ":":
         message, edits = "unexpected `:` after the name of a graph", (replace(token, ""),)
-        yield Diagnosis("wrong-mark", message, token.span, edits, "remove `:`", min_tokens=4)
+        yield Diagnosis(
+            "wrong-mark", message, token.span, edits, "remove `:`", safe=True, min_tokens=4
+        )
     elif context.name(token) == "WORD" and token != done[-1]:
         span = Span(done[-1].at, token.end)
         written = context.text[slice(*span)]
         message, edits = f"`{written}` needs quotes to be a name", (Edit(span, f'"{written}"'),)
-        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=4)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", min_tokens=4)
 
 
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -317,7 +307,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         # In `axis = 0]`, the `]` may be too much.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         plain = context.text[offset] != "-" and not inside_list and not single
-        safety: Applicability = "safe" if plain else "unsafe"
+        safe = plain
         yield Diagnosis(
-            "missing-bracket", message, span, (edit,), "add `[`", safety, min_tokens=size + 1
+            "missing-bracket", message, span, (edit,), "add `[`", safe=safe, min_tokens=size + 1
         )

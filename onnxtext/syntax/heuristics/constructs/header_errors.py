@@ -26,6 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     insert,
     replace,
+    rewritten,
 )
 
 _MAX_HEADER_LENGTH = 4000
@@ -47,16 +48,12 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     token = context.token
     if token == ">" and context.done == [">"] and "header_entry" in context.rules:
         message, removed = "unexpected `>`: the header has ended", (replace(token, ""),)
-        yield Diagnosis(
-            "syntax-error", message, token.span, removed, "remove `>`", "unsafe", min_tokens=1
-        )
+        yield Diagnosis("syntax-error", message, token.span, removed, "remove `>`")
     if token == ">" and "header_entry" in context.rules and not context.done:
         message = "the header is empty"
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
-        yield Diagnosis(
-            "syntax-error", message, span, (insert(context.at, "x: 0"),), help=help, min_tokens=1
-        )
+        yield Diagnosis("syntax-error", message, span, (insert(context.at, "x: 0"),), help=help)
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
@@ -77,11 +74,11 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
             message = "the header of the model belongs before the graph"
             help = "move it to the beginning of the text"
         removed = (Edit(span, ""),)
-        yield Diagnosis("misplaced-section", message, token.span, removed, help=help, min_tokens=1)
+        yield Diagnosis("misplaced-section", message, token.span, removed, help=help)
     elif not context.done and before not in CLOSING:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
-        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", min_tokens=1)
+        yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", safe=True)
 
 
 def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -91,15 +88,13 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if opened is not None and context.text[slice(*opened)] == "<" and done[0] not in _KEYS:
         end = len(context.text[: done[0].at].rstrip())
-        edits = (insert(done[0].at, ">\n"),)
         others = (Label(opened, "this bracket is never closed"),)
         yield Diagnosis(
             "unclosed-bracket",
             "expected `>` after the entries of the header",
             Span(end - 1, end),
-            edits,
+            (insert(done[0].at, ">\n"),),
             "add `>`",
-            "unsafe",
             other_labels=others,
             min_tokens=4,
         )
@@ -115,7 +110,7 @@ def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         end = done[-1].end
         span = Span(end, end) if begins_line(context.text, token.at) else token.span
         message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
-        yield Diagnosis("missing-comma", message, span, edits, "add `,`", min_tokens=1)
+        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=True)
 
 
 _HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:[- ]\w+)+(?=[ \t]*:)")
@@ -129,7 +124,9 @@ def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None and key in _KEYS:
         message = f"`{match[0]}` is not a key"
         edits = (Edit(Span(*match.span()), key),)
-        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{key}`", min_tokens=2)
+        yield Diagnosis(
+            "wrong-mark", message, edits[0].span, edits, f"write `{key}`", safe=True, min_tokens=2
+        )
 
 
 _POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
@@ -141,10 +138,7 @@ def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
     match = None if token is None else _POINT.match(context.text, token.at)
     if match is not None and "header_entry" in context.rules:
         span = Span(*match.span(1))
-        edits = (Edit(span, ","),)
-        yield Diagnosis(
-            "wrong-mark", "expected `,`, found `.`", span, edits, "write `,`", min_tokens=2
-        )
+        yield rewritten("wrong-mark", "expected `,`, found `.`", span, ",", safe=True, min_tokens=2)
 
 
 def _entries(tokens: list[Token]) -> tuple[list[Edit], int, int]:
@@ -195,7 +189,7 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
         key = first.strip('"')
         title = f"write `{key}: …`" if len(edits) < 2 else f"write `{key}: …` and so on"
-        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, min_tokens=1)
+        yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, safe=True)
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -215,9 +209,7 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if tokens[index : index + 1] != [">"]:
         edits.append(insert(tokens[index - 1].end, ">"))
     message = "a header must be in `<…>`"
-    yield Diagnosis(
-        "wrong-mark", message, done[0].span, tuple(edits), "write `<…>`", "unsafe", min_tokens=1
-    )
+    yield Diagnosis("wrong-mark", message, done[0].span, tuple(edits), "write `<…>`")
 
 
 def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -249,9 +241,8 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text[slice(*opened)] != "[" or not begins_line(context.text, start):
         return
     line = context.text[context.text.rfind("\n", 0, start) : start]
-    edits = (insert(start, f"],{line}"),)
     message = "this bracket is never closed"
-    yield Diagnosis("unclosed-bracket", message, opened, edits, "add `]`", "unsafe", min_tokens=1)
+    yield Diagnosis("unclosed-bracket", message, opened, (insert(start, f"],{line}"),), "add `]`")
 
 
 _VERSION = re.compile(r"[vV](\d+)(?![\w.])")
@@ -278,15 +269,13 @@ def point_in_integer(context: ErrorContext) -> Iterator[Diagnosis]:
         version = _VERSION.match(context.text, token.at)
         if version is not None:
             span, message = Span(*version.span()), f"`{version[0]}` is not a number"
-            edits, title = (Edit(span, version[1]),), f"write `{version[1]}`"
-            yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=1)
+            yield rewritten("syntax-error", message, span, version[1], safe=True)
     if done[1:] != [":"] or done[0] not in INTEGER_KEYS:
         return
     match = _WHOLE.match(context.text, token.at)
     if match is not None:
         span, message = Span(*match.span()), f"the value of `{done[0]}` must be an integer"
-        edits, title = (Edit(span, match[1]),), f"write `{match[1]}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("syntax-error", message, span, match[1])
 
 
 def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -298,7 +287,7 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None and "'" not in match[0]:
         span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
         edits, title = (Edit(span, f'"{match[0]}"'),), "quote it"
-        yield Diagnosis("unquoted-string", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("unquoted-string", message, span, edits, title)
 
 
 def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -322,7 +311,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     if edits:
         message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
         span, title = context.token.span, "correct the imports"
-        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, min_tokens=1)
+        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=True)
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -331,13 +320,10 @@ def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
     names = None if token is None else _FIELDS.match(context.text, token.at)
     if done == ["explicit", ":"] and names is not None:
         span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
-        edits, title = (Edit(span, f"[{names[0]}]"),), f"write `[{names[0]}]`"[:60]
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("syntax-error", message, span, f"[{names[0]}]")
     if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
         return
     if _FIELD.fullmatch(done[0]):
         edits = (replace(done[0], done[0].strip('"')),)
         message = "the name of a field must not be in quotes"
-        yield Diagnosis(
-            "wrong-mark", message, done[0].span, edits, "remove the quotes", min_tokens=1
-        )
+        yield Diagnosis("wrong-mark", message, done[0].span, edits, "remove the quotes", safe=True)

@@ -11,7 +11,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, rewritten
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import FOREIGN_WORDS
 
 _TYPES = frozenset(("TYPE", "PRIM"))
@@ -62,7 +62,7 @@ def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnos
     edits = (insert(head[0].at, f"{label} "), Edit(removed, ""))
     message = "the label of a node belongs before its outputs"
     title = "move the label before the outputs"
-    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
+    yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
 
 
 def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
@@ -82,10 +82,7 @@ def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
         return
     label = f"[{inside[0]}]"
     message = "the label of a node must be in one pair of brackets"
-    edits = (Edit(span, label),)
-    yield Diagnosis(
-        "syntax-error", message, span, edits, f"write `{label}`", "unsafe", min_tokens=2
-    )
+    yield rewritten("syntax-error", message, span, label, min_tokens=2)
 
 
 def _without_brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
@@ -96,9 +93,7 @@ def _without_brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diag
     name = context.done[0]
     if context.name(name) in {"WORD", "STRING"} and name not in FOREIGN_WORDS and head[3:] == []:
         span, message = name.span, "the label of a node must be in `[…]`"
-        edits = (Edit(span, f"[{name}]"),)
-        title = f"write `[{name}]`"
-        yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=2)
+        yield rewritten("missing-bracket", message, span, f"[{name}]", min_tokens=2)
 
 
 _LABEL = re.compile(
@@ -117,4 +112,4 @@ def unquoted_label(context: ErrorContext) -> Iterator[Diagnosis]:
     if "\\" not in label:
         span = Span(*match.span("label"))
         message, edits = f"`{label}` needs quotes to be a label", (Edit(span, f'"{label}"'),)
-        yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=2)
+        yield Diagnosis("unquoted-name", message, span, edits, "quote it", min_tokens=2)

@@ -41,7 +41,7 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(done[-2].at, rest[size - 1].end)
     edits = (insert(span.start, "["), insert(span.end, "]"))
     message = "a list in an attribute must be in square brackets"
-    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", min_tokens=1)
+    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", safe=True)
 
 
 _NUMBERS = frozenset(("INT", "FLOAT"))
@@ -68,14 +68,20 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         return  # the `;` separates nothing
     if edits and context.token == ";":
         yield Diagnosis(
-            "semicolon", "expected `,`, found `;`", span, edits, "write `,`", min_tokens=3
+            "semicolon",
+            "expected `,`, found `;`",
+            span,
+            edits,
+            "write `,`",
+            safe=True,
+            min_tokens=3,
         )
     elif edits:
         message, title = "expected `,` between two elements", "add `,`"
         end = edits[0].span.start
         if "\n" in context.text[end : context.at]:
             span = Span(end - 1, end)
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=3)
+        yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=3)
 
 
 def _list_end(text: str, start: int) -> int:
@@ -137,4 +143,4 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
 def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
     title = "add `]`" if edit.text else "remove it"
     span, message = Span(offset, offset + 1), "this bracket is never closed"
-    return Diagnosis("unclosed-bracket", message, span, (edit,), title, "unsafe", min_tokens=1)
+    return Diagnosis("unclosed-bracket", message, span, (edit,), title)

@@ -20,6 +20,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     line_end,
     replace,
+    rewritten,
 )
 
 _NEXT_LINE = 20
@@ -46,7 +47,7 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     word, span = match[2], Span(*match.span("head"))
     message = f"a section must begin with `{word} {{`"
     edits, title = (Edit(span, word),), f"write `{word} {{`"
-    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=2)
+    yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
 
 
 def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -68,7 +69,7 @@ def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (Edit(span, f"{word} {{"), *places, insert(end, "\n}"))
     message = f"a section must begin with `{word} {{`"
     help = f"write `{word} {{`, and `}}` after the section"
-    yield Diagnosis("syntax-error", message, span, edits, help, "unsafe", min_tokens=0)
+    yield Diagnosis("syntax-error", message, span, edits, help, min_tokens=0)
     yield Diagnosis("syntax-error", message, span, help=help, skip_to=end + 1)
 
 
@@ -115,7 +116,7 @@ def _block_without_braces(context: ErrorContext, kind: Token) -> Iterator[Diagno
     edits = (Edit(Span(head.end(1), head.end()), " {"), *places, closing)
     message = f"a metadata block must begin with `{written}`"
     title, span = f"write `{written}`, and `}}` after the block", Span(kind.at, head.end(1))
-    yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+    yield Diagnosis("syntax-error", message, span, edits, title)
 
 
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -128,19 +129,22 @@ def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if token == "{" and last == ":":
         message = "unexpected `:` before `{`"
         edits = (replace(last, ""),)
-        yield Diagnosis("syntax-error", message, last.span, edits, "remove `:`", min_tokens=2)
+        yield Diagnosis(
+            "syntax-error", message, last.span, edits, "remove `:`", safe=True, min_tokens=2
+        )
     elif token == "{" and done[-2:-1] == ["["] and context.name(last) in NAMES:
         message = "expected `]` after the label"
         edits = (insert(last.end, "]"),)
-        yield Diagnosis("unclosed-bracket", message, last.span, edits, "add `]`", min_tokens=2)
+        yield Diagnosis(
+            "unclosed-bracket", message, last.span, edits, "add `]`", safe=True, min_tokens=2
+        )
     elif token == "(" and len(done) == 1:
         match = _CALLED.match(context.text, last.end, context.line_limit)
         if match is not None:
             written = f"{last} {match[1].strip()}"
             span = Span(last.at, match.end(1) + 1)
             message = "the name of a metadata block must not be in brackets"
-            edits = (Edit(span, written),)
-            yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", min_tokens=2)
+            yield rewritten("wrong-mark", message, span, written, safe=True, min_tokens=2)
 
 
 def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -158,17 +162,7 @@ def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
     edits, title, help = (Edit(span, written),), f"write `{written}`"[:60], None
     if '"' in written[1:-1]:  # it is unknown which quotes are right
         title, help = "", 'write `"…"`'
-    yield Diagnosis(
-        "syntax-error",
-        message,
-        span,
-        edits,
-        title,
-        "unsafe",
-        help,
-        min_tokens=1,
-        replaces_errors=True,
-    )
+    yield Diagnosis("syntax-error", message, span, edits, title, help=help, replaces_errors=True)
 
 
 def bare_value(text: str, offset: int) -> tuple[Span, str] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace as replace_fields
 from itertools import pairwise
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
@@ -24,6 +24,7 @@ from onnxtext.syntax.heuristics.error_context import (
     innermost_bracket,
     insert,
     replace,
+    rewritten,
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
 
@@ -95,14 +96,13 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     default = context.lexer.token(context.text, span.end)
     if context.token == ":" and default == "=" and "(" in _opening(context):
         yield from _parameter_among_inputs(context, name, Span(span.start, span.end))
-    safety: Applicability = "unsafe" if context.token == ":" and default == "=" else "safe"
     yield Diagnosis(
         "misplaced-type",
         message,
         span,
         (Edit(span, written),),
         title,
-        safety,
+        safe=not (context.token == ":" and default == "="),
         min_tokens=min_tokens,
     )
 
@@ -118,8 +118,7 @@ def _parameter_among_inputs(context: ErrorContext, name: Token, span: Span) -> I
         return  # among the inputs of the main graph, `alpha` is a value
     message = "an attribute parameter of a function belongs in `<…>`"
     help = f"write `<{context.text[slice(*span)]} = …>` after the name of the function"
-    edits = (Edit(span, f"float {name}"),)
-    yield Diagnosis("misplaced-type", message, span, edits, help=help, min_tokens=1)
+    yield Diagnosis("misplaced-type", message, span, (Edit(span, f"float {name}"),), help=help)
 
 
 def _is_value_type(context: ErrorContext) -> bool:
@@ -141,10 +140,7 @@ def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(context.at, type.end)
         written = f"{ALIASES.get(type, type)}{context.text[context.at : rest[end].end]}"
         message = "dimensions belong after the element type"
-        edits = (Edit(span, written),)
-        yield Diagnosis(
-            "misplaced-type", message, span, edits, f"write `{written}`"[:60], min_tokens=1
-        )
+        yield rewritten("misplaced-type", message, span, written, safe=True)
 
 
 def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:
@@ -223,7 +219,6 @@ def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         brace.span,
         (insert(brace.at, "g () => () "),),
         help=f"write `g () => ({name}) {{`, and the inputs that the operator passes to it",
-        min_tokens=1,
     )
 
 
@@ -235,9 +230,8 @@ def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         if context.name(name) in NAMES and ("=" in rest or "," in rest):
             span = Span(name.at, context.token.end)
-            message, edits = "the label of a node must be in `[…]`", (Edit(span, f"[{name}]"),)
-            title = f"write `[{name}]`"
-            yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=4)
+            message = "the label of a node must be in `[…]`"
+            yield rewritten("missing-bracket", message, span, f"[{name}]", min_tokens=4)
 
 
 def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -285,7 +279,7 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     elif context.region.start < context.line_start:
         edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
         yield Diagnosis(
-            "unclosed-bracket", message, span, edits, "add the missing `}` before it", "unsafe"
+            "unclosed-bracket", message, span, edits, "add the missing `}` before it", min_tokens=4
         )
     elif "node" in context.rules:
         yield Diagnosis(
@@ -293,8 +287,8 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             message,
             span,
             help="add the missing `}` before it, or write it in the `<…>` of a node",
-            replaces_errors=True,
             skip_to=skip_to,
+            replaces_errors=True,
             edit_cost=_GRAPH_AMONG_NODES,
         )
 
@@ -311,14 +305,7 @@ def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (insert(match.start(1), "# "),)
     title = "make it a comment"
     yield Diagnosis(
-        "syntax-error",
-        message,
-        Span(*match.span(1)),
-        edits,
-        title,
-        "unsafe",
-        min_tokens=1,
-        replaces_errors=True,
+        "syntax-error", message, Span(*match.span(1)), edits, title, replaces_errors=True
     )
 
 
@@ -337,7 +324,7 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         if after == "(":
             yield _misplaced_attributes(context, span, before.end)
     message = "attributes belong after the operator"
-    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),))
+    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),), min_tokens=4)
 
 
 def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
@@ -345,4 +332,6 @@ def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Dia
     end = span.end + context.text.startswith(" ", span.end)
     edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))
     message = "attributes belong after the operator"
-    return Diagnosis("misplaced-attributes", message, span, edits, "move them there")
+    return Diagnosis(
+        "misplaced-attributes", message, span, edits, "move them there", safe=True, min_tokens=4
+    )

@@ -33,7 +33,7 @@ def node_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         last = context.line_start + len(match[0].rstrip()) - 1
         edits = (Edit(first.span, ""), Edit(Span(last, last + 1), ""))
         message, title = "a node cannot be in brackets", "remove the brackets"
-        yield Diagnosis("wrong-mark", message, first.span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("wrong-mark", message, first.span, edits, title)
 
 
 def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -44,8 +44,7 @@ def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
     if done[-1] == ")" and "node" in context.rules and not begins_line(context.text, done[0].at):
         span = Span(done[0].at, done[-1].end)
         message, help = "a decorator belongs before its node", "move it before the node"
-        edits = (Edit(span, ""),)
-        yield Diagnosis("syntax-error", message, span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
 
 
 def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -61,10 +60,9 @@ def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is None or (not inputs and context.rest[end + 1 :]):
         return
     span = Span(token.at, context.rest[end].end)
-    message = "a value cannot have a subscript"
     help = "write a node for it, such as `Gather` or `Slice`"
     edits = (Edit(span, "" if inputs else " ()"),)
-    yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
+    yield Diagnosis("not-a-name", "a value cannot have a subscript", span, edits, help=help)
 
 
 def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -77,9 +75,7 @@ def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         comma, name = done[-2:]
         edits = (Edit(Span(comma.at, name.at), ""), insert(name.end, ","))
         message = f"`,` belongs after {found_words(name)}"
-        yield Diagnosis(
-            "syntax-error", message, comma.span, edits, "move it there", "unsafe", min_tokens=1
-        )
+        yield Diagnosis("syntax-error", message, comma.span, edits, "move it there")
 
 
 def swapped_lists(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -107,4 +103,4 @@ def swapped_lists(context: ErrorContext) -> Iterator[Diagnosis]:
     )
     message = "the attributes of a node must be in `<…>` and its inputs in `(…)`"
     span = Span(tokens[start].at, last.end)
-    yield Diagnosis("wrong-mark", message, span, edits, "swap the lists", "unsafe", min_tokens=1)
+    yield Diagnosis("wrong-mark", message, span, edits, "swap the lists")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
@@ -94,7 +94,7 @@ def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"`{match[0]}` is not a value: write the element type as a number"
             edits = (Edit(Span(*match.span()), str(element.number)),)
             title = f"write `{element.number}`"
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, min_tokens=1)
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, safe=True)
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -129,7 +129,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(start, f"{match[1]} = "), Edit(Span(rest[end].end, match.end()), ""))
         message = "the outputs of a node belong before its operator"
         title, span = f"write `{match[1]} = {call}`"[:80], Span(start, match.end())
-        yield Diagnosis("missing-equals", message, span, edits, title, min_tokens=1)
+        yield Diagnosis("missing-equals", message, span, edits, title, safe=True)
     operator = context.text[start : context.done[-1].end]
     yield Diagnosis(
         "missing-equals",
@@ -156,7 +156,7 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         if end is not None and "=" not in rest[:end]:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, rest[end].end)
-            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", min_tokens=1)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", safe=True)
         return
     if rest[-1] == "<":  # attributes that begin on this line
         rest = rest[:-1]
@@ -164,9 +164,9 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(rest[0].at, rest[-1].end)
         edits = (insert(span.start, "("), insert(span.end, ")"))
         # A word such as `not` is no operator.
-        safety: Applicability = "safe" if context.done[-1][:1] in {'"', *_CAPITALS} else "unsafe"
+        safe = context.done[-1][:1] in {'"', *_CAPITALS}
         yield Diagnosis(
-            "missing-bracket", message, span, edits, "write `(…)`", safety, min_tokens=0
+            "missing-bracket", message, span, edits, "write `(…)`", safe=safe, min_tokens=0
         )
 
 
@@ -187,7 +187,7 @@ def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
                 best = outcome.count, last, edits
     if best is not None:
         message, span = "the attributes of a node must be in `<…>`", Span(context.at, best[1].end)
-        yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", min_tokens=1)
+        yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", safe=True)
 
 
 def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -199,9 +199,7 @@ def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "incomplete statement: expected an operator and `(` after `=`"
         edits = (insert(done[-1].at, "A ("),)
         help = "write them before the inputs, such as `Concat (`"
-        yield Diagnosis(
-            "incomplete-statement", message, done[-2].span, edits, help=help, min_tokens=1
-        )
+        yield Diagnosis("incomplete-statement", message, done[-2].span, edits, help=help)
 
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -217,7 +215,9 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
         message = "the outputs of a node cannot be in brackets"
-        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets", min_tokens=2)
+        yield Diagnosis(
+            "wrong-mark", message, span, edits, "remove the brackets", safe=True, min_tokens=2
+        )
 
 
 def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -242,7 +242,7 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None:
         edits = (replace(rest[0], ""), replace(rest[end], ""))
         title = "remove the parentheses"
-        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, min_tokens=1)
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, safe=True)
 
 
 def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -258,7 +258,7 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
             name = context.done[-1]
             help = f"move `{name} (…)` to its own statement, and use its output here"
             edits = (Edit(Span(token.at, span.end), ""),)
-            yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
+            yield Diagnosis("not-a-name", message, span, edits, help=help)
     else:
         yield from _value_as_input(context, token)
 
@@ -274,7 +274,7 @@ def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
         message = "an input of a node must be a name, not a value"
         help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
         span = Span(first.at, last.end)
-        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help, min_tokens=1)
+        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help)
 
 
 def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -291,8 +291,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(*match.span())
     message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
-    edits = (Edit(span, f'"{match[0]}"'),)
-    yield Diagnosis("unquoted-name", message, span, edits, "quote it", "unsafe", min_tokens=1)
+    yield Diagnosis("unquoted-name", message, span, (Edit(span, f'"{match[0]}"'),), "quote it")
 
 
 def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -310,8 +309,7 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(context.token) == "NESTED":
         message = "a list in an attribute cannot contain lists"
         help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
-        edits = (Edit(span, "[]"),)
-        yield Diagnosis("wrong-mark", message, span, edits, help=help, min_tokens=1)
+        yield Diagnosis("wrong-mark", message, span, (Edit(span, "[]"),), help=help)
     if context.token in {"(", "{"}:
         end = closing_index(rest)
         if end is None:
@@ -328,9 +326,8 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a row of a tensor must be in square brackets"
     elif tensor:
         message = "the elements of a tensor must be in braces or square brackets"
-    title = f"write `{left}…{right}`"
-    safety: Applicability = "safe" if "," in inside or row or tensor else "unsafe"
-    yield Diagnosis("wrong-mark", message, span, edits, title, safety, min_tokens=1)
+    safe = "," in inside or row or tensor
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", safe=safe)
 
 
 def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -360,5 +357,4 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             Span(first.at, values[end].end),
             (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
             help="move the tensor to `<…>` between the outputs of the graph and its `{`",
-            min_tokens=1,
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.error_context import (
@@ -18,6 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     innermost_bracket,
     insert,
     replace,
+    rewritten,
 )
 
 _MAX_BLOCK = 4000
@@ -65,9 +66,7 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         written = f"{domain}:{last}"
     # A separator other than `::` may be a typing error in a name.
     known = f'"{domain}"' in context.text or ("::" in name and "/" not in name)
-    safety: Applicability = "safe" if known else "unsafe"
-    edits = (Edit(span, written),)
-    yield Diagnosis("wrong-mark", message, span, edits, f"write `{written}`", safety, min_tokens=1)
+    yield rewritten("wrong-mark", message, span, written, safe=known)
 
 
 def _is_overload(text: str, path: str) -> bool:
@@ -107,16 +106,14 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span())
         edits = (insert(span.start, "<"), insert(span.end, ">"))
         message, title = "the attributes of a node must be in `<…>`", "write `<…>`"
-        yield Diagnosis("missing-bracket", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("missing-bracket", message, span, edits, title)
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
         return
     elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
         message = "unexpected `:` before the attributes"
         replaced = (replace(first, "= A ()"),)  # the parser has completed the node
-        yield Diagnosis(
-            "syntax-error", message, first.span, replaced, help="remove it", min_tokens=1
-        )
+        yield Diagnosis("syntax-error", message, first.span, replaced, help="remove it")
         return
     elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
         message = "expected `<` before the attributes, found `:`"
@@ -126,7 +123,7 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     elif text[first.at] in ":.\\" and first is token and not context.ahead:
         message = f"unexpected `{token}`: statements do not end with punctuation"
         removed, title = (replace(first, ""),), f"remove the `{token}`"
-        yield Diagnosis("syntax-error", message, first.span, removed, title, "unsafe", min_tokens=0)
+        yield Diagnosis("syntax-error", message, first.span, removed, title, min_tokens=0)
         return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
@@ -134,7 +131,7 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         help = "write another node with this output as its input"
     else:
         return
-    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help, min_tokens=1)
+    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
 
 
 def _deeper_line_follows(context: ErrorContext) -> bool:
@@ -156,8 +153,7 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
     written = f"{outputs} = {operator} ({inputs})"
     span = Span(match.start(2), match.end())
     message = "a node is written as a statement, not as a call of `make_node`"
-    edits, title = (Edit(span, written),), f"write `{written}`"[:80]
-    yield Diagnosis("not-a-name", message, span, edits, title, "unsafe", min_tokens=1)
+    yield Diagnosis("not-a-name", message, span, (Edit(span, written),), f"write `{written}`"[:80])
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -167,9 +163,7 @@ def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.token == "[" or context.name(context.token) == "DECORATOR":
         message, edits = "a comma between two nodes", (replace(done[0], ""),)
-        yield Diagnosis(
-            "syntax-error", message, done[0].span, edits, "remove `,`", "unsafe", min_tokens=2
-        )
+        yield Diagnosis("syntax-error", message, done[0].span, edits, "remove `,`", min_tokens=2)
 
 
 def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -187,7 +181,7 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         message = "nodes cannot be in braces"
         yield Diagnosis(
-            "syntax-error", message, token.span, edits, "remove the braces", "unsafe", min_tokens=3
+            "syntax-error", message, token.span, edits, "remove the braces", min_tokens=3
         )
 
 
@@ -203,5 +197,4 @@ def function_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     name = context.done[0] if context.done else context.token
     message = f"expected `}}` before the function `{name}`"
     span = Span(start, context.text.find("(", start))
-    edits = (insert(start, "}\n\n"),)
-    yield Diagnosis("unclosed-bracket", message, span, edits, "add `}`", "unsafe", min_tokens=1)
+    yield Diagnosis("unclosed-bracket", message, span, (insert(start, "}\n\n"),), "add `}`")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from math import inf
 
-from onnxtext.diagnostics import Applicability, Edit, Label
+from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
@@ -20,7 +20,7 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     insert,
     line_end,
-    replace,
+    rewritten,
 )
 
 SECTION_TERMINALS = frozenset(word.upper() for word in SECTIONS)
@@ -108,9 +108,7 @@ def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
             name.span,
             (insert(name.at, "}\n" * count + "\n"),),
             f"add `{'}' * count}`",
-            "unsafe",
             other_labels=others,
-            min_tokens=1,
         )
 
 
@@ -130,11 +128,8 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
     elif context.ahead[:1] == ["{"]:
         meant = nearest_name(token, SECTIONS)
         if meant is not None:
-            message, edits = f"`{token}` is unknown here", (replace(token, meant),)
-            title = f"write `{meant}`"
-            yield Diagnosis(
-                "misspelt-keyword", message, token.span, edits, title, "unsafe", min_tokens=2
-            )
+            message = f"`{token}` is unknown here"
+            yield rewritten("misspelt-keyword", message, token.span, meant, min_tokens=2)
         end = context.text.find("\n}", context.at)
         line = context.text.find("\n", end + 1) if end >= 0 else -1
         yield no_section(token, token.span, (line if line >= 0 else len(context.text)) + 1)
@@ -161,9 +156,9 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
         alone = (
             context.token is None or context.token == "}" or begins_line(context.text, context.at)
         )
-        safety: Applicability = "safe" if alone else "unsafe"
+        safe = alone
         yield Diagnosis(
-            "syntax-error", message, done[1].span, edits, "add `:`", safety, min_tokens=0
+            "syntax-error", message, done[1].span, edits, "add `:`", safe=safe, min_tokens=0
         )
 
 
@@ -178,13 +173,7 @@ def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(context.at, tokens[0]),)
         message, help = "incomplete statement: expected a string after `:`", "complete or remove it"
         yield Diagnosis(
-            "incomplete-statement",
-            message,
-            span,
-            edits,
-            help=help,
-            min_tokens=1,
-            replaces_errors=True,
+            "incomplete-statement", message, span, edits, help=help, replaces_errors=True
         )
 
 
@@ -197,7 +186,7 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the name of the configuration is missing"
         edits = (insert(context.at, '"" '),)
         help = 'write it before the `{`, such as `configuration "2gpu" {`'
-        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help)
 
 
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -233,6 +222,4 @@ def _unclosed_before_header(span: Span, *edits: Edit) -> Diagnosis:
     message = "expected `}` before the header of a function"
     title = "add `}`" if edits else ""
     help = None if edits else "add the missing `}` before it"
-    return Diagnosis(
-        "unclosed-bracket", message, span, edits, title, "unsafe", help, min_tokens=1, edit_cost=inf
-    )
+    return Diagnosis("unclosed-bracket", message, span, edits, title, help=help, edit_cost=inf)

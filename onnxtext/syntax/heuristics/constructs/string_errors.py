@@ -48,9 +48,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'
-        yield Diagnosis(
-            "unquoted-string", message, value.span, edits, title, "unsafe", min_tokens=2
-        )
+        yield Diagnosis("unquoted-string", message, value.span, edits, title, min_tokens=2)
 
 
 _STRINGS = frozenset(("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"))
@@ -72,9 +70,7 @@ def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         words.append(ahead[1])
     edits = tuple([replace(word, f'"{word}"') for word in words])
     message = f"`{token}` needs quotes to be a string"
-    yield Diagnosis(
-        "unquoted-string", message, token.span, edits, "quote it", "unsafe", min_tokens=1
-    )
+    yield Diagnosis("unquoted-string", message, token.span, edits, "quote it")
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -136,20 +132,14 @@ def _unclosed_quotes(
         if word is not None and word[0] not in _PREFIXES:
             span, edits = Span(word.start(), quote + 1), (insert(word.start(), '"'),)
             opening = "the opening quote of this string is missing"
-            yield Diagnosis("unclosed-string", opening, span, edits, 'add a `"`', "unsafe")
+            yield Diagnosis("unclosed-string", opening, span, edits, 'add a `"`', min_tokens=4)
         line = context.text[quote:end]
         smart = _SMART.search(line)
         if smart is not None and '"' not in line[1 : smart.start()]:
             span = Span(quote + smart.start(), quote + smart.end())
             edits = (Edit(span, '"'),)
             yield Diagnosis(
-                "smart-quotes",
-                typographic_quote_message(smart[0]),
-                span,
-                edits,
-                'write `"`',
-                "unsafe",
-                min_tokens=1,
+                "smart-quotes", typographic_quote_message(smart[0]), span, edits, 'write `"`'
             )
         for match in _END_OF_STRING.finditer(line, 1):
             tries += 1
@@ -157,7 +147,7 @@ def _unclosed_quotes(
                 break
             edits = (insert(quote + match.start(), '"'),)
             span = Span(quote, quote + match.start())
-            yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', "unsafe")
+            yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', min_tokens=4)
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
         span = Span(*smart.span())
@@ -187,7 +177,9 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(opener, "{"), replace(tokens[close], "}"))
         span = Span(opener.at, tokens[close].end)
         message = "the elements of a string tensor must be in braces"
-        yield Diagnosis("string-tensor-brackets", message, span, edits, "write `{…}`")
+        yield Diagnosis(
+            "string-tensor-brackets", message, span, edits, "write `{…}`", safe=True, min_tokens=4
+        )
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -206,19 +198,15 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
         opening, closing = Edit(quotes, ""), Edit(Span(span.end - 3, span.end), "")
         for edits in ((opening,), (opening, closing)):
             yield Diagnosis(
-                "lone-string", message, quotes, edits, title, "unsafe", replaces_errors=True
+                "lone-string", message, quotes, edits, title, min_tokens=4, replaces_errors=True
             )
         yield Diagnosis(
-            "lone-string", message, quotes, (Edit(span, ""),), help=help, min_tokens=1,
-            replaces_errors=True,
-        )  # fmt: skip
+            "lone-string", message, quotes, (Edit(span, ""),), help=help, replaces_errors=True
+        )
         return
     edit = Edit(span, _comment(context.text, string))
     title = "write a comment" if edit.text else "remove it" if not string.strip('" \t\r\n') else ""
-    yield Diagnosis(
-        "lone-string", message, span, (edit,), title, "unsafe", help, min_tokens=1,
-        replaces_errors=True,
-    )  # fmt: skip
+    yield Diagnosis("lone-string", message, span, (edit,), title, help=help, replaces_errors=True)
 
 
 _STATEMENT = re.compile(r"^[^\n#]*(?:[\w\"\])][ \t]*=|=>|[{}][ \t\r]*$)", re.MULTILINE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     line_end,
     replace,
+    rewritten,
 )
 
 NOTHING = ("None", "null", "nil")
@@ -61,23 +62,23 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             opens = context.text.count('"', context.at, context.line_limit) % 2
             text, title = ('"', 'write `"`') if opens else ("", "remove it")
             edits = (replace(context.token, text),)
-            yield Diagnosis("single-quotes", message, context.token.span, edits, title, "unsafe")
+            yield Diagnosis(
+                "single-quotes", message, context.token.span, edits, title, min_tokens=4
+            )
             yield Diagnosis("single-quotes", message, context.token.span)
             return
         content = match[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
         number = content.lstrip("+-").replace(".", "").isdigit()  # it may need no quotes
-        safety: Applicability = "unsafe" if number else "safe"
-        yield Diagnosis("single-quotes", message, span, edits, title, safety, min_tokens=1)
+        safe = not number
+        yield Diagnosis("single-quotes", message, span, edits, title, safe=safe)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.ahead_limit)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]
         message = "the quotes around a string must not be escaped"
         span = Span(context.at, context.at + 2)
-        yield Diagnosis(
-            "wrong-mark", message, span, tuple(marks), 'write `"`', "unsafe", min_tokens=1
-        )
+        yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`')
     elif context.token is not None and context.token in _SMART:
         yield from _wrong_triple(context)
         match = _SMART_QUOTED.match(context.text, context.at)
@@ -87,7 +88,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{match[1]}"'),), f'write "{match[1]}"'[:60]
-        yield Diagnosis("smart-quotes", message, span, edits, title, min_tokens=1)
+        yield Diagnosis("smart-quotes", message, span, edits, title, safe=True)
 
 
 def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -101,7 +102,7 @@ def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
         code, message = "single-quotes", "a string must be in double quotes"
         if context.token != "'":
             code, message = "smart-quotes", typographic_quote_message(first[0][0])
-        yield Diagnosis(code, message, edits[0].span, edits, f"write `{plain}`", min_tokens=1)
+        yield Diagnosis(code, message, edits[0].span, edits, f"write `{plain}`", safe=True)
 
 
 def typographic_quote_message(quote: str) -> str:
@@ -141,11 +142,13 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if plain == written or not plain:
         return
     code, message = _number_words(written)
-    safety: Applicability = "safe"
+    safe = True
     if written[-1] in "fF" and plain.isdigit() and {"attribute", "node"} & context.rules:
-        plain, safety = f"{plain}.0", "unsafe"  # the value determines the type of an attribute
+        plain, safe = f"{plain}.0", False  # the value determines the type of an attribute
     title = f"write {sign}{plain}"
-    yield Diagnosis(code, message, span, (Edit(span, sign + plain),), title, safety, min_tokens=0)
+    yield Diagnosis(
+        code, message, span, (Edit(span, sign + plain),), title, safe=safe, min_tokens=0
+    )
 
 
 def _number_words(written: str) -> tuple[str, str]:
@@ -177,7 +180,15 @@ def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("number-hex", message, span, help="write the number in decimal")
             continue
         decimal = str(int(written, 16))
-        yield Diagnosis("number-hex", message, span, (Edit(span, decimal),), f"write {decimal}")
+        yield Diagnosis(
+            "number-hex",
+            message,
+            span,
+            (Edit(span, decimal),),
+            f"write {decimal}",
+            safe=True,
+            min_tokens=4,
+        )
 
 
 def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -196,9 +207,7 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
             code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False
             meant = nearest_name(token, keywords)
         if meant is not None:
-            edits, title = (replace(token, meant),), f"write `{meant}`"
-            applicability: Applicability = "safe" if safe else "unsafe"
-            yield Diagnosis(code, message, token.span, edits, title, applicability, min_tokens=3)
+            yield rewritten(code, message, token.span, meant, safe=safe, min_tokens=3)
 
 
 def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -224,9 +233,7 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
     if (word and token == before) or (before in OPENING and before.end == token.at):
         message = f"`{before}` is written twice"
         edits = (Edit(Span(before.at, token.at), ""),)
-        yield Diagnosis(
-            "syntax-error", message, token.span, edits, "remove one", "unsafe", min_tokens=2
-        )
+        yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
 
 
 def load_keywords() -> list[str]:
@@ -264,9 +271,9 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
             Edit(Span(text.rfind("\n", 0, last), last), ""),
         )
         for edits in (first, second):
-            yield Diagnosis("merge-conflict", message, span, edits, help=help)
+            yield Diagnosis("merge-conflict", message, span, edits, help=help, min_tokens=4)
         end = last
     else:
-        yield Diagnosis("merge-conflict", message, span, tuple(places), help=help)
+        yield Diagnosis("merge-conflict", message, span, tuple(places), help=help, min_tokens=4)
     skip_to = text.find("\n", end) + 1 or len(text) + 1
     yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)

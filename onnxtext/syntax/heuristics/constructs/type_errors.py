@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     innermost_bracket,
     replace,
+    rewritten,
 )
 
 _LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
@@ -33,8 +34,7 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if written is not None:
         span = Span(*match.span(1))
         message = f"`{match[1]}` is not an attribute type"
-        edits = (Edit(span, written),)
-        yield Diagnosis("unknown-type", message, span, edits, f"write `{written}`", min_tokens=1)
+        yield rewritten("unknown-type", message, span, written, safe=True)
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -50,11 +50,8 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         alone = context.ahead[:1] in ([","], ["]"])
         unknown = token in {"*", ":"}
         if last in {"[", ","} and alone and (unknown or not token.isalnum()):
-            message, edits = f"`{token}` is not a dimension", (replace(token, "?"),)
-            safety: Applicability = "safe" if unknown else "unsafe"
-            yield Diagnosis(
-                "wrong-mark", message, token.span, edits, "write `?`", safety, min_tokens=1
-            )
+            message = f"`{token}` is not a dimension"
+            yield rewritten("wrong-mark", message, token.span, "?", safe=unknown)
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
@@ -64,7 +61,9 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
                 break
             spans.append(Span(before.end - 1, after.at + 1))
         joined = tuple([Edit(span, ", ") for span in spans])
-        yield Diagnosis("wrong-mark", message, spans[0], joined, "write `,`", min_tokens=2)
+        yield Diagnosis(
+            "wrong-mark", message, spans[0], joined, "write `,`", safe=True, min_tokens=2
+        )
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
@@ -78,8 +77,7 @@ def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
     for match in _SEPARATED.finditer(context.text, start, max(end, start)):
         written = ", ".join(re.findall(r"[\w?]+", match[0]))
         message, edits = "dimensions are separated by `,`", (Edit(Span(*match.span()), written),)
-        title = f"write `{written}`"
-        yield Diagnosis("wrong-mark", message, edits[0].span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{written}`")
 
 
 def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
@@ -89,7 +87,7 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
     if found:
         edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
         message = f"`{found[0][0]}` needs quotes to be a dimension"
-        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", min_tokens=1)
+        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", safe=True)
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -107,10 +105,9 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if end == 1 and kind == "PRIM":
         span = Span(context.at, rest[end].end)
         message, edits = "a scalar type must not have brackets", (Edit(span, ""),)
-        title = "remove the brackets"
-        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets")
     left, right = "[]" if kind == "PRIM" else "()"
     problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", min_tokens=1)
+    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=True)

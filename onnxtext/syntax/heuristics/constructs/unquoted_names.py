@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, rewritten
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
@@ -46,7 +46,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(quoted, f'"{text}"'),)
         sure = (text[0].isalnum() or text[0] in "_/") and (certain or text.isidentifier())
         yield Diagnosis(
-            "unquoted-name", message, quoted, edits, "quote it", "safe" if sure else "unsafe"
+            "unquoted-name", message, quoted, edits, "quote it", safe=sure, min_tokens=4
         )
 
 
@@ -71,9 +71,8 @@ def _path(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         return
     if all(step.isidentifier() for step in steps):
         written = ".".join(steps)
-        message, edits = "the steps of a path are separated by `.`", (Edit(span, written),)
-        title = f"write `{written}`"[:60]
-        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
+        message = "the steps of a path are separated by `.`"
+        yield rewritten("wrong-mark", message, span, written, min_tokens=2)
 
 
 def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
@@ -82,9 +81,7 @@ def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis
     edits = tuple([Edit(Span(*match.span()), "") for match in found])
     message = f"a name contains the control character U+{ord(found[0][0]):04X}"
     place = edits[0].span
-    yield Diagnosis(
-        "lookalike-character", message, place, edits, "remove it", "unsafe", min_tokens=1
-    )
+    yield Diagnosis("lookalike-character", message, place, edits, "remove it")
 
 
 def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
@@ -98,9 +95,7 @@ def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         return
     written = name.replace("-", "_")
     message = f"the name of an attribute must not contain hyphens: `{name}`"
-    edits = (Edit(span, written),)
-    title = f"write `{written}`"
-    yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=2)
+    yield rewritten("wrong-mark", message, span, written, min_tokens=2)
 
 
 def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
@@ -117,7 +112,7 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         edits = (Edit(place, written),)
         if written and not _item_follows(context, place):
             continue
-        yield Diagnosis("wrong-mark", message, place, edits, title, "unsafe", min_tokens=2)
+        yield Diagnosis("wrong-mark", message, place, edits, title, min_tokens=2)
 
 
 def _item_follows(context: ErrorContext, place: Span) -> bool:

@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.error_context import (
     incomplete_statement,
     innermost_bracket,
     insert,
+    rewritten,
 )
 
 _MAX_LIST_LENGTH = 4000
@@ -59,8 +60,7 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     span = edits[0].span
     if opener == "[":
         edits = [Edit(opener.span, "{"), *edits, Edit(Span(offset, offset + 1), "}")]
-    title = "quote the elements"
-    yield Diagnosis(code, message, span, tuple(edits), title, "unsafe", min_tokens=1)
+    yield Diagnosis(code, message, span, tuple(edits), "quote the elements")
 
 
 def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -110,7 +110,7 @@ def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(name.at, end)
     message = "the data of an initializer must be written out: nodes and calls are not possible"
     help = "write the elements, such as `[1, 2]`; or move the node to the `{…}` of the graph"
-    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help, min_tokens=1)
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
 
 
 def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -124,7 +124,7 @@ def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(insert(context.ahead[1].at, "int64[0] "))
     message = "the values and the indices of a sparse tensor need types"
     help = "write `sparse(float[1] [2], int64[1] [0])`, with types and shapes as needed"
-    yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help, min_tokens=1)
+    yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help)
 
 
 _DATA = frozenset(("NUMBERS", "NESTED", "BRACES", "LSQB", "LBRACE"))
@@ -141,9 +141,7 @@ def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(token.at, left), insert(token.end, right))
         message = f"the value of a tensor must be in `{left}…{right}`"
         title = f"write `{left}{token}{right}`"
-        yield Diagnosis(
-            "missing-bracket", message, token.span, edits, title, "unsafe", min_tokens=1
-        )
+        yield Diagnosis("missing-bracket", message, token.span, edits, title)
 
 
 def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -154,9 +152,7 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     special = special or _SPECIAL.match(context.text, context.at)
     if special is not None:
         span, message = Span(*special.span()), f"`{special[0]}` is not a number"
-        edits = (Edit(span, special[1]),)
-        title = f"write `{special[1]}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("syntax-error", message, span, special[1])
     for match in _FRACTION.finditer(context.text, context.line_start, context.line_limit):
         if not match.start() <= context.at <= match.end():
             continue
@@ -164,8 +160,7 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             value = float(match["over"]) / float(match["under"])
             written = f"-{value!r}" if match[0][0] == "-" else repr(value)
             span, message = Span(*match.span()), f"`{match[0]}` is not a number"
-            edits, title = (Edit(span, written),), f"write `{written}`"
-            yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+            yield rewritten("syntax-error", message, span, written)
 
 
 def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -181,9 +176,7 @@ def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(Span(match.end(1), match.end()), "("),)
     message = f"write `@{match[1]}(…)`, without a blank before the `(`"
     title = "correct the decorator"
-    yield Diagnosis(
-        "syntax-error", message, Span(*match.span()), edits, title, "unsafe", min_tokens=2
-    )
+    yield Diagnosis("syntax-error", message, Span(*match.span()), edits, title, min_tokens=2)
 
 
 def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -195,12 +188,11 @@ def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(done[0].span, "float"),)
         message = f"`{done[0]}` is not a type"
         help = "write an element type and dimensions, such as `float[N, 3]`"
-        yield Diagnosis("unknown-type", message, done[0].span, edits, help=help, min_tokens=1)
+        yield Diagnosis("unknown-type", message, done[0].span, edits, help=help)
     if _TYPE_VARIABLE.fullmatch(done[0]) and done[0].end < context.at:
         edits = (Edit(Span(done[0].at, context.at), ""),)
         message = f"`{done[0]}` is not a type: functions have no type variables"
-        title = f"remove `{done[0]}`"
-        yield Diagnosis("unknown-type", message, done[0].span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("unknown-type", message, done[0].span, edits, f"remove `{done[0]}`")
 
 
 def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -211,4 +203,4 @@ def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(context.at, name.end)
             message = "write a parameter of a function without `@`; only references have `@`"
             edits = (Edit(Span(context.at, name.at), ""),)
-            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=1)
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", safe=True)

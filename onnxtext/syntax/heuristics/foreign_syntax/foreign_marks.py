@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.error_context import (
@@ -13,6 +13,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     replace,
+    rewritten,
 )
 
 _FOREIGN_MARKS = (
@@ -24,11 +25,8 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=`, `<-` and `==` for `=`."""
     text, offset = context.text, context.at
     if context.token in {"=", ">"} and "_ARROW" in context.expected():
-        edits = (replace(context.token, "=>"),)
         message = f"expected `=>`, found `{context.token}`"
-        yield Diagnosis(
-            "wrong-mark", message, context.token.span, edits, "write `=>`", min_tokens=2
-        )
+        yield rewritten("wrong-mark", message, context.token.span, "=>", safe=True, min_tokens=2)
     for wrong, right in _FOREIGN_MARKS:
         places = (offset, offset - 1, context.previous_end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
@@ -40,18 +38,25 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{right}`, found `{before}{wrong}`"
             edits, title = (Edit(span, right),), f"write `{right}`"
             value = context.lexer.token(text, span.end)
-            safety: Applicability = "safe"
+            safe = True
             if right == "=" and (value is None or value in {*CLOSING, ","}):
-                safety = "unsafe"  # the value is missing
-            yield Diagnosis("wrong-mark", message, span, edits, title, safety, min_tokens=2)
+                safe = False  # the value is missing
+            yield Diagnosis("wrong-mark", message, span, edits, title, safe=safe, min_tokens=2)
     if context.token is not None and context.token in {"%", "$"}:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"
         prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
         numbers = any(edit.text for edit in prefixes) or "INT" in context.expected()
         for some in (prefixes, prefixes[:1]):
-            safety = "unsafe" if numbers else "safe"
-            yield Diagnosis("wrong-mark", message, context.token.span, some, title, safety)
+            yield Diagnosis(
+                "wrong-mark",
+                message,
+                context.token.span,
+                some,
+                title,
+                safe=not numbers,
+                min_tokens=4,
+            )
 
 
 def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:

@@ -14,6 +14,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
+    rewritten,
 )
 
 _FORMATS = (
@@ -124,29 +125,26 @@ def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     if typed is not None and in_attributes(context) and context.done[-2:-1] == ["="]:
         span, message = Span(*typed.span()), "the value of an attribute cannot have a type after it"
         edits = (Edit(Span(context.done[-1].end, span.end), ""),)
-        title = f"remove `{typed[0].strip()}`"
-        yield Diagnosis("misplaced-type", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("misplaced-type", message, span, edits, f"remove `{typed[0].strip()}`")
     if token != "{":
         return
     match = _FIELDS.match(text, context.at, context.line_limit)
     if match is not None and in_attributes(context):
         span, written = Span(*match.span()), f"{match['name']} = {match['value']}"
-        message, edits = "an attribute must have the form `NAME = VALUE`", (Edit(span, written),)
-        title = f"write `{written}`"
-        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+        message = "an attribute must have the form `NAME = VALUE`"
+        yield rewritten("wrong-mark", message, span, written)
     match = _LIKE_JSON.match(text, context.at, context.line_limit)
     if match is not None and "node" in context.rules and context.done[-2:-1] in (["="], ["."]):
         span, message = Span(*match.span()), "the attributes of a node must be in `<…>`"
         written = f"<{match['key']} = {match['value']}>"
-        edits, title = (Edit(span, written),), f"write `{written}`"
-        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("wrong-mark", message, span, written)
     match = _IN_BRACES.match(text, context.at, context.line_limit)
     before = text[context.line_start : context.at].rstrip()
     if match is not None and "node" in context.rules and before.endswith(")") and "=" in before:
         span, attributes = Span(*match.span()), _MLIR_TYPE.sub("", match["attributes"])
         message = "the attributes of a node must be in `<…>`"
         edits, title = (Edit(span, f"<{attributes}>"),), "write `<…>`"
-        yield Diagnosis("wrong-mark", message, span, edits, title, "unsafe", min_tokens=1)
+        yield Diagnosis("wrong-mark", message, span, edits, title)
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("wrong-mark", message, span, help=title, skip_to=skip_to)
 
@@ -161,11 +159,11 @@ def incomplete_attribute(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "incomplete statement: expected a value after `=`"
         edits, help = (Edit(token.span, "= 0>"),), "write the value, or remove the attribute"
         span = Span(token.at, token.at + 1)
-        yield Diagnosis("incomplete-statement", message, span, edits, help=help, min_tokens=1)
+        yield Diagnosis("incomplete-statement", message, span, edits, help=help)
     elif token == "=" and begins:
         message, help = "the name of the attribute is missing", "write `NAME = VALUE`"
         edits = (Edit(Span(token.at, token.at), "a "),)
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help, min_tokens=1)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
 
 
 def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -176,6 +174,5 @@ def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
     end = closing_index(tokens)
     if end is not None and tokens[end + 1 : end + 2] == ["=>"]:
-        message = "the name of the graph is missing"
         edits, help = (Edit(Span(token.at, token.at), "g "),), "name it, such as `g`"
-        yield Diagnosis("syntax-error", message, token.span, edits, help, "unsafe", min_tokens=1)
+        yield Diagnosis("syntax-error", "the name of the graph is missing", token.span, edits, help)

@@ -66,7 +66,13 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     title = f"write `{edits[0].text}` in ASCII"[:80]
     for some in (tuple(edits), tuple(edits[:1])):
         yield Diagnosis(
-            "lookalike-character", message, Span(offset, offset + 1), some, title, min_tokens=0
+            "lookalike-character",
+            message,
+            Span(offset, offset + 1),
+            some,
+            title,
+            safe=True,
+            min_tokens=0,
         )
 
 
@@ -114,4 +120,4 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     # that does not help, try to replace only the first.
     for some in (edits, edits[:1]):
         span = some[0].span
-        yield Diagnosis("lookalike-character", message, span, some, title, min_tokens=0)
+        yield Diagnosis("lookalike-character", message, span, some, title, safe=True, min_tokens=0)

@@ -39,9 +39,7 @@ def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
     if marks:
         message = f"unexpected {'backtick' if mark == '`' else f'`{mark}`'} of Markdown"
         edits = tuple([Edit(span, "") for span in marks])
-        yield Diagnosis(
-            "foreign-word", message, marks[0], edits, "remove the marks", "unsafe", min_tokens=1
-        )
+        yield Diagnosis("foreign-word", message, marks[0], edits, "remove the marks")
 
 
 def bullets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -58,9 +56,7 @@ def bullets(context: ErrorContext) -> Iterator[Diagnosis]:
     if len(marks) > 1:
         edits = tuple([Edit(span, "") for span in marks])
         message, span = "the lines begin with bullets of a list", Span(context.at, context.at + 1)
-        yield Diagnosis(
-            "foreign-word", message, span, edits, "remove the bullets", "unsafe", min_tokens=1
-        )
+        yield Diagnosis("foreign-word", message, span, edits, "remove the bullets")
 
 
 def _adjacent_lines(context: ErrorContext, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -82,9 +78,7 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None:
         span = Span(*match.span())
         message, edits = "a name must not be in backticks", (Edit(span, match[1]),)
-        yield Diagnosis(
-            "foreign-word", message, span, edits, "remove the backticks", "unsafe", min_tokens=1
-        )
+        yield Diagnosis("foreign-word", message, span, edits, "remove the backticks")
 
 
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -97,4 +91,4 @@ def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span())
     edits = (Edit(span, f"# {match['words']}"),)
     message = "a comment must start with `#`"
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", "unsafe", min_tokens=0)
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)

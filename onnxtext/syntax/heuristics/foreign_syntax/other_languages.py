@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.diagnostics import Applicability, Edit
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.graph_errors import MAX_HEADER_LENGTH
@@ -28,6 +28,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     line_end,
     replace,
+    rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -99,8 +100,8 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1
         yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    safety: Applicability = "unsafe" if match[0][0] == ";" else "safe"
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", safety, min_tokens=0)
+    safe = match[0][0] != ";"
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=safe, min_tokens=0)
 
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -118,9 +119,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(word.at, rest[-1].end)
             message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
-            yield Diagnosis(
-                "foreign-word", message, span, edits, "remove it", "unsafe", min_tokens=0
-            )
+            yield Diagnosis("foreign-word", message, span, edits, "remove it", min_tokens=0)
         else:
             message = f"`{word}` does not belong here"
             help = f"write `NAME = {context.token} …`"
@@ -135,9 +134,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     removed += [replace(token, "") for token in rest if token == ";"]
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Diagnosis(
-        "foreign-word", message, word.span, tuple(removed), title, "unsafe", min_tokens=3
-    )
+    yield Diagnosis("foreign-word", message, word.span, tuple(removed), title, min_tokens=3)
 
 
 def translated_type(match: re.Match[str]) -> str:
@@ -158,10 +155,8 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (Edit(Span(*dotted.span()), element),)
             message = f"`{dotted[0]}` is not a type"
             title = f"write `{element}`"
-            safety: Applicability = "unsafe" if attribute else "safe"
-            yield Diagnosis(
-                "unknown-type", message, edits[0].span, edits, title, safety, min_tokens=1
-            )
+            safe = not attribute
+            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, safe=safe)
         return
     if context.token == ")" and context.done[-2:-1] == ["("] and len(context.done) > 2:
         first = context.done[-3]  # in an attribute, the parser reads `tensor (float` as a graph
@@ -175,10 +170,7 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     written = translated_type(match)
     span = Span(*match.span())
     message = "a tensor type must be written as an element type and dimensions"
-    edits = (Edit(span, written),)
-    yield Diagnosis(
-        "unknown-type", message, span, edits, f"write `{written}`"[:60], "unsafe", min_tokens=1
-    )
+    yield rewritten("unknown-type", message, span, written)
 
 
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -192,12 +184,8 @@ def fences(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: match.end()].rstrip()))
     message = "unexpected Markdown fence"
-    yield Diagnosis(
-        "foreign-word", message, span, tuple(edits), "remove it", "unsafe", min_tokens=1
-    )
-    yield Diagnosis(
-        "foreign-word", message, span, tuple(edits[:1]), "remove it", "unsafe", min_tokens=0
-    )
+    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it")
+    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", min_tokens=0)
 
 
 def imports(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -209,10 +197,7 @@ def imports(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(start, context.line_end)
     message = "imports are not supported: operators come from the `opset_import` of the header"
     help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
-    edits = (Edit(span, ""),)
-    yield Diagnosis(
-        "foreign-word", message, span, edits, "remove it", "unsafe", help=help, min_tokens=1
-    )
+    yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), "remove it", help=help)
     yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
 
 
@@ -287,7 +272,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(offset, context.line_end)
         edits = (Edit(Span(offset, offset + 2), "#"),)
         message = "a comment must start with `#`"
-        yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
+        yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=True, min_tokens=0)
     elif context.text.startswith("/*", offset):
         end = context.text.find("*/", offset, offset + 2000)
         if end >= 0:
@@ -297,7 +282,9 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
             message = "a comment must start with `#`, and ends at the end of the line"
-            yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
+            yield Diagnosis(
+                "slash-comment", message, span, edits, "write `#`", safe=True, min_tokens=0
+            )
 
 
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -308,31 +295,26 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         separates = _separates(context)
         if context.done[-1:] == [","]:
             message, edits = "unexpected `;` after `,`", (Edit(span, ""),)
-            yield Diagnosis(
-                "semicolon", message, span, edits, "remove the `;`", "unsafe", min_tokens=2
-            )
+            yield Diagnosis("semicolon", message, span, edits, "remove the `;`", min_tokens=2)
         if separates and "COMMA" in context.expected():
             message = "expected `,`, found `;`"
-            safety: Applicability = "unsafe" if among_outputs else "safe"
-            yield Diagnosis(
-                "semicolon", message, span, (Edit(span, ","),), "write `,`", safety, min_tokens=3
-            )
+            yield rewritten("semicolon", message, span, ",", safe=not among_outputs, min_tokens=3)
         expected = set(context.expected())
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
             if expected == {kind} or (kind in expected and in_attributes(context)):
-                message, edits = f"expected `{mark}`, found `;`", (Edit(span, mark),)
-                yield Diagnosis("semicolon", message, span, edits, f"write `{mark}`", min_tokens=3)
+                message = f"expected `{mark}`, found `;`"
+                yield rewritten("semicolon", message, span, mark, safe=True, min_tokens=3)
         message = "unexpected `;`: statements do not end with punctuation"
         around = context.text[span.start - 1 : span.start] + context.text[span.end : span.end + 1]
-        safe: Applicability = "unsafe" if around.isalnum() and len(around) == 2 else "safe"
+        safe = not (around.isalnum() and len(around) == 2)
         yield Diagnosis(
-            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe, min_tokens=0
+            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe=safe, min_tokens=0
         )
     elif context.token == "}" and context.done == [","] and "node" in context.rules:
         span = context.done[0].span
         message = "unexpected `,`: statements do not end with punctuation"
         yield Diagnosis(
-            "semicolon", message, span, (Edit(span, ""),), "remove the `,`", min_tokens=0
+            "semicolon", message, span, (Edit(span, ""),), "remove the `,`", safe=True, min_tokens=0
         )
 
 
@@ -364,10 +346,10 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
                 yield Diagnosis(
                     "python-literal", message, token.span, edits, help=help, min_tokens=few
                 )
-            safety: Applicability = "unsafe" if type and words is _NUMBERS_FOR else "safe"
+            safe = not (type and words is _NUMBERS_FOR)
             title = f"write `{word}`"
             yield Diagnosis(
-                "python-literal", message, token.span, edits, title, safety, min_tokens=few
+                "python-literal", message, token.span, edits, title, safe=safe, min_tokens=few
             )
 
 
@@ -377,10 +359,8 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token != "=" or index is None or context.done[-2] not in {"(", ","}:
         return
     if context.done[-1][0] == '"':  # names of attributes hardly ever have quotes
-        message, edits = "expected `,`, found `=`", (replace(context.token, ","),)
-        yield Diagnosis(
-            "wrong-mark", message, context.token.span, edits, "write `,`", "unsafe", min_tokens=2
-        )
+        message = "expected `,`, found `=`"
+        yield rewritten("wrong-mark", message, context.token.span, ",", min_tokens=2)
     rest = [context.done[index], *context.rest]
     end = closing_index(rest)
     if end is None:
@@ -394,6 +374,6 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "attributes belong in `<…>` after the operator, not among the inputs"
     span = Span(first.at, first.at + len(written))
     moved = (insert(after, f" <{written}>{blank}"), remove)
-    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", min_tokens=1)
+    yield Diagnosis("misplaced-attributes", message, span, moved, "move them there", safe=True)
     help = f"write them as `{context.done[index - 1]} <…> (…)`"
-    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help, min_tokens=1)
+    yield Diagnosis("misplaced-attributes", message, span, (remove,), help=help)

@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     innermost_bracket,
     insert,
+    rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -126,11 +127,10 @@ def called_values(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(start, tokens[end].end)
     if end == 2 and _QUOTED_NUMBER.fullmatch(tokens[1]):
         message, written = "a number must not be in quotes", tokens[1][1:-1]
-        edits, title = (Edit(span, written),), f"write `{written}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("syntax-error", message, span, written)
     message = f"the value of an attribute cannot be a call such as `{match[0].rstrip()}(…)`"
     help = "write the value, such as `1`, `[1, 2]` or the tensor `float[2] {1, 2}`"
-    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help, min_tokens=1)
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)
 
 
 def called_elements(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -162,10 +162,9 @@ def called_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     converts = match[0].rstrip() in _CONVERSIONS or match[0].rpartition(".")[2].rstrip() in ELEMENTS
     is_number = _QUOTED_NUMBER.fullmatch(f'"{number}"') or number in {"inf", "-inf", "nan"}
     if converts and is_number:
-        edits, title = (Edit(span, number),), f"write `{number}`"
-        yield Diagnosis("syntax-error", message, span, edits, title, "unsafe", min_tokens=1)
+        yield rewritten("syntax-error", message, span, number)
     help = "write the number, such as 0, 1.5, inf or nan"
-    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help, min_tokens=1)
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)
 
 
 def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -180,9 +179,7 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the element type is missing before the dimensions"
         help = f"write `float{match[1]} {match['name']}`, with the element type of the value"
         edits = (insert(first.at, "float"),)
-        yield Diagnosis(
-            "unknown-type", message, Span(*match.span(1)), edits, help=help, min_tokens=1
-        )
+        yield Diagnosis("unknown-type", message, Span(*match.span(1)), edits, help=help)
     name = first if context.token == ":" and context.done == [first] else None
     start = first.at if name is None else _skip_blanks(text, context.at + 1)
     if _TYPING.match(text, start, context.line_end) is None:
@@ -193,12 +190,11 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
     place = span if name is None else Span(name.at, end)
     if written:
         edits, title = (Edit(place, written + after),), f"write `{written}{after}`"
-        yield Diagnosis("unknown-type", message, span, edits, title, "unsafe", title, min_tokens=1)
+        yield Diagnosis("unknown-type", message, span, edits, title, help=title)
     help = "write an element type and dimensions, such as `float[N, 3]`"
     if name is not None:
         help = f"write an element type and dimensions before the name, such as `float[N, 3] {name}`"
-    edits = (Edit(place, "float" + after),)
-    yield Diagnosis("unknown-type", message, span, edits, help=help, min_tokens=1)
+    yield Diagnosis("unknown-type", message, span, (Edit(place, "float" + after),), help=help)
 
 
 def python_type(text: str, offset: int, depth: int = 0) -> tuple[int, str]:

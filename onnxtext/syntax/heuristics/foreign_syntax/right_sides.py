@@ -80,7 +80,7 @@ def right_sides(context: ErrorContext) -> Iterator[Diagnosis]:
         message, help = found
         span = Span(*match.span())
         edits = (Edit(Span(start, max(match.end(), done[-1].end)), "A ()"),)
-        yield Diagnosis("not-a-name", message, span, edits, help=help, min_tokens=1)
+        yield Diagnosis("not-a-name", message, span, edits, help=help)
 
 
 def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[str, str] | None:
@@ -146,7 +146,7 @@ def computed_values(context: ErrorContext) -> Iterator[Diagnosis]:
     if list and token == "*":
         help = "write `...` after the last element to repeat it, such as `[0, ...]`"
     edits = (Edit(Span(token.at, last.end), ""),)
-    yield Diagnosis("not-a-name", message, token.span, edits, help=help, min_tokens=1)
+    yield Diagnosis("not-a-name", message, token.span, edits, help=help)
 
 
 def values_as_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -168,8 +168,7 @@ def values_as_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     message = f"`{value}` is a value, not a node" if len(value) < _SHORT else "this is not a node"
-    edits = (Edit(value.span, "A ()"),)
-    yield Diagnosis("not-a-name", message, value.span, edits, help=help, min_tokens=1)
+    yield Diagnosis("not-a-name", message, value.span, (Edit(value.span, "A ()"),), help=help)
 
 
 def is_defined(context: ErrorContext, name: str, at: int) -> bool:
