@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from onnxtext.common_prefix import common_prefix
-from onnxtext.diagnostics.apply_edits import apply_edits
-from onnxtext.diagnostics.model import Edit, Fix
+from onnxtext.diagnostics.model import Edit, Fix, apply_edits
 from onnxtext.source import Source
 
 MAX_FIX_LINES = 8

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from onnxtext.quick_dataclass import dataclass
@@ -37,6 +38,23 @@ class Edit:
     text: str
 
 
+def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
+    """Apply edits to a text; return the new text.
+
+    Args:
+        text: the text.
+        edits: the edits; their spans must not overlap.
+        start: the offset at which the returned part begins; no edit may begin before it.
+        end: the offset at which this part ends in `text`; None for the end of the text.
+    """
+    parts = []
+    offset = start
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        parts += [text[offset : edit.span.start], edit.text]
+        offset = edit.span.end
+    return "".join([*parts, text[offset:end]])
+
+
 Applicability = Literal["safe", "unsafe"]
 """`safe`: the fix certainly keeps the intended meaning; `unsafe`: the fix is a guess."""
 
@@ -57,9 +75,7 @@ class Fix:
 
     def apply(self, text: str) -> str:
         """Return `text`, the text of the diagnostic, with the edits applied."""
-        for edit in sorted(self.edits, key=lambda edit: edit.span, reverse=True):
-            text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-        return text
+        return apply_edits(text, self.edits)
 
 
 @dataclass(frozen=True, slots=True)

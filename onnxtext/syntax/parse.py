@@ -88,7 +88,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
     """
     value, diagnostics = _parse(source, start)
     if any(item.fix is not None for item in diagnostics):
-        from onnxtext.syntax.recovery.verified_fixes import with_verified_fixes
+        from onnxtext.syntax.recovery.fixed_texts import with_verified_fixes
 
         diagnostics = with_verified_fixes(
             source, diagnostics, lambda fixed: _parse(fixed, start)[1]
@@ -132,7 +132,7 @@ def _parse(
             recover().stop(error)
     diagnostics = recover().finish() if errors or recovery is not None else []
     if recovery is not None and recovery.replaced and marks:
-        from onnxtext.syntax.recovery.errors_after_marks import errors_after_mark
+        from onnxtext.syntax.recovery.fixed_texts import errors_after_mark
 
         diagnostics += errors_after_mark(
             source,

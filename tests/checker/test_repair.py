@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.checker.engine.fix_loop import fix_text
 from onnxtext.checker.engine.sort_nodes import sorted_order
-from onnxtext.diagnostics.apply_edits import apply_edits
+from onnxtext.diagnostics.model import apply_edits
 from tests.checker.models import codes, text
 from tests.seeds import draws
 

@@ -12,7 +12,7 @@ import pytest
 from lsprotocol import types as t
 
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.diagnostics.apply_edits import apply_edits
+from onnxtext.diagnostics.model import apply_edits
 from onnxtext.format.format_text import format_source
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.lsp.features.formatting import formatting_edits, statement_edits

@@ -9,7 +9,7 @@ import pytest
 
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.select_core import core
-from onnxtext.syntax.actions import decorators, strings
+from onnxtext.syntax.actions import records_and_decorators, strings
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 from tests.seeds import draws, seeded
@@ -44,8 +44,8 @@ def test_decorators_give_the_same_value() -> None:
     from onnxtext._core.syntax import actions
 
     fields = [actions.positional_field(b"a"), Field("k", b"v")]
-    assert fields == [decorators.positional_field(b"a"), Field("k", b"v")]
-    assert actions.decorator("@doc(", fields) == decorators.decorator("@doc(", fields)
+    assert fields == [records_and_decorators.positional_field(b"a"), Field("k", b"v")]
+    assert actions.decorator("@doc(", fields) == records_and_decorators.decorator("@doc(", fields)
     assert actions.decorator("@doc(", fields) == Decorator("doc", tuple(fields))
 
 

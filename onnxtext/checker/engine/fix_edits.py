@@ -23,7 +23,7 @@ from onnxtext.checker.engine.sharding_names import (
 )
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
-from onnxtext.diagnostics.apply_edits import apply_edits
+from onnxtext.diagnostics.model import apply_edits
 from onnxtext.source import Source, Span, line_start
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model

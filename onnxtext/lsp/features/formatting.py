@@ -73,7 +73,7 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
         The edits; None if the text has errors, or if the edits in `span` alone would change the
         syntax tree, or remove or repeat a comment.
     """
-    from onnxtext.diagnostics.apply_edits import apply_edits
+    from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_text import format_source
 
     try:
@@ -98,7 +98,7 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
     not change. Return [] if the edits would change the partial syntax tree, since error recovery
     may have assigned a part of the next statement to a node.
     """
-    from onnxtext.diagnostics.apply_edits import apply_edits
+    from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_in_full import write_document
 
     text = version.source.text

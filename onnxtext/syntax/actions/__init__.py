@@ -11,12 +11,11 @@ from __future__ import annotations
 from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their actions)
     attribute_values,
     attributes,
-    decorators,
     graphs_and_nodes,
     headers,
     lists,
     models,
-    records,
+    records_and_decorators,
     resources,
     schemas,
     sections,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from onnxtext.ast.byte_strings import to_text
@@ -15,7 +16,7 @@ from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSche
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
 from onnxtext.ast.types import MapType, OpaqueType, TensorType, Type
 from onnxtext.syntax.actions.headers import Header
-from onnxtext.syntax.actions.registry import ACTIONS, action, located
+from onnxtext.syntax.actions.registry import ACTIONS, LOCATED, action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 
@@ -255,33 +256,11 @@ def other_attributes(_: str) -> None:
 
 
 @located
-def single_formal(offset: int, decorators: Decorators, type: Type | str, name: str) -> FormalValue:
-    """Return the formal value for `T x`."""
-    return _formal(offset, decorators, type, name, "single")
-
-
-@located
-def optional_formal(
-    offset: int, decorators: Decorators, type: Type | str, name: str
-) -> FormalValue:
-    """Return the formal value for `T bias?`, which may be omitted."""
-    return _formal(offset, decorators, type, name, "optional")
-
-
-@located
-def variadic_formal(
-    offset: int, decorators: Decorators, type: Type | str, name: str, _: str
-) -> FormalValue:
-    """Return the formal value for `T inputs...`, which takes one or more values."""
-    return _formal(offset, decorators, type, name, "variadic")
-
-
-@located
 def empty_variadic_formal(
     offset: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
     """Return the formal value for `T inputs...?`, which takes zero or more values."""
-    result = _formal(offset, decorators, type, name, "variadic")
+    result = _formal("variadic", offset, decorators, type, name)
     if any(decorator.name == "least" for decorator in decorators or ()):
         raise SemanticError("`@least` cannot be combined with `...?`", at=offset, length=len(name))
     result.min_arity = 0
@@ -289,8 +268,9 @@ def empty_variadic_formal(
 
 
 def _formal(
-    offset: int, decorators: Decorators, type: Type | str, name: str, option: Option
+    option: Option, offset: int, decorators: Decorators, type: Type | str, name: str, *_: str
 ) -> FormalValue:
+    """Return the formal value for `T x`, `T bias?` (optional) or `T inputs...` (variadic)."""
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
     article = "an" if option == "optional" else "a"
     arguments = _arguments(decorators, allowed, f"{article} {option} value")
@@ -369,4 +349,10 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
 
 
-ACTIONS["type_variable"] = lambda name: name  # a token with its offset, which errors need
+ACTIONS.update(
+    single_formal=partial(_formal, "single"),
+    optional_formal=partial(_formal, "optional"),
+    variadic_formal=partial(_formal, "variadic"),  # takes one or more values
+    type_variable=lambda name: name,  # a token with its offset, which errors need
+)
+LOCATED |= {"single_formal", "optional_formal", "variadic_formal"}

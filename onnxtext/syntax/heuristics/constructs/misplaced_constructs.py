@@ -14,7 +14,7 @@ from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
-from onnxtext.syntax.heuristics.constructs.section_errors import no_section
+from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -185,9 +185,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]
-    end = context.text.find("\n}", context.at)
-    line = context.text.find("\n", end + 1) if end >= 0 else -1
-    skip_to = (line if line >= 0 else len(context.text)) + 1
+    skip_to = end_of_block(context)
     edit = insert(context.at, "() => () ")
     if name in SECTIONS:
         message = f"the section `{name}` belongs after the graph"
@@ -195,17 +193,13 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("misplaced-section", message, name.span, help=help, skip_to=skip_to)
     elif context.is_certain([replace(context.token, "(")]) or nearest_name(name, SECTIONS):
         return
-    elif end >= 0 and context.before.takes("LPAR") and not _has_nodes(context, edit):
-        yield no_section(name, name.span, skip_to)
     elif context.before.takes("LPAR"):
-        yield Diagnosis(
-            "graph-without-inputs",
-            "the graph lacks its inputs and outputs",
-            Span(name.at, context.at + 1),
-            (edit,),
-            help=f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed",
-            min_tokens=0,
-        )
+        if context.text.find("\n}", context.at) >= 0 and not _has_nodes(context, edit):
+            yield no_section(name, skip_to)
+            return
+        message, span = "the graph lacks its inputs and outputs", Span(name.at, context.at + 1)
+        help = f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed"
+        yield Diagnosis("graph-without-inputs", message, span, (edit,), help=help, min_tokens=0)
 
 
 def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -12,6 +12,7 @@ from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
 from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -130,15 +131,20 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
         if meant is not None:
             message = f"`{token}` is unknown here"
             yield rewritten("misspelt-keyword", message, token.span, meant, min_tokens=2)
-        end = context.text.find("\n}", context.at)
-        line = context.text.find("\n", end + 1) if end >= 0 else -1
-        yield no_section(token, token.span, (line if line >= 0 else len(context.text)) + 1)
+        yield no_section(token, end_of_block(context))
 
 
-def no_section(name: str, span: Span, skip_to: int) -> Diagnosis:
+def end_of_block(context: ErrorContext) -> int:
+    """Return the offset after the next line that begins with `}`, or after the text."""
+    end = context.text.find("\n}", context.at)
+    line = context.text.find("\n", end + 1) if end >= 0 else -1
+    return (line if line >= 0 else len(context.text)) + 1
+
+
+def no_section(name: Token, skip_to: int) -> Diagnosis:
     """Return the diagnosis of a section with an unknown name."""
     message, help = f"there is no section `{name}`", f"the sections are {', '.join(SECTIONS)}"
-    return Diagnosis("syntax-error", message, span, help=help, skip_to=skip_to)
+    return Diagnosis("syntax-error", message, name.span, help=help, skip_to=skip_to)
 
 
 def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions for records, `{key: value}`, and for the values of their fields."""
+"""Actions for records, `{key: value}`, for the values of their fields, and for decorators."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from onnxtext.ast.byte_strings import to_bytes
-from onnxtext.ast.records import Field, Fixed, Number, Record, Word
+from onnxtext.ast.records import Decorator, Field, Fixed, Number, Record, Word
 from onnxtext.syntax.actions.integers import field_number
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -35,6 +37,24 @@ def numbers_value(text: str) -> tuple[Number | Word, ...]:
     """Return the items of the token `[1, true]`: a `Number`, or a `Word` for `true` and `false`."""
     items = [item.strip() for item in text[1:-1].rstrip(" \t\n\v\f\r,").split(",")]
     return tuple([Word(item) if item in ("true", "false") else Number(item) for item in items])
+
+
+@action
+def empty_decorator(opening: str) -> Decorator:
+    """Return the decorator for `@name()`; `opening` is the token `@name(`."""
+    return Decorator(opening[1:-1])
+
+
+@action
+def decorator(opening: str, fields: list[Field]) -> Decorator:
+    """Return the decorator for `@name(arguments)`; `opening` is the token `@name(`."""
+    return Decorator(opening[1:-1], tuple(fields))
+
+
+@action
+def positional_field(value: Any) -> Field:
+    """Return the field for a decorator's argument that has no key, as in `@doc("text")`."""
+    return Field(None, value)
 
 
 ACTIONS.update(
