@@ -39,10 +39,6 @@ class FixLine:
 def changed_lines(source: Source, fix: Fix) -> list[FixLine]:
     """Return the lines that a fix removes and adds.
 
-    Args:
-        source: the text before the fix.
-        fix: a fix with edits that do not overlap.
-
     Returns:
         The lines in text order; where lines are replaced, the removed lines precede the added
         ones. The list is cut to `MAX_FIX_LINES + 1` lines, so that the caller can recognize that

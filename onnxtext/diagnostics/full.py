@@ -165,13 +165,7 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
-    """Return the numbers of the lines with labels, and of the lines to show as context.
-
-    Args:
-        source: the text.
-        marked: the numbers of the lines with labels.
-        primary: the offset of the first label.
-    """
+    """Return the numbers of the lines with labels, and of the lines of context."""
     shown = set(marked)
     position = source.position(primary)
     if not source.line(position.line)[: position.column - 1].strip():

@@ -16,12 +16,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render(diagnostics: Iterable[Diagnostic], *, version: str) -> str:
-    """Return diagnostics as a SARIF log with one run: ASCII JSON without a final line end.
-
-    Args:
-        diagnostics: the diagnostics.
-        version: version of onnxtext.
-    """
+    """Return diagnostics as a SARIF log with one run: ASCII JSON without a final line end."""
     all_diagnostics = list(diagnostics)
     rules = [_rule(code) for code in sorted({diagnostic.code for diagnostic in all_diagnostics})]
     driver = {"name": "onnxtext", "version": version, "rules": rules}

@@ -60,11 +60,7 @@ def try_fragment(source: Source, kind: str) -> Fragment | None:
 
 
 def parse_start(source: Source, start: str) -> Any:
-    """Parse a text from one of the grammar's start rules.
-
-    Args:
-        source: the text.
-        start: the name of the start rule, such as `model` or `node_fragment`.
+    """Parse a text from a start rule of the grammar, such as `model` or `node_fragment`.
 
     Raises:
         OnnxTextError: the text has errors.
@@ -76,11 +72,7 @@ def parse_start(source: Source, start: str) -> Any:
 
 
 def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """Parse a text and recover from its errors.
-
-    Args:
-        source: the text.
-        start: the name of the start rule, such as `model` or `node_fragment`.
+    """Parse a text from a start rule, such as `model`, and recover from its errors.
 
     Returns:
         The value of the start rule without the invalid statements, and the diagnostics of the
@@ -101,10 +93,7 @@ def _parse(
 ) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Return the same as `parse_partial`, with fixes that are not verified.
 
-    Args:
-        source: the text.
-        start: the name of the start rule.
-        marks: the maximum number of wrong marks to fix, to find the errors after them.
+    Up to `marks` wrong marks are fixed, to find the errors after them.
     """
     broken = check_characters(source)
     if broken is not None:

@@ -331,13 +331,9 @@ def _reference_list(
 def _number_list_from_tokens(
     declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a number list whose items are separate tokens.
+    """Convert a number list whose items are separate tokens; infer the type if none is declared.
 
     The lexer splits a list into tokens if it contains a comment or a rare spelling of a number.
-
-    Args:
-        declared: the declared type of an item; None to infer it.
-        items: the items; the first one is a number.
     """
     first = items[0].text
     for item in items:

@@ -289,12 +289,7 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether the tokens from `start` to the `far`-th token after the error parse.
-
-        Args:
-            stack: the states of the parser before these tokens.
-            start: the index of the first token.
-        """
+        """Whether the tokens from `start` to the `far`-th after the error parse after `stack`."""
         kinds = self.kinds
         states = States(self.context.automaton, stack)
         last = max(start, self.error) + self.far

@@ -95,9 +95,7 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
 def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
     """Whether the cause of an error may be in an enclosing construct.
 
-    Args:
-        context: the context of the error.
-        edit_cost: the cost of the edits for the innermost construct; infinite without a diagnosis.
+    `edit_cost` is the cost of the edits for the innermost construct; infinite without a diagnosis.
     """
     inside_item = not context.rules or unopened_bracket(context.rest) is not None
     return edit_cost > _DOUBTFUL or (edit_cost > 0 and inside_item)

@@ -93,12 +93,7 @@ class Reduction:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
     def make(self, offset: int, children: Sequence[Any]) -> Any:
-        """Return the value of the rule.
-
-        Args:
-            offset: the offset of the first token of the rule.
-            children: the arguments of the action.
-        """
+        """Return the value of the rule that begins at an offset; `children`: see `take`."""
         return self.call(offset, *children) if self.located else self.call(*children)
 
 

@@ -172,12 +172,7 @@ _ENTRY = re.compile(
 
 
 def entry_place(text: str, span: Span) -> Span:
-    """Return the span of the first entry outside of a block in a section `metadata`.
-
-    Args:
-        text: the whole text.
-        span: the span of the word `metadata`; the result if no such entry is found.
-    """
+    """Return the span of the first entry outside of a block; `span`, of `metadata`, if there is none."""
     depth = 0
     for match in _ENTRY.finditer(text, span.end):
         if match["key"] is not None and depth == 1:

@@ -20,13 +20,7 @@ _MAX_PARTS = 1000
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Drop the errors of section entries that probably dangle because of other errors.
-
-    Args:
-        source: the text.
-        errors: all semantic errors.
-        diagnostics: the syntax errors.
-    """
+    """Drop the errors of section entries that probably dangle because of other errors."""
     starts = [error.at or 0 for error in errors if error.code != DANGLING]
     starts += [item.labels[0].span.start for item in diagnostics]
     if not starts:
@@ -36,13 +30,7 @@ def without_errors_of_lost_items(
 
 
 def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bool:
-    """Whether a section names an item that was probably lost because of another error.
-
-    Args:
-        source: the text.
-        error: a semantic error.
-        lines: the lines with other errors.
-    """
+    """Whether a section names an item that was probably lost in one of the lines with errors."""
     if error.code != DANGLING or error.at is None:
         return False
     text = source.text

@@ -60,9 +60,7 @@ _SHELL_END = re.compile(r"^[ \t]*(EO[FTLM]|_EO[FTLM]_?)[ \t\r]*$", re.MULTILINE)
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace errors that marks such as line numbers or `>` cause, which copying added.
 
-    Args:
-        source: the text.
-        diagnostics: the diagnostics of the text, in text order.
+    The diagnostics must be in text order.
 
     Returns:
         The diagnostics before the first mark, then one diagnostic for all marks. `diagnostics`

@@ -83,13 +83,7 @@ class Recovery:
     def __init__(
         self, parser: Parser, source: Source, semantic_errors: list[SemanticError]
     ) -> None:
-        """Create the recovery for a parser.
-
-        Args:
-            parser: the parser.
-            source: the source of its text.
-            semantic_errors: the errors of actions; the parser appends to this list.
-        """
+        """Create the recovery for a parser, which appends the errors of actions to a list."""
         self.parser = parser
         self.source = source
         self.text = parser.text

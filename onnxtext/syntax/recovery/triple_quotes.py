@@ -31,9 +31,7 @@ _CLOSING = re.compile(r"""^[ \t]*("{1,2}|'{3})(?=[ \t\r,>)\]}]*$)""", re.MULTILI
 def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace the errors that follow from wrong quotes of a string of several lines.
 
-    Args:
-        source: the text.
-        diagnostics: the diagnostics of the text, in text order.
+    The diagnostics must be in text order.
 
     Returns:
         The diagnostics before the string, and one diagnostic about its quotes. `diagnostics` if

@@ -128,13 +128,9 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def node_above(text: str, offset: int) -> int | None:
-    """Return the end of the node on the line above a token.
+    """Return the end of the node on the line above the token at an offset, which begins a line.
 
     Return None if the line above does not end a node, or is not indented less than the token.
-
-    Args:
-        text: the whole text.
-        offset: the offset of the first token of a line.
     """
     before = text[:offset].rstrip()
     start = before.rfind("\n") + 1

@@ -64,13 +64,9 @@ def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diag
 
 
 def _end_of_blocks(context: ErrorContext, offset: int) -> int | None:
-    """Find the end of consecutive sections or functions that are misplaced among nodes.
+    """Find the end of the misplaced sections or functions that begin at an offset among nodes.
 
     Return the end of their last line; None unless a node or the `}` of the graph follows them.
-
-    Args:
-        context: the context of the error.
-        offset: the offset of the first section or function.
     """
     text, depth, end = context.text, 0, None
     for token in context.lexer.tokens(text, offset, offset + _MAX_BLOCKS):
