@@ -83,9 +83,8 @@ def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(token) in {"INT", "FLOAT"}:
         span = Span(done[-2].at, context.ahead[0].end)
         message = "a number must not be in a call such as `int(…)`"
-        edits, title = (Edit(span, str(token)),), f"write `{token}`"
         safe = context.name(token) == "INT"
-        yield Diagnosis("misplaced-type", message, span, edits, title, safe=safe)
+        yield rewritten("misplaced-type", message, span, str(token), safe=safe)
 
 
 def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -142,9 +141,8 @@ def _untyped_tensor(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
         help = "write its type and shape before the numbers, such as `float[2] {1, 2}`"
         yield Diagnosis("syntax-error", message, token.span, edits, help=help)
     elif token in {"true", "false", "True", "False"}:
-        edits = (replace(token, f"bool({token.lower()})"),)
-        message, title = f"`{token}` is not a tensor", f"write `{edits[0].text}`"
-        yield Diagnosis("python-literal", message, token.span, edits, title)
+        message, written = f"`{token}` is not a tensor", f"bool({token.lower()})"
+        yield rewritten("python-literal", message, token.span, written)
 
 
 def _operator(context: ErrorContext) -> str:
@@ -203,17 +201,13 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
         if name is None or name.at > context.at + 1 or context.name(name) != "WORD":
             return
         if context.lexer.token(text, name.end) == "=":
-            span, message = (
-                Span(context.at, name.at),
-                "the name of an attribute must not begin with `@`",
-            )
+            span = Span(context.at, name.at)
+            message = "the name of an attribute must not begin with `@`"
             edits = (Edit(span, ""),)
             yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=2)
         else:
-            span, message = (
-                Span(context.at, name.end),
-                "a reference needs the name of its attribute: `NAME: TYPE = @…`",
-            )
+            span = Span(context.at, name.end)
+            message = "a reference needs the name of its attribute: `NAME: TYPE = @…`"
             edits = (insert(context.at, f"{name} = "),)
             help = f"write `{name}: float = @{name}`, with the type of the parameter"
             yield Diagnosis("syntax-error", message, span, edits, help=help)

@@ -123,10 +123,8 @@ def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
     key = "" if match is None else match[0].replace("-", "_").replace(" ", "_")
     if match is not None and key in _KEYS:
         message = f"`{match[0]}` is not a key"
-        edits = (Edit(Span(*match.span()), key),)
-        yield Diagnosis(
-            "wrong-mark", message, edits[0].span, edits, f"write `{key}`", safe=True, min_tokens=2
-        )
+        span = Span(*match.span())
+        yield rewritten("wrong-mark", message, span, key, safe=True, min_tokens=2)
 
 
 _POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")

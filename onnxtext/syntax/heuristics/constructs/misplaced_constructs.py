@@ -92,19 +92,11 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         min_tokens = 2
     else:
         return
-    title = f"write `{written}`"[:60]
     default = context.lexer.token(context.text, span.end)
     if context.token == ":" and default == "=" and "(" in _opening(context):
         yield from _parameter_among_inputs(context, name, Span(span.start, span.end))
-    yield Diagnosis(
-        "misplaced-type",
-        message,
-        span,
-        (Edit(span, written),),
-        title,
-        safe=not (context.token == ":" and default == "="),
-        min_tokens=min_tokens,
-    )
+    safe = not (context.token == ":" and default == "=")
+    yield rewritten("misplaced-type", message, span, written, safe=safe, min_tokens=min_tokens)
 
 
 def _opening(context: ErrorContext) -> str:

@@ -19,6 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
     innermost_bracket,
     insert,
     replace,
+    rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -92,9 +93,8 @@ def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
         element = ELEMENTS.get(ALIASES.get(word, word))
         if element is not None and (name in ELEMENT_ATTRIBUTES or "TensorProto" in match[0]):
             message = f"`{match[0]}` is not a value: write the element type as a number"
-            edits = (Edit(Span(*match.span()), str(element.number)),)
-            title = f"write `{element.number}`"
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, safe=True)
+            span = Span(*match.span())
+            yield rewritten("unknown-type", message, span, str(element.number), safe=True)
 
 
 def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:

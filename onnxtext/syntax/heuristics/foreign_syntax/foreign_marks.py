@@ -36,12 +36,9 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
                 continue
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
-            edits, title = (Edit(span, right),), f"write `{right}`"
             value = context.lexer.token(text, span.end)
-            safe = True
-            if right == "=" and (value is None or value in {*CLOSING, ","}):
-                safe = False  # the value is missing
-            yield Diagnosis("wrong-mark", message, span, edits, title, safe=safe, min_tokens=2)
+            is_missing = right == "=" and (value is None or value in {*CLOSING, ","})
+            yield rewritten("wrong-mark", message, span, right, safe=not is_missing, min_tokens=2)
     if context.token is not None and context.token in {"%", "$"}:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"

@@ -152,11 +152,8 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
         element = ALIASES.get(dotted[1], dotted[1])
         attribute = context.done[-3] if context.done[-2:-1] == ["="] and context.done[2:] else ""
         if element in ELEMENTS and attribute not in ELEMENT_ATTRIBUTES:
-            edits = (Edit(Span(*dotted.span()), element),)
-            message = f"`{dotted[0]}` is not a type"
-            title = f"write `{element}`"
-            safe = not attribute
-            yield Diagnosis("unknown-type", message, edits[0].span, edits, title, safe=safe)
+            message, span = f"`{dotted[0]}` is not a type", Span(*dotted.span())
+            yield rewritten("unknown-type", message, span, element, safe=not attribute)
         return
     if context.token == ")" and context.done[-2:-1] == ["("] and len(context.done) > 2:
         first = context.done[-3]  # in an attribute, the parser reads `tensor (float` as a graph
