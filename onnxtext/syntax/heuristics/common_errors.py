@@ -6,7 +6,6 @@ from __future__ import annotations
 from onnxtext.syntax.heuristics.constructs import (
     attribute_errors,
     attribute_value_errors,
-    colon_or_equals,
     data_errors,
     decorator_errors,
     graph_errors,
@@ -24,9 +23,9 @@ from onnxtext.syntax.heuristics.constructs import (
     type_errors,
     unquoted_names,
     value_errors,
+    wrong_marks,
 )
 from onnxtext.syntax.heuristics.foreign_syntax import (
-    foreign_marks,
     foreign_nodes,
     look_alikes,
     markdown_and_comments,
@@ -93,7 +92,7 @@ COMMON_ERRORS = (
     type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,
     string_errors.string_tensor, graph_errors.wrong_brackets,
     # Graphs
-    graph_errors.domain_of_function, graph_errors.spaced_arrow,
+    graph_errors.domain_of_function, wrong_marks.spaced_arrow,
     graph_errors.values_without_brackets, graph_errors.incomplete_graph_header,
     other_languages.python_head, graph_errors.function_keyword, graph_errors.missing_opener,
     graph_errors.extra_brace, graph_errors.wrong_opening_brace,
@@ -107,11 +106,11 @@ COMMON_ERRORS = (
     # Tokens
     token_errors.conflict, other_languages.slashes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
-    other_languages.python_words, foreign_marks.foreign_marks, token_errors.misspelled,
+    other_languages.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,
     # Strings and lists
     list_errors.unclosed_row, string_errors.unclosed_string, token_errors.repeated_token,
-    colon_or_equals.colon_or_equals, misplaced_constructs.misplaced_attributes,
+    wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,
     unquoted_names.unquoted, graph_errors.wrong_bracket,
 )  # fmt: skip
 

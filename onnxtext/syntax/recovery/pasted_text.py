@@ -273,18 +273,24 @@ def _tags(source: Source, starts: list[int]) -> Diagnostic | None:
     closed |= _WITHOUT_CLOSING_TAG
     spans = [(Span(*match.span()), match["name"].lower() in closed) for match in tags]
     found = [span for span, is_closed in spans if is_closed or _whole_line(text, span) is not None]
-    if not _reach(text, found, starts[0]):
-        return None
-    message = f"`{text[slice(*found[0])]}` is a tag of HTML"
-    title = "remove it" if len(found) == 1 else "remove the tags"
-    edits = [Edit(_whole_line(text, span) or span, "") for span in found]
-    return _diagnostic(source, message, found[0], title, edits)
+    return _removed_marks(source, found, starts[0], "is a tag of HTML", "remove the tags")
 
 
-def _reach(text: str, spans: list[Span], offset: int) -> bool:
-    """Whether an offset is in one of the spans, or before one of them on its line."""
+def _removed_marks(
+    source: Source, spans: list[Span], offset: int, words: str, title: str
+) -> Diagnostic | None:
+    """Return a diagnostic that removes some spans, and their lines if nothing else is on them.
+
+    Return None unless an offset is in one of the spans, or before one of them on its line.
+    """
+    text = source.text
     line_end = text.find("\n", offset) % (len(text) + 1)
-    return any(span.start <= line_end and offset <= span.end for span in spans)
+    if not any(span.start <= line_end and offset <= span.end for span in spans):
+        return None
+    edits = [Edit(_whole_line(text, span) or span, "") for span in spans]
+    title = "remove it" if len(spans) == 1 else title
+    message = f"`{text[slice(*spans[0])].strip()}` {words}"
+    return _diagnostic(source, message, spans[0], title, edits)
 
 
 def _whole_line(text: str, span: Span) -> Span | None:
@@ -310,12 +316,8 @@ def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
         spans = [Span(*match.span(1)) for match in _outside_strings(text, _SHELL_END)]
     else:
         return None
-    if not _reach(text, spans, starts[0]):
-        return None
-    message = f"`{text[slice(*spans[0])].strip()}` belongs to a here-document of a shell"
-    title = "remove it" if len(spans) == 1 else "remove the lines of the shell"
-    edits = [Edit(_whole_line(text, span) or span, "") for span in spans]
-    return _diagnostic(source, message, spans[0], title, edits)
+    words, title = "belongs to a here-document of a shell", "remove the lines of the shell"
+    return _removed_marks(source, spans, starts[0], words, title)
 
 
 def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:

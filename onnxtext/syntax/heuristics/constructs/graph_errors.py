@@ -22,7 +22,6 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     line_end,
     replace,
-    rewritten,
 )
 
 MAX_HEADER_LENGTH = 4000
@@ -47,18 +46,6 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"the text {state}: a model needs at least a graph"
     help = "write a graph, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
     yield Diagnosis("syntax-error", message, Span(offset, offset), help=help)
-
-
-def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `= >` and `>=` in place of `=>`."""
-    if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
-        return
-    assert context.token is not None
-    following = context.ahead[0] if context.ahead else None
-    if following is not None and {context.token, following} == {"=", ">"}:
-        span = Span(context.at, following.end)
-        message = f"expected `=>`, found `{context.text[slice(*span)]}`"
-        yield rewritten("wrong-mark", message, span, "=>", safe=True)
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for punctuation of other languages, such as `;` after a statement."""
+"""Error heuristics for wrong punctuation: `->`, `:=` and `==`, `%x`, and `:` in place of `=`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.attribute_value_errors import ATTRIBUTE_TYPES
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
@@ -19,6 +20,20 @@ from onnxtext.syntax.heuristics.error_context import (
 _FOREIGN_MARKS = (
     ("->", "=>"), ("->", "="), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
 )  # fmt: skip
+_NO_VALUE = CLOSING | {"<", "(", ","}
+"""Tokens that cannot begin a value."""
+
+
+def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `= >` and `>=` in place of `=>`."""
+    if context.token not in {"=", ">"} or "_ARROW" not in context.expected():
+        return
+    assert context.token is not None
+    following = context.ahead[0] if context.ahead else None
+    if following is not None and {context.token, following} == {"=", ">"}:
+        span = Span(context.at, following.end)
+        message = f"expected `=>`, found `{context.text[slice(*span)]}`"
+        yield rewritten("wrong-mark", message, span, "=>", safe=True)
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -62,3 +77,38 @@ def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
     if name is None or name.at > prefix.end or context.name(name) != "INT":
         return replace(prefix, "")
     return Edit(Span(prefix.at, name.end), f'"{name}"')
+
+
+def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `:` in place of `=`, and the reverse: `axis: 1` and `ir_version = 8`."""
+    for token in context.nearby(3):
+        if token in {":", "="}:
+            other = "=" if token == ":" else ":"
+            certain = token is context.token and context.expected() == ["COLON"]
+            if other == ":" and not certain and not context.rules & _COLON_RULES:
+                continue
+            if other == "=" and context.lexer.token(context.text, token.end) in _NO_VALUE:
+                continue
+            text = other
+            if other == "=" and not context.text[token.at - 1 : token.at].isspace():
+                text = " ="
+            code = "colon-for-equals" if other == "=" else "equals-for-colon"
+            message = f"expected `{other}`, found `{token}`"
+            edits = (replace(token, text),)
+            min_tokens = 2 if token is context.token else 4
+            title, safe = f"write `{other}`", other == ":" or _is_certain_equals(context, token)
+            yield Diagnosis(
+                code, message, token.span, edits, title, safe=safe, min_tokens=min_tokens
+            )
+
+
+def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
+    """Whether `=` certainly belongs in place of a `:`; not after `)`, before `:` or a type."""
+    after = context.lexer.token(context.text, colon.end)
+    called = context.text[max(0, colon.at - 10) : colon.at].rstrip().endswith(")")
+    return not called and after not in {":", *ATTRIBUTE_TYPES}
+
+
+_COLON_RULES = frozenset(
+    ("header_entry", "metadata_item", "annotation", "training_item", "resource")
+)
