@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.merger.clean_merges import check_merge, merges
-from tests.merger.laws import edited
+import onnxtext
+from tests.merger.clean_merges import HEADER, check_merge, merges
+from tests.merger.laws import edited, resolved
 
 Edits = tuple[tuple[str, str], ...]
 
@@ -292,3 +293,16 @@ def test_an_uncertain_rename_is_a_conflict_with_edits_of_the_other_side(
 ) -> None:
     base, ours, theirs = UNCERTAIN[name]
     assert merges(base, edited(base, *ours), edited(base, *theirs), binary=binary) is None
+
+
+def test_a_conflict_shows_each_side_as_its_own_if_a_rename_is_followed() -> None:
+    """Also if the renamed version is larger than the other one only before the rename."""
+    changed = edited(GRAPH, ("Mul", "Add"), ("  y =", "  n = Abs (k)\n  y ="))
+    longer = "a_name_that_is_longer_than_the_new_node"
+    renamed = edited(GRAPH, ("k =", f"{longer} ="), ("(k)", f"({longer})"), ("Mul", "Div"))
+    for ours, theirs in ((changed, renamed), (renamed, changed)):
+        found = onnxtext.merge(*[HEADER + text for text in (GRAPH, ours, theirs)])
+        assert found.conflicts == 1
+        for side, text in (("ours", ours), ("theirs", theirs)):
+            operator = "Add" if text == changed else "Div"
+            assert f"h = {operator} (x, w)" in resolved(str(found), side)

@@ -123,7 +123,7 @@ def _merge_statements(
     # Swap the sides if necessary, so that the result does not depend on their order.
     if (versions[2], texts[2]) < (versions[1], texts[1]):
         texts[1:], trees[1:], versions[1:] = texts[:0:-1], trees[:0:-1], versions[:0:-1]
-        markers = replace(markers, swapped=True)
+        markers = replace(markers, swapped=not markers.swapped)
     merge = _Merge(texts, trees, versions, encodings, markers, notes)
     may_follow = bool(before) and follows
     followed = _merge_followed(merge, resources) if may_follow and merge.has_conflicts else None
