@@ -123,3 +123,20 @@ def test_a_copy_is_not_mistaken_for_a_node_that_keeps_its_first_output(*, binary
     copied = ELU.replace(LINE, "  [n] y, z = Neg <alpha = 0.5> (a)\n  c = Elu <alpha = 0.5> (a)\n")
     versions = [HEADER + text for text in (ELU, copied, ELU.replace(" (a)", " (x)"))]
     assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_copy_is_not_mistaken_for_an_original_with_a_new_operator_and_label(
+    *, binary: bool
+) -> None:
+    base = ELU.replace("  y =", "  [n] y =")
+    copied = ELU.replace(LINE, "  [new] y = Selu (a)\n  [n] copy = Elu <alpha = 0.5> (a)\n")
+    check_merge(
+        base,
+        base.replace("  [n]", '  @doc("d")\n  [n]'),
+        copied,
+        copied.replace("  [new]", '  @doc("d")\n  [new]'),
+        binary=binary,
+    )
+    versions = [HEADER + text for text in (base, copied, base.replace("Elu", "Abs"))]
+    assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts

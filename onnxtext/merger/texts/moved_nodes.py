@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 Key = Callable[[Any], Hashable]
@@ -151,7 +152,7 @@ class _Search:
             if not found or moved[at] is None or counts[moved[at]] != 1:
                 continue
             free = candidates.get(moved[at], [])
-            same = {index for index in free if edited and self._is_same(index, at)}
+            same = {index for index in free if edited and self._is_same(index, at, found)}
             if edited:
                 free = [index for index in free if index in same or self._is_free(index, at)]
             if len(free) == 1 and (free[0] in same or self._depend(found, free[0])):
@@ -183,15 +184,23 @@ class _Search:
         names = names_of(self.rules.outputs(self.side.items[index]))
         return all(self.old_makers.get(name, at) == at for name in names)
 
-    def _is_same(self, index: int, at: int) -> bool:
-        """Whether a new node has the operator and the label of a node of the base."""
-        new, old = self.side.items[index], self.base.items[at]
-        label = self.rules.label(old)
-        return (
-            label is not None
-            and self.rules.label(new) == label
-            and self.rules.operator(new) == self.rules.operator(old)
-        )
+    def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
+        """Whether a new node has the operator and the label of a node of the base.
+
+        False if the new node may be a copy, and the original was edited: no node reads the copy,
+        and a node of `takers` has the inputs of the original.
+        """
+        rules, new, old = self.rules, self.side.items[index], self.base.items[at]
+        label = rules.label(old)
+        if label is None or rules.label(new) != label or rules.operator(new) != rules.operator(old):
+            return False
+        edited = any(rules.reads(self.side.items[taker]) == rules.reads(old) for taker in takers)
+        return not edited or not self._read_names.isdisjoint(names_of(rules.outputs(new)))
+
+    @cached_property
+    def _read_names(self) -> set[Hashable]:
+        """The names that nodes of the side read."""
+        return {name for node in self.side.items for name in self.rules.reads(node)}
 
     def _depend(self, takers: set[int], index: int) -> bool:
         return any(
