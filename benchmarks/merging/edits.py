@@ -40,7 +40,7 @@ def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
     done: list[Edit] = []
     for edits in sets:
         for edit in edits:
-            if edit in done or any(edit.name == e.name and _deletes(e) for e in done):
+            if edit in done or (_deletes(edit) and any(_is_alike(edit, e) for e in done)):
                 continue
             done.append(edit)
             try:
@@ -48,6 +48,11 @@ def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
             except Gone:
                 return None
     return made
+
+
+def _is_alike(edit: Edit, other: Edit) -> bool:
+    """Whether two edits have the same description; `again` marks a more frequent edit."""
+    return edit.name.replace(" again", "") == other.name.replace(" again", "")
 
 
 def _deletes(edit: Edit) -> bool:
