@@ -99,14 +99,9 @@ class GraphComparer:
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
         pairs: Pairs,
     ) -> None:  # fmt: skip
-        """Compare inputs, outputs or `value_info` entries.
+        """Compare inputs, outputs or `value_info` entries; `kind` is the name of the field.
 
-        Args:
-            match: the graphs or functions that have the lists.
-            kind: the name of the field, such as `input`.
-            old: the old list.
-            new: the new list.
-            pairs: (old, new) indices of matching entries, in the order of the new list.
+        `pairs` has (old, new) indices of matching entries, in the order of the new list.
         """
         values = self.values
         if len(old) == len(new) == len(pairs) and all(

@@ -46,13 +46,7 @@ class NodeComparer:
     ) -> None:  # fmt: skip
         """Collect the differences of two matching nodes.
 
-        Args:
-            old: the old node.
-            new: the new node.
-            positions: the old and the new position of the node.
-            names: maps old value names to new ones.
-            graph_path: the path of the new graph or function that has the node.
-            moved: whether the node was moved.
+        `graph_path` is the path of the new graph or function that has the node.
         """
         encoded = _with_encoder(old, self._values.old), _with_encoder(new, self._values.new)
         (old, _), (new, _) = encoded

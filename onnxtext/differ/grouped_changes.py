@@ -32,10 +32,6 @@ def find_groups(items: Sequence[ItemChange], matches: Iterable[GraphMatch]) -> t
     """Return groups of similar differences, in the order of the first item of each group.
 
     Items without a group, such as changes of inputs or functions, are left out.
-
-    Args:
-        items: the items that differ.
-        matches: the matching pairs of graphs or functions that were compared.
     """
     operators = _Operators(items)
     components: dict[ItemKey, list[ItemKey]] = {}

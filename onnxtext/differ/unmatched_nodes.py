@@ -66,14 +66,10 @@ def value_uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Find the uses of a value by unmatched nodes.
+    """Find the uses of a value, (node index, input index), by unmatched nodes.
 
     Return a map from (input index, operator) of the use to the index of the node. If several uses
     have the same input index and operator, they are mapped to -1.
-
-    Args:
-        side: the graph.
-        uses: (node index, input index) of the uses of a value.
     """
     result: dict[Hashable, int] = {}
     for index, slot in uses:
@@ -123,12 +119,7 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     """Map the index of each unmatched node to a key; nodes with equal keys have equal producers.
 
-    All unmatched producers count as the same producer.
-
-    Args:
-        side: the graph whose nodes get keys.
-        marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
-            nodes.
+    All unmatched producers count as the same producer. `marks` is as in `consumer_keys`.
     """
 
     def source(name: str) -> Hashable:

@@ -73,10 +73,6 @@ def has_left_out(text: bytes) -> bool:
 def put_back(text: bytes, path: str) -> bytes | None:
     """Return a text with the weights that `leave_out` has removed; None if git lacks one of them.
 
-    Args:
-        text: the text.
-        path: its path in the repository.
-
     Raises:
         OnnxTextError: the text is not valid.
     """

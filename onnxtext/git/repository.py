@@ -132,8 +132,7 @@ def read_tracked(top: Path, name: str) -> bytes | None:
 def read_index(name: str) -> bytes:
     """Return the content of a file in the index; empty if git or the index has no such file.
 
-    Args:
-        name: path relative to the top of the working tree.
+    `name` is the path relative to the top of the working tree.
     """
     try:
         return run_git("cat-file", "blob", f":0:{name}", fails=[128])

@@ -49,11 +49,7 @@ def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
     """Write conflict markers around the lines in which three resolutions of a merge differ.
 
-    Args:
-        base: the merge with its conflicts resolved to the base.
-        ours: the merge with its conflicts resolved to ours.
-        theirs: the merge with its conflicts resolved to theirs.
-        markers: format of conflict markers.
+    `base`, `ours` and `theirs` are the merge with its conflicts resolved to that version.
 
     Returns:
         (text, number of conflicts)

@@ -158,11 +158,7 @@ def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[Func
 
 
 def _form_in_any_order(scope: Scope) -> Scope:
-    """Return the `_form` of a function with sorted inputs and outputs.
-
-    Args:
-        scope: the function; changed in place.
-    """
+    """Return the `_form` of a function with sorted inputs and outputs; it is changed in place."""
     if isinstance(scope, Graph):
         return _form(scope)[0]
     numbers: dict[str, str] = {"": ""}
@@ -215,8 +211,7 @@ def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> 
 def _form(scope: Scope) -> tuple[Scope, list[str]]:
     """Return a graph or function with numbers instead of names, and the name of each number.
 
-    Args:
-        scope: the graph or function; changed in place.
+    The graph or function is changed in place.
     """
     numbers: dict[str, str] = {"": ""}
     map_all_names(scope, lambda name: numbers.setdefault(name, str(len(numbers))))

@@ -17,12 +17,6 @@ _MAX_CONFLICTS = 127
 def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, bool]:
     """Merge three texts line by line.
 
-    Args:
-        base: the common ancestor.
-        ours: one version.
-        theirs: the other version.
-        markers: format of conflict markers.
-
     Returns:
         (text, number of conflicts, whether git has merged the texts). If git fails, the whole texts
         become one conflict.

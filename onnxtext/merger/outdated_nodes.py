@@ -30,10 +30,6 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
     A node does not fit a version that does not allow its attributes or the number of its inputs or
     outputs, or that changes the default of an attribute that the node omits. If the other side has
     a node with the same operator and outputs that does not fit either, the node is not reported.
-
-    Args:
-        subject: the model to check, such as the merge.
-        sides: the syntax trees of ours and theirs.
     """
     assert subject.model is not None
     merged, *before = [_bodies(model) for model in (subject.model, *sides)]
@@ -44,14 +40,7 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
 
 
 def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> Iterator[Finding]:
-    """Find outdated nodes in a graph or function.
-
-    Args:
-        body: the graph or function in the model to check.
-        side: the graph or function in one side.
-        other: the graph or function in the other side, which may have changed its imports.
-        schemas: the known operators.
-    """
+    """Find outdated nodes in a graph or function `body`; `other` may have changed its imports."""
     versions, before = body[0], side[0]
     changed = {
         domain
@@ -81,10 +70,7 @@ def _outdated(
 ) -> list[tuple[Node, str]]:
     """Return (node, reason) for each node that fits the old version of its domain, not the new one.
 
-    Args:
-        root: a main graph or a function.
-        steps: maps each domain whose import changed to its old and new version.
-        schemas: the known operators.
+    `steps` maps each domain whose import changed to its old and new version.
     """
     result = []
     for node in walk_nodes(root):

@@ -94,12 +94,8 @@ def _moved_arguments(
     """Find calls of functions whose parameters are in another order in the merge.
 
     Renamed parameters are ignored. But if a name has moved to another parameter, calls are found.
-
-    Args:
-        calls: nodes of the merge, each with its version in `side`.
-        base: the scopes of the base.
-        side: the scopes of the version that added or edited the calls.
-        together: the scopes of the merge.
+    `calls` has nodes of the merge `together`, each with its version in `side`, which added or
+    edited the call.
     """
     for node, call in calls:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
@@ -177,14 +173,7 @@ def _is_moved(
 def _rebound_in(
     scope: ValueScope, base: ValueScope, ours: ValueScope, theirs: ValueScope
 ) -> Iterator[Finding]:
-    """Find edits of a graph or function that refer to other values in the merge.
-
-    Args:
-        scope: the graph or function in the merge.
-        base: the same in the base.
-        ours: the same in ours.
-        theirs: the same in theirs.
-    """
+    """Find edits of a graph or function that refer to other values in the merge (`scope`)."""
     left, right = ours.definitions, theirs.definitions
     if all(right.get(name, definition) == definition for name, definition in left.items()):
         return

@@ -86,11 +86,7 @@ class Renames:
 
 
 def find_renames(models: Sequence[Model]) -> tuple[Renames, Renames]:
-    """Return the renames of ours and of theirs.
-
-    Args:
-        models: the base, if there is one, ours and theirs.
-    """
+    """Return the renames of ours and of theirs; `models` begins with the base, if there is one."""
     base = models[0] if len(models) > 2 else None
     ours, theirs = models[-2:]
     return Renames(base, ours), Renames(base, theirs)
@@ -111,11 +107,8 @@ def are_contradictory(base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning)
 def dimension_notes(models: Sequence[Model], labels: Sequence[str]) -> list[str]:
     """Return a note for each dimension that one side renamed and the other side uses in new types.
 
-    The merge is valid, but the old and the new name may stand for the same size.
-
-    Args:
-        models: the base, ours and theirs.
-        labels: the names of the three versions in messages.
+    The merge is valid, but the old and the new name may stand for the same size. `models` are the
+    base, ours and theirs, and `labels` their names in messages.
     """
     base, *sides = [_dimensions(model) for model in models]
     notes = []

@@ -41,13 +41,8 @@ def new_orders(
 ) -> dict[FunctionKey, Order]:
     """Return the functions whose inputs or outputs a side reordered, together with all calls.
 
-    The side must not have edited the functions otherwise.
-
-    Args:
-        base: the base.
-        side: the side that reordered.
-        kept: the other side.
-        check_calls: whether to return only functions whose calls follow.
+    The side must not have edited the functions otherwise. `kept` is the other side. If
+    `check_calls` is False, the calls need not follow.
     """
     result: dict[FunctionKey, Order] = {}
     before, after, others = map(scopes_by_key, (base, side, kept))
@@ -78,8 +73,7 @@ def new_orders(
 def _new_order(names: Sequence[list[str]]) -> list[int] | None:
     """Return the order of a side's names: indices in the base; None if the order is uncertain.
 
-    Args:
-        names: the names in the base, in the side that reordered, and in the other side.
+    `names` has the names in the base, in the side that reordered, and in the other side.
     """
     old, new, third = names
     if old != third or sorted(old) != sorted(new) or len(set(old)) < len(old):
@@ -97,11 +91,7 @@ def _calls_follow(
 ) -> bool:
     """Whether a side has reordered all calls of a function, at least one.
 
-    Args:
-        order: the new order of the function.
-        old: the calls in the base.
-        new: the calls in this side.
-        others: the calls in the other side.
+    `old`, `new` and `others` are the calls in the base, in this side and in the other side.
     """
     lengths = [(len(node.inputs), len(node.outputs)) for node in (*old, *new, *others)]
     if any(length != (len(order.inputs), len(order.outputs)) for length in lengths):

@@ -71,13 +71,7 @@ class ItemEdits:
     # ---- Lists ------------------------------------------------------------------------------
 
     def items(self, ours: ListItems, base: ListItems, theirs: ListItems, *, commas: bool) -> None:
-        """Edit the items of a list.
-
-        Args:
-            ours: the list in the text.
-            base: the same list, printed.
-            theirs: the edited list, printed.
-            commas: whether commas separate the items.
+        """Edit the items of a list, which commas may separate.
 
         Raises:
             CannotEdit: the text has no place for a difference.

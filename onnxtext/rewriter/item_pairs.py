@@ -82,13 +82,9 @@ def _statement_names(model: Model) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def pair_spellings(base: Sequence[Item], ours: Sequence[Item]) -> Pairs:
-    """Pair the items of two lists with the same meaning.
+    """Pair the printed items `base` with the items of the text that have the same meaning.
 
     Their order may differ, and the spelling of an item: `output y { … }` may be `value y { … }`.
-
-    Args:
-        base: the items in the printed model.
-        ours: the items in the text.
     """
     pairs: Pairs = {}
     for key in (_key, _name_in_section, _content, lambda item: item.part.origin):
@@ -101,10 +97,7 @@ def pair_edited(
 ) -> Pairs:
     """Pair the items of a list before and after an edit, which may rename, add or remove items.
 
-    Args:
-        base: the items before the edit.
-        theirs: the items after the edit.
-        renamed: maps old names to new names, as `renamed_names` returns them.
+    `renamed` is the result of `renamed_names`.
     """
     pairs: Pairs = {}
     repeated = {key for key, count in Counter(map(_key, base)).items() if count > 1}

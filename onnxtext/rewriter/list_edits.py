@@ -57,13 +57,7 @@ class ListEdits:
     """
 
     def __init__(self, edits: TextEdits, listed: ListItems, *, commas: bool) -> None:
-        """Create a writer; do so before `edits` receives edits of the items.
-
-        Args:
-            edits: receives the edits.
-            listed: the list in the text.
-            commas: whether commas separate the items.
-        """
+        """Create a writer; do so before `edits` receives edits of the items."""
         self.edits = edits
         self.text = edits.text
         self.listed = listed

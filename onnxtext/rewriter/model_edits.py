@@ -20,14 +20,10 @@ _NO_GRAPH = "g () => () {}\n\n"
 
 
 def edit_items(old: Model, new: Model, text: str) -> str | None:
-    """Write the differences between two models into a text; return None if that is impossible.
+    """Write the differences between two models into a text of the old one.
 
-    The caller must verify that the result parses to the edited model.
-
-    Args:
-        old: the model before the edit.
-        new: the edited model.
-        text: the text of `old`.
+    Return None if that is impossible. The caller must verify that the result parses to the edited
+    model.
     """
     printed = [print_model(model, in_full=True) for model in (old, new)]
     before, after = map(parse_or_none, printed)
@@ -47,13 +43,7 @@ def edit_sections(
 ) -> None:
     """Edit the sections of a text, except `encoding` and `resources`.
 
-    If they have no place for a difference, they stay.
-
-    Args:
-        edits: receives the edits.
-        old: the syntax tree.
-        new: the edited tree.
-        renamed: the result of `renamed_names`.
+    If they have no place for a difference, they stay. `renamed` is the result of `renamed_names`.
     """
     before, after = _sections(old), _sections(new)
     # The sections follow the last node.

@@ -37,16 +37,8 @@ def match_derived(
     """Match old initializers with new initializers that were derived from them.
 
     An old `W` matches a new `W_quantized` of the same shape; a weight matches its transposed or
-    cast copy. The time is linear in the size of the initializers.
-
-    Args:
-        old: the old initializers.
-        new: the new initializers.
-        pairs: the (old, new) indices of initializers that are matched already.
-        sides: the old and the new model.
-
-    Returns:
-        The (old, new) indices of the new matches, without `pairs`.
+    cast copy. The time is linear in the size of the initializers. Return only new pairs; `pairs`
+    has the (old, new) indices of initializers that are matched already.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
     if not left or not right:

@@ -65,13 +65,8 @@ def match_graphs(
 ) -> GraphMatch:
     """Match the inputs, outputs, initializers and nodes of two graphs or functions.
 
-    Args:
-        old: the old graph or function.
-        new: the new graph or function.
-        outer: maps the names of the enclosing graphs; None if there are none.
-        sides: the old and the new model.
-        nested: whether `old` and `new` are functions or nested graphs. Inputs and outputs are then
-            matched by position even if the numbers of unmatched ones differ.
+    `outer` maps the names of the enclosing graphs. In nested graphs and functions (`nested`),
+    inputs and outputs are matched by position even if the numbers of unmatched ones differ.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -106,12 +101,8 @@ def _match_values(
 ) -> Pairs:
     """Match inputs or outputs by equal names, then by `new_name`, by type, and by position.
 
-    Args:
-        old: the old inputs or outputs.
-        new: the new inputs or outputs.
-        new_name: maps an old name to the new name of the value.
-        by_position: whether to match the remaining values by position even if the old and the new
-            model have different numbers of them.
+    If `by_position` is False, they are matched by position only if the old and the new model have
+    equally many remaining values.
     """
     names = [value.name for value in new]
     pairs = match_keys([value.name for value in old], names)

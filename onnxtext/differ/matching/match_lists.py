@@ -57,13 +57,7 @@ def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
 def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
     """Match the entries that are not in `pairs` by the given keys, as `match_keys` does.
 
-    Args:
-        pairs: the (old, new) indices of the entries that are matched already.
-        old: a key of each old entry.
-        new: a key of each new entry.
-
-    Returns:
-        All pairs, in the order of the new list.
+    Return all pairs, in the order of the new list.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
     key_pairs = match_keys([old[index] for index in left], [new[index] for index in right])

@@ -76,10 +76,7 @@ class NodeMatcher:
     def _match(self, old: Keys, new: Keys, *, same_count: bool = False) -> None:
         """Match unmatched nodes with equal keys; nodes that share a key are matched in order.
 
-        Args:
-            old: keys of the old nodes.
-            new: keys of the new nodes.
-            same_count: match only keys that occur equally often in both graphs.
+        `same_count`: match only keys that occur equally often in both graphs.
         """
         if not self._has_unmatched():
             return
@@ -100,12 +97,7 @@ class NodeMatcher:
     def _match_by(
         self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
     ) -> None:
-        """Match unmatched nodes whose keys are equal.
-
-        Args:
-            key: returns the key of a node, given its graph, its index and the node.
-            same_count: as for `_match`.
-        """
+        """Match unmatched nodes by a key of (graph, index of the node, node), as `_match` does."""
         old, new = (
             {i: key(side, i, n) for i, n in unmatched_nodes(side)} for side in (self.old, self.new)
         )

@@ -74,9 +74,7 @@ def lower_all(
 def lower_one(model: ast.Model, marks: DataMarks) -> bytes:
     """Lower a merged model to canonical bytes, with marks (see `DataMarks`) instead of tensor data.
 
-    Args:
-        model: the merged model.
-        marks: the second result of `lower_all`; not changed.
+    `marks`, the second result of `lower_all`, is not changed.
     """
     return _lower(model, DataMarks(marks.resources, dict(marks.data), set(marks.missing)))
 

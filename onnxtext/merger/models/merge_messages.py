@@ -105,12 +105,7 @@ class ModelMerger:
     ) -> Resolved:
         """Merge messages that both sides have changed.
 
-        Args:
-            kind: the rules for the message type.
-            base: the common ancestor.
-            ours: one version.
-            theirs: the other version.
-            owner: 0 for the model, 7 for the main graph, else -1.
+        `owner` is 0 for the model, 7 for the main graph, else -1.
         """
         versions = [split_message(base), split_message(ours), split_message(theirs)]
         merged: tuple[Fields, Fields, Fields] = ({}, {}, {})

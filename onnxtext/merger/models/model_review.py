@@ -150,11 +150,8 @@ def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Field
 def _owners(model: Model, data: bytes) -> _Owners:
     """Map the `id()` of each statement to the list and index of its top-level item.
 
-    The name of a value info maps to its index, too, for value infos that are no statements.
-
-    Args:
-        model: the syntax tree.
-        data: the same model as bytes.
+    The name of a value info maps to its index, too, for value infos that are no statements. `data`
+    is the model as bytes.
     """
     owners: _Owners = {}
     graph = model.graph

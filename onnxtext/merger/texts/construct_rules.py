@@ -191,12 +191,6 @@ def check_dependent_parts(
 ) -> None:
     """Check that the sides did not change parts that depend on each other.
 
-    Args:
-        base: the construct in the base.
-        ours: our version.
-        theirs: their version.
-        renames: what ours and theirs have renamed.
-
     Raises:
         MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side
             a part in the other set. In nodes, renames do not count as changes.

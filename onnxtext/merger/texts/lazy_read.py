@@ -24,12 +24,7 @@ Unread = tuple[int, int, Tree, CommentedToken | None]
 
 
 def read_model(source: str, model: Model) -> ListItems:
-    """Return the header, graph, functions and sections of a text as items.
-
-    Args:
-        source: the text.
-        model: its syntax tree.
-    """
+    """Return the header, graph, functions and sections of a text as items."""
     nodes, values = [], []
     owners: list[Graph | Function] = [model.graph, *model.functions]
     for owner in owners:

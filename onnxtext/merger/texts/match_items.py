@@ -161,11 +161,6 @@ def _pair(
 ) -> tuple[list[int], set[int]]:
     """Match the items of a side with the base.
 
-    Args:
-        base: the items of the base.
-        side: the items of the side.
-        rules: functions that identify an item.
-
     Returns:
         (for each item of the side, its index in the base or `ABSENT`; the base indices that were
         matched by position and `replacement_key` only)
@@ -182,14 +177,8 @@ def _pair_by_keys(
 ) -> tuple[list[int], set[int]]:
     """Match the items of a side with the base, one key after the other.
 
-    Args:
-        base: the items of the base.
-        side: the items of the side.
-        rules: functions that identify an item.
-        matched: the indices of matched items: maps the index in the side to the index in the base.
-
-    Returns:
-        The same as `_pair`.
+    `matched` maps indices of items that are already matched from the side to the base. Return the
+    same as `_pair`.
     """
     partners = [ABSENT] * len(side)
     used = [False] * len(base)
@@ -249,15 +238,8 @@ def _pair_as_other_side(
 
     For example, both sides rename the output of `y = Relu (x)` to `z`, and one side also changes
     the operator: `z = Tanh (x)`. Only the node of the other side is similar enough to be matched
-    with the base directly.
-
-    Args:
-        side: the items of the side.
-        other: the items of the other side.
-        from_side: for each item of the side, its index in the base or `ABSENT`; updated.
-        from_other: for each item of the other side, its index in the base or `ABSENT`.
-        base: the items of the base.
-        rules: functions that identify an item.
+    with the base directly. `from_side`, which is updated, and `from_other` have the index in the
+    base, or `ABSENT`, of each item of `side` and `other`.
     """
     places = {found: at for at, found in enumerate(from_side) if found != ABSENT}
     added = {rules.key(item) for item, at in zip(other, from_other, strict=True) if at == ABSENT}

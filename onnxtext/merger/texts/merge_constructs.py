@@ -52,13 +52,7 @@ class Merger:
         self.notes: list[str] = []
 
     def model(self, base: ListItems, ours: ListItems, theirs: ListItems) -> MergedList:
-        """Return the merged top-level items of three texts.
-
-        Args:
-            base: the items of the common ancestor; empty if there is none.
-            ours: the items of one version.
-            theirs: the items of the other version.
-        """
+        """Return the merged top-level items of three texts; the base is empty if there is none."""
         merged = self._list("", base, ours, theirs)
         merged.items.sort(key=construct_rules.top_level_rank)
         return merged

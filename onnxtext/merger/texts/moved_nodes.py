@@ -58,11 +58,6 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     the new node has another operator and another label. Without this condition, the new node could
     be `y = Relu` itself, with a new node before it.
 
-    Args:
-        base: the items of the base.
-        side: the items of the side.
-        rules: functions that identify a node.
-
     Returns:
         Maps the index of each moved node in the side to its index in the base.
     """
@@ -81,11 +76,6 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
 
     If other new nodes have its other outputs, the new nodes replace it together. The new node with
     the first output is then matched only if it has the operator of the replaced node.
-
-    Args:
-        base: the items of the base.
-        side: the items of the side.
-        rules: functions that identify a node.
 
     Returns:
         Maps the index of each such new node to the index of the replaced node.
@@ -233,14 +223,9 @@ def _reads_from(
     makers: Mapping[Hashable, int],
     reads: Callable[[Any], Collection[Hashable]],
 ) -> bool:
-    """Whether a new node depends on another node, directly or through other new nodes.
+    """Whether the new node `index` depends on the node `other`, maybe through other new nodes.
 
-    Args:
-        index: the index of the node that may depend on the other node.
-        other: the index of the other node.
-        side: the nodes of the side.
-        makers: maps the name of each output of a new node to the index of this node.
-        reads: returns the names of the inputs of a node.
+    `makers` maps the name of each output of a new node to the index of this node.
     """
     waiting, seen = [index], {index}
     while waiting and len(seen) < _MAX_CHAIN:

@@ -285,10 +285,7 @@ def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hasha
 def common_subsequence(old: Sequence[Any], new: Sequence[Any], limit: int) -> Pairs | None:
     """Return the pairs of indices of a longest common subsequence, by the algorithm of Myers.
 
-    Args:
-        old: one sequence.
-        new: the other sequence.
-        limit: the maximum number of insertions and deletions; return None if there are more.
+    Return None if it needs more than `limit` insertions and deletions.
     """
     ends, history = {1: 0}, []
     for count in range(min(limit, len(old) + len(new)) + 1):

@@ -28,13 +28,8 @@ _END: Key = (None, 0)
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
     """Return a text with the comments that a merge keeps, each above its statement.
 
-    Comments whose statement is not in the text go to the top.
-
-    Args:
-        text: a valid text; all its comments are from the versions.
-        base: the text of the common ancestor.
-        ours: one version.
-        theirs: the other version.
+    Comments whose statement is not in the text go to the top. The text must be valid, and all its
+    comments must be from the versions.
     """
     needed = kept_comments(comments_in(base), comments_in(ours[0]), comments_in(theirs[0]))
     needed -= comments_in(text)

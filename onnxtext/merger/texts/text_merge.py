@@ -94,14 +94,9 @@ def _merge_statements(
     *,
     follows: bool = True,
 ) -> Merged:
-    """Merge valid texts.
+    """Merge valid texts: the base, ours and theirs; `models` are the trees of the nonempty ones.
 
-    Args:
-        written: the base, ours and theirs.
-        models: the syntax trees of the nonempty texts.
-        markers: format of conflict markers.
-        resources: blobs that are not in the texts, by digest.
-        follows: whether to apply certain renames to the other versions if there are conflicts.
+    `follows`: whether to apply certain renames to the other versions if there are conflicts.
     """
     *before, mine, others = models
     trees = [before[0] if before else None, mine, others]
@@ -264,11 +259,9 @@ class _Merge:
         return join_versions(before, mine, others, self.markers)
 
     def _in_layout(self, text: str, printed: Mapping[bytes, str]) -> dict[bytes, str] | None:
-        """Write models in the layout of a text.
+        """Write models in the layout of a text, which may be invalid.
 
-        Args:
-            text: a text; may be invalid.
-            printed: maps the canonical bytes of each model to its printed text.
+        `printed` maps the canonical bytes of each model to its printed text.
 
         Returns:
             Maps the canonical bytes of each model to its new text; None if the layout cannot be

@@ -71,13 +71,10 @@ class ReviewedMerge:
 def review(
     listed: MergedList, versions: Sequence[Model], notes: list[str], *, split_all: bool
 ) -> ReviewedMerge:
-    """Mark semantic conflicts in a merge and sort its nodes.
+    """Mark semantic conflicts in a merge, which is changed in place, and sort its nodes.
 
-    Args:
-        listed: the merged model; changed in place.
-        versions: the syntax trees of the base, if there is one, of ours and of theirs.
-        notes: receives warnings for the user.
-        split_all: whether the merge was made with `Merger.split_all`.
+    `versions` are the trees of the base, if there is one, of ours and of theirs. `split_all`:
+    whether the merge was made with `Merger.split_all`.
 
     Raises:
         Unmergeable: the merged text does not parse.

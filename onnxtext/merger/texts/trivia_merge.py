@@ -51,10 +51,7 @@ def drop_deleted_comments(listed: MergedList, versions: Sequence[ListItems]) -> 
     """Drop comments that one side deleted, if the other side added an item after them.
 
     Such a comment follows the last item of the base, but precedes the new item of the other side.
-
-    Args:
-        listed: the merged list; changed in place.
-        versions: the list in the base, ours and theirs.
+    `versions` are the list in the base, ours and theirs.
     """
     new = [item for item in listed.items if item.versions[0] is None and "#" in item.lead]
     if not new:

@@ -33,15 +33,7 @@ def parse_or_none(text: str) -> Model | None:
 
 
 def lower_text(text: str, marks: DataMarks, versions: Sequence[Model]) -> bytes | None:
-    """Return the canonical bytes of a merged text, with `DataMarks` instead of tensor data.
-
-    Return None if the text is invalid, or lacks a blob that a version has.
-
-    Args:
-        text: the merged text.
-        marks: the data that the marks replace.
-        versions: the models that were merged.
-    """
+    """Return the canonical bytes of a merged text, or None if it is invalid (see `lower_tree`)."""
     model = parse_or_none(text)
     return None if model is None else lower_tree(model, text, marks, versions)
 
@@ -51,13 +43,7 @@ def lower_tree(
 ) -> bytes | None:
     """Return the canonical bytes of a merged model, with `DataMarks` instead of tensor data.
 
-    Return None if the model cannot be lowered, or lacks a blob that a version has.
-
-    Args:
-        model: the syntax tree of the merged text.
-        text: the merged text.
-        marks: the data that the marks replace.
-        versions: the models that were merged.
+    Return None if the model cannot be lowered, or lacks a blob that one of the merged versions has.
     """
     try:
         return lower_one(model, marks) if _has_all_blobs(model, text, versions) else None
@@ -91,13 +77,8 @@ def agrees_with_model_merge(
     """Whether a text with conflicts agrees with the merge of the models.
 
     Each item must be equal in both merges, or be a conflict between our version and their version
-    of the item.
-
-    Args:
-        merged: the canonical bytes of the text with its conflicts resolved to ours, and to theirs.
-        resolved: the merge of the models, resolved to ours and to theirs.
-        ours: our model.
-        theirs: their model.
+    of the item. `merged` are the canonical bytes of the text, and `resolved` the merge of the
+    models, resolved to ours and to theirs.
     """
     read = cache(_items)
     mine, others = map(read, merged)
