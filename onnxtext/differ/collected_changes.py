@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from onnxtext.differ.compare_messages import FieldDifference
+from onnxtext.differ.matching.match_lists import Pairs, walk_pairs
 from onnxtext.differ.result import (
     Action,
     EncodingChange,
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from onnxtext.differ.matching.match_graphs import GraphMatch
 
 _INDEX = re.compile(r"\[[^\]]*\]")
+Describe = Callable[[int, int], tuple[str, ItemPosition, str]]
+"""Returns the name, position and text of an item of the old (0) or new model (1), by its index."""
 
 
 class Collector:
@@ -48,13 +50,22 @@ class Collector:
         """Whether the collection has no differences so far."""
         return not (self.items or self.renames or self._stored)
 
-    def record_added(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
-        """Add an item that only the new model has."""
-        self.items.append(ItemChange(kind, name, ("added",), None, position, None, text))
+    def matched_pairs(
+        self, kind: str, counts: tuple[int, int], pairs: Pairs, describe: Describe
+    ) -> Iterator[tuple[int, int, bool]]:
+        """Yield (old index, new index, whether the item was moved) for each matching pair of items.
 
-    def record_removed(self, kind: str, name: str, position: ItemPosition, text: str) -> None:
-        """Add an item that only the old model has."""
-        self.items.append(ItemChange(kind, name, ("removed",), position, None, text, None))
+        The removed and added items are recorded, in the order of `walk_pairs`.
+        """
+        for old, new, was_moved in walk_pairs(*counts, pairs):
+            if old is not None and new is not None:
+                yield old, new, was_moved
+            elif old is not None:
+                name, position, text = describe(0, old)
+                self.items.append(ItemChange(kind, name, ("removed",), position, None, text))
+            elif new is not None:
+                name, position, text = describe(1, new)
+                self.items.append(ItemChange(kind, name, ("added",), None, position, None, text))
 
     def record_changed(
         self,
@@ -128,11 +139,6 @@ class Collector:
             tuple(stored),
             tuple(self.notes),
         )
-
-
-def field_changes(differences: Iterable[FieldDifference], prefix: str = "") -> list[FieldChange]:
-    """Convert each difference to a `FieldChange`, with `prefix` before its path."""
-    return [FieldChange(prefix + d.path, d.category, d.old, d.new) for d in differences]
 
 
 class NameMap:

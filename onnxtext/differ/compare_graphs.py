@@ -10,13 +10,13 @@ from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
+from onnxtext.differ.collected_changes import Collector, NameMap
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.compare_nodes import NodeComparer, node_title
 from onnxtext.differ.compare_values import ValueComparer
 from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch, match_graphs
-from onnxtext.differ.matching.match_lists import Pairs, match_keys, walk_pairs
+from onnxtext.differ.matching.match_lists import Pairs, match_keys
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, ItemPosition, Positions, Rename
 from onnxtext.differ.statement_text import node_statement, value_headline, value_statement
@@ -72,7 +72,7 @@ class GraphComparer:
             )
             parts.append(b"".join(side.encoder.graph(head_only)))
         changes = []
-        for change in field_changes(compare_messages("GraphProto", *parts)):
+        for change in compare_messages("GraphProto", *parts):
             changes.append(replace(change, category="names") if change.path == "name" else change)
         positions = self._old.position(old_path, old.at), self._new.position(new_path, new.at)
         self.out.record_changed("graph", new.name, *positions, changes)
@@ -145,33 +145,20 @@ class GraphComparer:
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
         pairs: Pairs,
     ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
-        """Yield (old index, new index, whether the entry was moved) of each matching pair.
+        """Yield the matching pairs, as `Collector.matched_pairs` does."""
 
-        Collect the removed and added entries. The arguments are as for `_declarations`.
-        """
-        for old_index, new_index, was_moved in walk_pairs(len(old), len(new), pairs):
-            if old_index is not None and new_index is not None:
-                yield old_index, new_index, was_moved
-            elif old_index is not None:
-                position = self._old.position(
-                    _path(match.old, kind, old[old_index].name), old[old_index].at
-                )
-                self.out.record_removed(
-                    kind, old[old_index].name, position, value_statement(old[old_index])
-                )
-            elif new_index is not None:
-                position = self._new.position(
-                    _path(match.new, kind, new[new_index].name), new[new_index].at
-                )
-                self.out.record_added(
-                    kind, new[new_index].name, position, value_statement(new[new_index])
-                )
+        def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
+            value = (old, new)[side][index]
+            return value.name, self._position(match, side, kind, value), value_statement(value)
+
+        return self.out.matched_pairs(kind, (len(old), len(new)), pairs, describe)
+
+    def _position(self, match: GraphMatch, side: int, kind: str, value: ValueInfo) -> ItemPosition:
+        path = f"{(match.old, match.new)[side].path}.{kind}[{quote_string(value.name)}]"
+        return self._sides[side].position(path, value.at)
 
     def _positions(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> Positions:
-        return (
-            self._old.position(_path(match.old, kind, old.name), old.at),
-            self._new.position(_path(match.new, kind, new.name), new.at),
-        )
+        return self._position(match, 0, kind, old), self._position(match, 1, kind, new)
 
     def _initializers(self, match: GraphMatch) -> None:
         old, new = match.old, match.new
@@ -207,7 +194,7 @@ class GraphComparer:
                 for item in compare_messages("SparseTensorProto", *parts)
                 if not item.path.startswith(("values", "indices", "dims"))
             ]
-            return changes + field_changes(rest)
+            return changes + rest
 
         self._tensors(match, "sparse_initializer", (old, new), pairs, differences)
 
@@ -228,8 +215,7 @@ class GraphComparer:
                 self.out.record_renamed(rename)
             changes = differences(old_index, new_index)
             if was_moved:
-                texts = f"at position {old_index}", f"at position {new_index}"
-                changes.append(FieldChange("", "order", *texts))
+                changes.append(FieldChange.moved("", old_index, new_index))
             if changes:
                 headlines = value_headline(before), value_headline(after)
                 positions = self._positions(match, kind, before, after)
@@ -256,26 +242,25 @@ class GraphComparer:
         old, new, names = match.old, match.new, match.names
         old_statements, new_statements = match.statements
 
-        def position(side: ModelSide, body: GraphLists, index: int) -> ItemPosition:
-            return side.position(f"{body.path}.node[{index}]", body.nodes[index].at)
+        def position(side: int, index: int) -> ItemPosition:
+            body = (old, new)[side]
+            return self._sides[side].position(f"{body.path}.node[{index}]", body.nodes[index].at)
 
-        for old_index, new_index, was_moved in walk_pairs(
-            len(old.nodes), len(new.nodes), match.nodes
+        def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
+            node = (old, new)[side].nodes[index]
+            return node_title(node), position(side, index), node_statement(node)
+
+        counts = len(old.nodes), len(new.nodes)
+        for old_index, new_index, was_moved in self.out.matched_pairs(
+            "node", counts, match.nodes, describe
         ):
-            if new_index is None:
-                assert old_index is not None
-                node, place = old.nodes[old_index], position(self._old, old, old_index)
-                self.out.record_removed("node", node_title(node), place, node_statement(node))
-            elif old_index is None:
-                node, place = new.nodes[new_index], position(self._new, new, new_index)
-                self.out.record_added("node", node_title(node), place, node_statement(node))
-            elif (
+            if (
                 was_moved
                 or old_statements[old_index] != new_statements[new_index]
                 or (names.has_renames and not _keeps_names(new.nodes[new_index], names))
             ):
                 nodes = old.nodes[old_index], new.nodes[new_index]
-                positions = position(self._old, old, old_index), position(self._new, new, new_index)
+                positions = position(0, old_index), position(1, new_index)
                 self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
 
 
@@ -286,7 +271,3 @@ def _keeps_names(node: Node, names: NameMap) -> bool:
         and names.keeps(node.outputs)
         and not any(attribute_graphs(node.attributes))
     )
-
-
-def _path(body: GraphLists, kind: str, name: str) -> str:
-    return f"{body.path}.{kind}[{quote_string(name)}]"

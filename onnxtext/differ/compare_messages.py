@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.records import FieldValue, Number, Record
 from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
-from onnxtext.differ.result import Category
+from onnxtext.differ.result import Category, FieldChange
 from onnxtext.differ.statement_encoding import rename_tensors
 from onnxtext.printer.quoting import quote_string
 from onnxtext.printer.records import value_text
@@ -40,31 +39,21 @@ _CATEGORIES: dict[str, Category] = {
 _NOT_STORED, _EMPTY = "not stored", "stored empty"
 
 
-class FieldDifference(NamedTuple):
-    """A field that differs.
-
-    Attributes:
-        path: the path of the field in the compared message, such as `metadata_props["k"].value`.
-        category: the category of the difference, such as `weights` or `names`.
-        old: the old value as text; None if it was absent.
-        new: the new value as text; None if it is absent.
-    """
-
-    path: str
-    category: Category
-    old: str | None
-    new: str | None
-
-
 def compare_messages(
-    message: str, old: bytes, new: bytes, *, names: Callable[[str], str] | None = None
-) -> list[FieldDifference]:
+    message: str,
+    old: bytes,
+    new: bytes,
+    *,
+    path: str = "",
+    names: Callable[[str], str] | None = None,
+) -> list[FieldChange]:
     """Return all differences of two encoded messages.
 
     Args:
         message: the name of the message type, such as `NodeProto`.
         old: canonical bytes of the old message.
         new: canonical bytes of the new message.
+        path: the path of the message, put before the paths of its fields.
         names: maps an old tensor name to the new one, for `tensor_name` fields of the old message;
             None to compare them unchanged.
 
@@ -76,22 +65,17 @@ def compare_messages(
     before, after = (lift_record(message_spec(message), data) for data in (old, new))
     if names is not None:
         before = rename_tensors(before, names)
-    return list(message_differences(message, before, after))
+    return list(_differences(message, before, after, path, "model"))
 
 
-def message_differences(
-    message: str, old: Record, new: Record, *, path: str = "", category: Category = "model"
-) -> Iterator[FieldDifference]:
+def _differences(
+    message: str, old: Record, new: Record, path: str, category: Category
+) -> Iterator[FieldChange]:
     """Yield all differences of two messages.
 
-    Args:
-        message: the name of the message type, such as `NodeProto`.
-        old: the old message, from `lift_record`.
-        new: the new message, from `lift_record`.
-        path: path of the message, put before the paths of its fields.
-        category: the category of the differences. If it is `model`, fields in `_CATEGORIES` get
-            their category from there. A field that is absent in one message and zero or empty in
-            the other gets the category `encoding`, except in types and shapes.
+    If `category` is `model`, fields in `_CATEGORIES` get their category from there. A field that is
+    absent in one message and zero or empty in the other gets the category `encoding`, except in
+    types and shapes.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)
@@ -105,9 +89,7 @@ def message_differences(
         if isinstance(key, str) and category == "model":
             item_category = _CATEGORIES.get(key, category)
         if field is None:
-            yield FieldDifference(
-                item_path, item_category, _values_text(before), _values_text(after)
-            )
+            yield FieldChange(item_path, item_category, _values_text(before), _values_text(after))
         else:
             yield from _field(spec, field, before, after, item_path, item_category)
 
@@ -119,7 +101,7 @@ def _field(
     new: tuple[FieldValue, ...] | None,
     path: str,
     category: Category,
-) -> Iterator[FieldDifference]:
+) -> Iterator[FieldChange]:
     if field.repeated:
         before: FieldValue = () if old is None else old[-1]
         after: FieldValue = () if new is None else new[-1]
@@ -128,17 +110,17 @@ def _field(
         if field.kind == "message":
             yield from _list(field, before, after, path, category)
         else:
-            yield FieldDifference(path, category, value_text(before, ""), value_text(after, ""))
+            yield FieldChange(path, category, value_text(before, ""), value_text(after, ""))
         return
     one = None if old is None else old[-1]
     other = None if new is None else new[-1]
     if isinstance(one, Record) and isinstance(other, Record):
-        yield from message_differences(field.message, one, other, path=path, category=category)
+        yield from _differences(field.message, one, other, path, category)
     elif _differs_in_presence_only(spec, one, other):
-        stored = [_NOT_STORED if value is None else _EMPTY for value in (one, other)]
-        yield FieldDifference(path, "encoding", *stored)
+        stored = (_NOT_STORED, _EMPTY) if one is None else (_EMPTY, _NOT_STORED)
+        yield FieldChange(path, "encoding", *stored)
     else:
-        yield FieldDifference(path, category, _value(one), _value(other))
+        yield FieldChange(path, category, _value(one), _value(other))
 
 
 def _differs_in_presence_only(
@@ -161,27 +143,27 @@ def _list(
     new: tuple[FieldValue, ...],
     path: str,
     category: Category,
-) -> Iterator[FieldDifference]:
+) -> Iterator[FieldChange]:
     """Compare two lists of messages."""
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)
     removed, added = unmatched_indices(pairs, len(old), len(new))
     for index in removed:
-        yield FieldDifference(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
+        yield FieldChange(f"{path}[{names[0][index]}]", category, _value(old[index]), None)
     for old_item, new_item in pairs:
         before, after = old[old_item], new[new_item]
         if before == after or not (isinstance(before, Record) and isinstance(after, Record)):
             continue
         place = f"{path}[{names[1][new_item]}]"
-        yield from message_differences(field.message, before, after, path=place, category=category)
+        yield from _differences(field.message, before, after, place, category)
     for index in added:
-        yield FieldDifference(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
+        yield FieldChange(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
     for position in sorted(moved_entries([old_item for old_item, _ in pairs])):
         old_item, new_item = pairs[position]
         item_category: Category = "order" if category == "model" else category
-        texts = f"at position {old_item}", f"at position {new_item}"
-        yield FieldDifference(f"{path}[{names[1][new_item]}]", item_category, *texts)
+        place = f"{path}[{names[1][new_item]}]"
+        yield FieldChange.moved(place, old_item, new_item, item_category)
 
 
 def _key(item: FieldValue, key: str | None, index: int) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 
 from onnxtext.ast.model import Function, Graph, Model, Training
 from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.conversion_errors import lowering_error
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.differ.collected_changes import Collector, NameMap, field_changes
+from onnxtext.differ.collected_changes import Collector, NameMap
 from onnxtext.differ.compare_graphs import GraphComparer
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.compare_values import attribute_path
@@ -26,10 +25,9 @@ from onnxtext.differ.matching.match_lists import (
     match_keys,
     moved_entries,
     unmatched_indices,
-    walk_pairs,
 )
 from onnxtext.differ.model_side import ModelSide
-from onnxtext.differ.result import Category, FieldChange, ModelDiff
+from onnxtext.differ.result import Category, FieldChange, ItemPosition, ModelDiff
 from onnxtext.differ.statement_text import (
     attribute_statement,
     function_statement,
@@ -134,25 +132,19 @@ class Comparer:
                 model, graph=Graph("", at=model.graph.at), functions=[], training=[]
             )
             parts.append(b"".join(side.encoder.model(head_only)))
-        changes = field_changes(compare_messages("ModelProto", *parts))
+        changes = compare_messages("ModelProto", *parts)
         positions = self._old.position("", 0), self._new.position("", 0)
         self.out.record_changed("model", "", *positions, changes)
 
     def _trainings(self, old: Sequence[Training], new: Sequence[Training], names: NameMap) -> None:
-        for index, (old_item, new_item) in enumerate(zip_longest(old, new)):
-            path = f"training_info[{index}]"
-            if new_item is None:
-                position = self._old.position(path)
-                self.out.record_removed(
-                    "training_info", str(index), position, _training_text(old_item)
-                )
-            elif old_item is None:
-                position = self._new.position(path)
-                self.out.record_added(
-                    "training_info", str(index), position, _training_text(new_item)
-                )
-            else:
-                self._training(old_item, new_item, path, names)
+        def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
+            position = self._sides[side].position(f"training_info[{index}]")
+            return str(index), position, _training_text((old, new)[side][index])
+
+        counts = len(old), len(new)
+        pairs = [(index, index) for index in range(min(counts))]
+        for index, *_ in self.out.matched_pairs("training_info", counts, pairs, describe):
+            self._training(old[index], new[index], f"training_info[{index}]", names)
 
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
         positions = self._old.position(path), self._new.position(path)
@@ -176,7 +168,7 @@ class Comparer:
                 [(get(key), get(value)) for key, value in training.update_binding],
             )
             parts.append(side.encoder.training(head_only))
-        changes += field_changes(compare_messages("TrainingInfoProto", *parts))
+        changes += compare_messages("TrainingInfoProto", *parts)
         self.out.record_changed("training_info", path, *positions, changes)
 
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
@@ -189,30 +181,22 @@ class Comparer:
                     [content(old[i], self._old) for i in left],
                     [content(new[i], self._new) for i in right],
                 )
-                pairs = by_new_index(
-                    [
-                        *pairs,
-                        *[(left[old_index], right[new_index]) for old_index, new_index in same],
-                    ]
-                )
+                pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
                 left, right = unmatched_indices(pairs, len(old), len(new))
-        for old_index, new_index, was_moved in walk_pairs(len(old), len(new), pairs):
-            paths = [
-                "" if index is None else f"functions[{quote_string(keys[side][index])}]"
-                for side, index in enumerate((old_index, new_index))
-            ]
-            if new_index is None:
-                assert old_index is not None
-                position = self._old.position(paths[0], old[old_index].at)
-                self.out.record_removed(
-                    "function", keys[0][old_index], position, function_statement(old[old_index])
-                )
-            elif old_index is None:
-                position = self._new.position(paths[1], new[new_index].at)
-                text = function_statement(new[new_index])
-                self.out.record_added("function", keys[1][new_index], position, text)
-            else:
-                self._function(old[old_index], new[new_index], paths, moved=was_moved)
+
+        def path(side: int, index: int) -> str:
+            return f"functions[{quote_string(keys[side][index])}]"
+
+        def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
+            function = (old, new)[side][index]
+            position = self._sides[side].position(path(side, index), function.at)
+            return keys[side][index], position, function_statement(function)
+
+        for old_index, new_index, was_moved in self.out.matched_pairs(
+            "function", (len(old), len(new)), pairs, describe
+        ):
+            paths = path(0, old_index), path(1, new_index)
+            self._function(old[old_index], new[new_index], paths, moved=was_moved)
 
     def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
         bodies = GraphLists.of(old, paths[0]), GraphLists.of(new, paths[1])
@@ -229,7 +213,7 @@ class Comparer:
                 value_metadata={},
             )
             parts.append(side.encoder.function(head_only))
-        changes = field_changes(compare_messages("FunctionProto", *parts))
+        changes = compare_messages("FunctionProto", *parts)
         changes += self._parameters(old.attributes, new.attributes)
         positions = self._old.position(paths[0], old.at), self._new.position(paths[1], new.at)
         self.out.record_changed("function", _function_name(new), *positions, changes, moved=moved)
@@ -253,10 +237,9 @@ class Comparer:
             names = [[n for n in side if isinstance(side[n], kind)] for side in (before, after)]
             pairs = match_keys(*names)
             for index in moved_entries([one for one, _ in pairs]):
-                places = pairs[index]
-                texts = f"at position {places[0]}", f"at position {places[1]}"
-                path = attribute_path(names[1][places[1]])
-                changes.append(FieldChange(path, "order", *texts))
+                place, new_place = pairs[index]
+                path = attribute_path(names[1][new_place])
+                changes.append(FieldChange.moved(path, place, new_place))
         return changes
 
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.differ.collected_changes import NameMap, field_changes
+from onnxtext.differ.collected_changes import NameMap
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.compare_values import (
     ValueComparer,
@@ -73,10 +73,9 @@ class NodeComparer:
             head_only = replace(node, inputs=(), outputs=(), attributes=(), output_types=())
             parts.append(encoder.node(head_only))
         has_tensor_names = names.has_renames and any(d.name == "device" for d in old[0].decorators)
-        differences = compare_messages(
+        changes = compare_messages(
             "NodeProto", *parts, names=names.get if has_tensor_names else None
         )
-        changes = field_changes(differences)
         label = next((c for c in changes if c.path == "name" and c.category == "model"), None)
         if label is not None:
             changes.remove(label)
@@ -118,8 +117,7 @@ class NodeComparer:
             )
             if new_item in moved:
                 path = attribute_path(new.attributes[new_item].name)
-                texts = f"at position {old_item}", f"at position {new_item}"
-                changes.append(FieldChange(path, "order", *texts))
+                changes.append(FieldChange.moved(path, old_item, new_item))
         for index in added:
             item = new.attributes[index]
             text = attribute_statement(item)
@@ -150,7 +148,7 @@ class NodeComparer:
             side.encoder.attribute(replace(item, value=None))
             for side, item in ((self._values.old, old), (self._values.new, new))
         ]
-        return field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
+        return compare_messages("AttributeProto", *parts, path=path)
 
 
 def node_title(node: Node) -> str:

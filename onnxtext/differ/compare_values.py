@@ -9,8 +9,8 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import expand_repetition, list_of_blob
-from onnxtext.differ.collected_changes import Collector, field_changes
-from onnxtext.differ.compare_messages import FieldDifference, compare_messages
+from onnxtext.differ.collected_changes import Collector
+from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange
@@ -77,7 +77,7 @@ class ValueComparer:
         other = self.new.encoder.value_info(new)
         differences = _unnamed_fields(compare_messages("ValueInfoProto", old_bytes, other))
         texts = type_statement(old.type), type_statement(new.type)
-        return _as_one_change(field_changes(differences), "type", *texts)
+        return _as_one_change(differences, "type", *texts)
 
     # ---- Tensors ----------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class ValueComparer:
             shells.append(side.encoder.sparse_tensor(head_only, None))
         differences = compare_messages("SparseTensorProto", *shells)
         outside = [item for item in differences if not item.path.startswith(("values", "indices"))]
-        changes = [_nested_change(change, path) for change in field_changes(outside)]
+        changes = [_nested_change(change, path) for change in outside]
         dot = f"{path}." if path else ""
         changes += self.tensor(old.values, new.values, f"{dot}values")
         return changes + self.tensor(old.indices, new.indices, f"{dot}indices")
@@ -202,7 +202,7 @@ class ValueComparer:
             side.encoder.attribute(item)
             for side, item in zip((self.old, self.new), shells, strict=True)
         ]
-        changes = field_changes(compare_messages("AttributeProto", *parts), f"{path}.")
+        changes = compare_messages("AttributeProto", *parts, path=path)
         texts = attribute_statement(old), attribute_statement(new)
         return _as_one_change(changes, path, *texts) + inner
 
@@ -281,9 +281,9 @@ def _comparable(value: Any, side: ModelSide) -> Any:
     return None
 
 
-def _unnamed_fields(differences: Iterable[FieldDifference]) -> Iterable[FieldDifference]:
+def _unnamed_fields(changes: Iterable[FieldChange]) -> list[FieldChange]:
     """Drop changes of the field `name`, which are renames; keep differences of its encoding."""
-    return (item for item in differences if item.path != "name" or item.category == "encoding")
+    return [item for item in changes if item.path != "name" or item.category == "encoding"]
 
 
 def _is_external(value: ast.ValueInfo) -> bool:
@@ -348,7 +348,7 @@ def _as_one_change(
 
 
 def _tensor_changes(
-    differences: Iterable[FieldDifference],
+    differences: Iterable[FieldChange],
     old: ast.ValueInfo | ast.Tensor,
     new: ast.ValueInfo | ast.Tensor,
 ) -> list[FieldChange]:

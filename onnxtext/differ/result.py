@@ -92,6 +92,11 @@ class FieldChange:
     weights: WeightChange | None = None
     note: str | None = None
 
+    @classmethod
+    def moved(cls, path: str, old: int, new: int, category: Category = "order") -> FieldChange:
+        """Return the change of the index of an item in a list."""
+        return cls(path, category, f"at position {old}", f"at position {new}")
+
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
