@@ -8,6 +8,7 @@ passes arguments to other parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
@@ -179,31 +180,19 @@ def _rebound_in(
         return
     names = ValueNames(base, ours), ValueNames(base, theirs)
     for side, other, pair in ((ours, theirs, names), (theirs, ours, names[::-1])):
-        search = _Search(scope, base, side, other, *pair)
-        yield from search.find()
+        yield from _Search(scope, base, side, other, *pair).find()
 
 
+@dataclass(frozen=True)
 class _Search:
-    """A search for edits of one side that refer to other values in the merge.
+    """A search for edits of one side (`own`) that refer to other values in the merge."""
 
-    Args: see `_rebound_in`; `side` is the side that made the edits.
-    """
-
-    def __init__(
-        self,
-        merged: ValueScope,
-        base: ValueScope,
-        side: ValueScope,
-        other: ValueScope,
-        names: ValueNames,
-        other_names: ValueNames,
-    ) -> None:
-        self._merged = merged
-        self._base = base
-        self._own = side
-        self._other = other
-        self._names = names
-        self._other_names = other_names
+    merged: ValueScope
+    base: ValueScope
+    own: ValueScope
+    other: ValueScope
+    names: ValueNames
+    other_names: ValueNames
 
     def find(self) -> Iterator[Finding]:
         """Yield a finding for each edit."""
@@ -219,22 +208,22 @@ class _Search:
         Return "" if the other side has deleted the value and reused its name.
         """
         merged, side, other = [
-            scope.definitions.get(name) for scope in (self._merged, self._own, self._other)
+            scope.definitions.get(name) for scope in (self.merged, self.own, self.other)
         ]
         if None in (merged, side, other) or side == merged != other:
             return None  # the merge does not have the other side's value of this name
-        old_name = self._names.base_of(name)
+        old_name = self.names.base_of(name)
         if old_name is None:
             return None
-        new_name = self._other_names.name_of(old_name)
+        new_name = self.other_names.name_of(old_name)
         return None if new_name == name else new_name or ""
 
     def _nodes(self) -> Iterator[Finding]:
-        by_identity = {node_identity(node): node for node in self._merged.nodes}
-        by_outputs = {node.outputs: node for node in self._merged.nodes if node.outputs}
-        for node in self._own.nodes:
-            old = self._names.partners.get(id(node))
-            match = None if old is None else self._other_names.matches.get(id(old))
+        by_identity = {node_identity(node): node for node in self.merged.nodes}
+        by_outputs = {node.outputs: node for node in self.merged.nodes if node.outputs}
+        for node in self.own.nodes:
+            old = self.names.partners.get(id(node))
+            match = None if old is None else self.other_names.matches.get(id(old))
             found = by_identity.get(node_identity(node))
             if found is None and match is not None:
                 found = by_outputs.get(match.outputs)
@@ -250,14 +239,13 @@ class _Search:
         """Yield (index, name) of each input that is another value than in the base."""
         for index, name in enumerate(node.inputs):
             before = None if old is None else old.inputs[index : index + 1]
-            if before is None or before != (self._names.base_of(name),):
+            if before is None or before != (self.names.base_of(name),):
                 yield index, name
 
     def _references(self) -> Iterator[tuple[str, str, Any]]:
         """Yield (name, subject of a message, item of the merge) of references other than inputs."""
         merged, base, side, other = [
-            _declarations(scope.root)
-            for scope in (self._merged, self._base, self._own, self._other)
+            _declarations(scope.root) for scope in (self.merged, self.base, self.own, self.other)
         ]
         for key, (_, item) in merged.items():
             subject, name = key

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from onnxtext.ast.model import Graph, Model
 from onnxtext.ast.visit import walk_graphs
@@ -16,6 +17,7 @@ from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.source import Source, line_start
 from onnxtext.syntax.parse import parse_model
 
+_BLANKS = re.compile(" *")
 Version = tuple[str, Model]
 """A text and its syntax tree."""
 Key = tuple[Hashable, int]
@@ -36,9 +38,9 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
     if not needed:
         return text
     placed: dict[Key, list[str]] = defaultdict(list)
-    for version in (ours, theirs):
-        for comment, key in _comment_anchors(*version):
-            if needed[comment] > 0:
+    for side, model in (ours, theirs):
+        for comment, key in _comment_anchors(side, _keys(model)):
+            if needed[comment] > 0 and key is not None:
                 needed[comment] -= 1
                 placed[key].append(comment)
     return _insert(text, placed)
@@ -58,42 +60,46 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:
         return text
-    kept = dict(_statements(edited))
-    old = sorted([at for at, _ in _statements(before[1])])
-    ats = sorted(kept)
+    there = Counter(_comment_anchors(text, _keys(parse_model(Source(text, "<merge>")))))
     placed: dict[Key, list[str]] = defaultdict(list)
-    there = Counter(_comment_anchors(text, parse_model(Source(text, "<merge>"))))
-    found: list[tuple[str, Key | None]] = []  # None for a comment of a removed statement
-    for token in read_tokens(before[0]):
-        for comment in token.lead:
-            at = bisect_left(ats, comment.at)
-            found.append((comment.text, kept[ats[at]] if at < len(ats) else _END))
-        if token.trail is not None:
-            at = old[max(bisect_right(old, token.trail.at) - 1, 0)]
-            found.append((token.trail.text, kept.get(at)))
-    present = [(name, key) for name, key in found if key is not None]
+    found = _comment_anchors(before[0], _keys(edited), sorted(_keys(before[1])))
     lost -= Counter([name for name, key in found if key is None])
-    missing = list((Counter(present) - there).elements())  # of equal comments, those not in place
-    for name, key in [*missing, *present]:
-        if lost[name] > 0:
+    missing = list((Counter(found) - there).elements())  # of equal comments, those not in place
+    for name, key in [*missing, *found]:
+        if key is not None and lost[name] > 0:
             lost[name] -= 1
             placed[key].append(name)
     return _insert(text, placed) if placed else text
 
 
-def _comment_anchors(text: str, model: Model) -> list[tuple[str, Key]]:
-    """Return each comment of a text with the key of its statement."""
-    starts = sorted(_statements(model), key=lambda statement: statement[0])
-    ats = [at for at, _ in starts]
-    result: list[tuple[str, Key]] = []
+def _comment_anchors(
+    text: str, keys: Mapping[int, Key], ats: Sequence[int] = ()
+) -> list[tuple[str, Key | None]]:
+    """Return each comment of a text with the key of its statement.
+
+    The key of a comment on the line of a removed statement is None.
+
+    Args:
+        text: the text.
+        keys: the keys of its statements by offset, without removed ones.
+        ats: the offsets of all statements, ascending; () if no statement was removed.
+    """
+    kept = sorted(keys)
+    ats = ats or kept
+    result: list[tuple[str, Key | None]] = []
     for token in read_tokens(text):
         for comment in token.lead:
-            at = bisect_left(ats, comment.at)
-            result.append((comment.text, starts[at][1] if at < len(starts) else _END))
+            at = bisect_left(kept, comment.at)
+            result.append((comment.text, keys[kept[at]] if at < len(kept) else _END))
         if token.trail is not None:
-            at = bisect_right(ats, token.trail.at) - 1
-            result.append((token.trail.text, starts[max(at, 0)][1]))
+            at = ats[max(bisect_right(ats, token.trail.at) - 1, 0)]
+            result.append((token.trail.text, keys.get(at)))
     return result
+
+
+def _keys(model: Model) -> dict[int, Key]:
+    """Return the key of each statement by its offset."""
+    return dict(_statements(model))
 
 
 def _statements(model: Model) -> list[tuple[int, Key]]:
@@ -137,7 +143,8 @@ def _insert(text: str, placed: dict[Key, list[str]]) -> str:
     pieces: list[str] = []
     last = 0
     for start in sorted(lines):
-        indent = text[start : start + len(text[start:]) - len(text[start:].lstrip(" "))]
+        blanks = _BLANKS.match(text, start)
+        indent = "" if blanks is None else blanks.group()
         pieces += [text[last:start], *[f"{indent}{comment}\n" for comment in lines[start]]]
         last = start
     result = "".join([*pieces, text[last:], *[f"{comment}\n" for comment in at_end]])
