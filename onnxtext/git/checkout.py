@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onnxtext.git.clean_smudge import clean, smudge
 from onnxtext.git.repository import read_tracked, run_git
-from onnxtext.git.verification import TrackedFile, read_objects, tracked_models
+from onnxtext.git.verification import read_objects, tracked_models
 from onnxtext.io.files import write_atomically
 from onnxtext.io.text_or_binary import has_binary_content
 
@@ -46,8 +46,8 @@ def check_out(top: Path) -> list[CheckoutResult]:
     results = []
     with read_objects(top) as read:
         for file in tracked_models(top):
-            text = _text_of(top, file)
-            if text is None:
+            text = read_tracked(top, file.path) if file.filtered else None
+            if not text or has_binary_content(text):
                 continue
             stored = read(file.object)
             if text != stored and clean(text, name=file.path).data != stored:
@@ -66,9 +66,3 @@ def check_out(top: Path) -> list[CheckoutResult]:
         listing = replaced.encode("utf-8", "surrogateescape")
         run_git("-C", str(top), "update-index", "-z", "--stdin", stdin=listing)
     return results
-
-
-def _text_of(top: Path, file: TrackedFile) -> bytes | None:
-    """Return the content of a filtered file if the content is a text, otherwise None."""
-    data = read_tracked(top, file.path) if file.filtered else None
-    return None if not data or has_binary_content(data) else data

@@ -102,7 +102,7 @@ def smudge(data: bytes, *, name: str = "") -> ConvertedFile:
 
 def _clean(data: bytes, name: str) -> ConvertedFile:
     from onnxtext.api import from_binary, to_binary
-    from onnxtext.git.repository import read_index
+    from onnxtext.git.repository import read_stored
 
     try:
         text = NOTE.decode() + from_binary(data)
@@ -117,7 +117,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
         )
         return ConvertedFile(None, (message,))
     printed = text.encode("utf-8")
-    stored = read_index(name) if name else b""
+    stored = read_stored(":0", name) if name else b""
     return ConvertedFile(stored if stored != printed and _means(stored, data) else printed)
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.git.repository import run_git
+from onnxtext.git.repository import read_stored
 from onnxtext.io.text_or_binary import decode_text, has_binary_content
 from onnxtext.source import Source
 
@@ -99,8 +99,8 @@ def _stored_text(version: str, path: str) -> bytes:
     """Return the text of a file in a version, such as `HEAD`; empty if git has no such file."""
     from onnxtext.api import from_binary
 
+    data = read_stored(version, path)
     try:
-        data = run_git("cat-file", "blob", f"{version}:{path}", fails=[128])
         return from_binary(data).encode() if data and has_binary_content(data) else data
     except OnnxTextError:
         return b""

@@ -129,13 +129,14 @@ def read_tracked(top: Path, name: str) -> bytes | None:
         raise git_error(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def read_index(name: str) -> bytes:
-    """Return the content of a file in the index; empty if git or the index has no such file.
+def read_stored(version: str, name: str) -> bytes:
+    """Return the content of a file in a version, such as `HEAD`, or `:0` for the index.
 
-    `name` is the path relative to the top of the working tree.
+    `name` is the path relative to the top of the working tree. Return an empty content if git or
+    the version has no such file.
     """
     try:
-        return run_git("cat-file", "blob", f":0:{name}", fails=[128])
+        return run_git("cat-file", "blob", f"{version}:{name}", fails=[128])
     except OnnxTextError:
         return b""
 

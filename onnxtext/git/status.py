@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.git.gitattributes import DamagedBlock
@@ -98,43 +100,33 @@ def status(scope: Scope | None) -> list[ModeStatus]:
     if scope is not None:
         find_installed(scope)  # raises if there is no repository
     values = read_config(scope, SECTIONS)
-    checks = _CommandChecks()
+    try_command = cache(_try)
     return [
         ModeStatus(
             mode,
-            (*_setting_requirements(mode, values, checks), _attribute_requirement(mode, scope)),
+            (
+                *_setting_requirements(mode, values, try_command),
+                _attribute_requirement(mode, scope),
+            ),
         )
         for mode in MODES
     ]
 
 
-class _CommandChecks:
-    """Checks that git can run commands; runs each program only once."""
-
-    def __init__(self) -> None:
-        self._tried: dict[str, Requirement] = {}
-
-    def requirement(self, name: str, value: str) -> Requirement:
-        """Check that git can run the command of a setting."""
-        words = command_program(value)
-        if words not in self._tried:
-            self._tried[words] = self._try(words)
-        tried = self._tried[words]
-        return Requirement(tried.ok, name, tried.state)
-
-    def _try(self, words: str) -> Requirement:
-        try:
-            output = run_git("-c", f"alias.onnxtext-try=!{words} --version", "onnxtext-try")
-        except OnnxTextError as error:
-            first_line = error.diagnostics[0].message.partition("\n")[0]
-            reason = first_line.removeprefix("git onnxtext-try: ")
-            return Requirement(False, "", f"cannot be run: {words}: {reason}")
-        version = output.decode("utf-8", "replace").strip()
-        return Requirement(version.startswith("onnxtext "), "", f"runs {words}: {version}")
+def _try(command: str) -> tuple[bool, str]:
+    """Run a command with git's shell; return (whether it is onnxtext, the result for display)."""
+    try:
+        output = run_git("-c", f"alias.onnxtext-try=!{command} --version", "onnxtext-try")
+    except OnnxTextError as error:
+        first_line = error.diagnostics[0].message.partition("\n")[0]
+        reason = first_line.removeprefix("git onnxtext-try: ")
+        return False, f"cannot be run: {command}: {reason}"
+    version = output.decode("utf-8", "replace").strip()
+    return version.startswith("onnxtext "), f"runs {command}: {version}"
 
 
 def _setting_requirements(
-    mode: Mode, values: dict[str, list[str]], checks: _CommandChecks
+    mode: Mode, values: dict[str, list[str]], try_command: Callable[[str], tuple[bool, str]]
 ) -> list[Requirement]:
     requirements = []
     for name, expected in mode_settings(mode, "").items():
@@ -147,7 +139,8 @@ def _setting_requirements(
                 Requirement(same, name, value[-1] if same else f"another value: {value[-1]}")
             )
         elif is_ours(value[-1]):
-            requirements.append(checks.requirement(name, value[-1]))
+            ok, state = try_command(command_program(value[-1]))
+            requirements.append(Requirement(ok, name, state))
         else:
             requirements.append(Requirement(False, name, f"not set by onnxtext: {value[-1]}"))
     return requirements
