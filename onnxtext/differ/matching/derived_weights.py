@@ -7,6 +7,7 @@ quantized; quantized tensors are dequantized first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -80,19 +81,19 @@ def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) 
     return codes
 
 
-def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether `new` is `old` with permuted axes.
+def transpositions(array: Array, shape: tuple[int, ...]) -> Iterator[Array]:
+    """Yield an array of a shape with its axes in each other order, if its rank is 2 to 4."""
+    if 2 <= len(shape) <= _MAX_RANK:
+        shaped = array.reshape(shape)
+        for order in [*permutations(range(len(shape)))][1:]:
+            yield shaped.transpose(order)
 
-    `before` and `after` are the shapes of `old` and `new`. If the rank is below 2 or above
-    `_MAX_RANK`, return False.
-    """
-    if len(before) != len(after) or not 2 <= len(before) <= _MAX_RANK:
-        return False
-    old_data, new_data = old.reshape(before), new.reshape(after)
-    return any(
-        old_data.transpose(order).shape == after and _same(old_data.transpose(order), new_data)
-        for order in permutations(range(len(before)))
-        if order != tuple(range(len(before)))
+
+def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Whether `new`, of the shape `after`, is a transposition of `old`, of the shape `before`."""
+    return len(before) == len(after) and any(
+        turned.shape == after and _same(turned, new.reshape(after))
+        for turned in transpositions(old, before)
     )
 
 

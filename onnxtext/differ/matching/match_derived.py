@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Sequence
-from itertools import permutations
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import ValueInfo
 from onnxtext.ast.types import TensorType
-from onnxtext.differ.matching.derived_weights import element_count, read_elements
+from onnxtext.differ.matching.derived_weights import element_count, read_elements, transpositions
 from onnxtext.differ.matching.match_lists import Pairs, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.quantization import QUANTIZED
@@ -91,22 +90,15 @@ def _derived_hashes(
 
     Only copies whose element type and shape are in `targets` are computed.
     """
-    value_element = value.type.element  # type: ignore[union-attr]
-    shape = _shape(value)
     keys: list[Hashable] = []
-    shaped = array.reshape(shape)
-    for element, derived_name in sorted(targets):
-        if element == value_element:
-            if 2 <= len(shape) <= 4:
-                for order in permutations(range(len(shape))):
-                    turned = shaped.transpose(order)
-                    if turned.shape == derived_name and order != tuple(range(len(shape))):
-                        keys.append((element, derived_name, _digest(turned)))
-        elif derived_name == shape:
-            dtype = dtype_of(element)
-            if dtype is not None:
-                with np.errstate(all="ignore"):
-                    keys.append((element, derived_name, _digest(shaped.astype(dtype))))
+    shape = _shape(value)
+    for element, new_shape in sorted(targets):
+        if element == value.type.element:  # type: ignore[union-attr]
+            turned = [one for one in transpositions(array, shape) if one.shape == new_shape]
+            keys += [(element, new_shape, _digest(one)) for one in turned]
+        elif new_shape == shape and (dtype := dtype_of(element)) is not None:
+            with np.errstate(all="ignore"):
+                keys.append((element, new_shape, _digest(array.astype(dtype))))
     return keys
 
 

@@ -65,18 +65,8 @@ class Hunk(NamedTuple):
     occurrences: list[tuple[ItemKey, ...]]
 
 
-def hunk_lines(diff: ModelDiff, *, every: bool = False) -> Iterator[list[DiffLine]]:
-    """Return the lines of each hunk of a diff, without the keys of the items.
-
-    Args:
-        diff: the differences.
-        every: whether to show every difference of a large diff instead of groups.
-    """
-    return (hunk.lines for hunk in hunks_of_items(diff, every=every))
-
-
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Yield the hunks of a diff; the arguments are the same as for `hunk_lines`."""
+    """Yield the hunks of a diff; if `every` is False, a large diff is grouped."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MAX_ITEMS:
         for group in diff.groups:

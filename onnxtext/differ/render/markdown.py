@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
+from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.render.stat import ACTIONS, count_items
 from onnxtext.differ.result import ModelDiff
 
@@ -46,11 +46,11 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
     parts: list[str] = []
     size = 0
     left_out = 0
-    for hunk in hunk_lines(diff, every=every):
+    for hunk in hunks_of_items(diff, every=every):
         text = "\n".join(
             [
                 f"@@ {escape_controls(line)} @@" if sign == "@" else _line(sign, line)
-                for sign, line in hunk
+                for sign, line in hunk.lines
             ]
         )
         size += len(text) + 1

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.differ.render.hunks import VERDICTS, hunk_lines
+from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.result import ModelDiff
 
 _COLORS = {"-": "31", "+": "32", "~": "33", "@": "36", "#": "2"}
@@ -18,7 +18,7 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
         color: whether to color the text for a terminal.
         every: whether to show every difference; if not, a large diff is grouped.
     """
-    parts = list(hunk_lines(diff, every=every))
+    parts = list(hunks_of_items(diff, every=every))
     if not parts:
         return ""
     lines = [
@@ -26,7 +26,7 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
         _colorize(f"+++ {escape_controls(diff.new_label)}", "1", color),
     ]
     for hunk in parts:
-        for sign, text in hunk:
+        for sign, text in hunk.lines:
             shown = (
                 f"@@ {escape_controls(text)} @@"
                 if sign == "@"
