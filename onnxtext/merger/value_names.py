@@ -11,7 +11,7 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import plain_domain
-from onnxtext.merger.texts.match_items import ABSENT, MatchRules, pair_items
+from onnxtext.merger.texts.match_items import ABSENT, node_match_rules, pair_items
 from onnxtext.merger.texts.moved_nodes import NodeRules
 
 Definition = tuple[Any, ...]
@@ -242,12 +242,8 @@ def _label(node: Node) -> str | None:
     return node.name or None
 
 
-_RULES = MatchRules(
-    content=_whole,
-    key=_outputs,
-    rename_keys=(_label, _content),
-    replacement_key=_operator,
-    nodes=NodeRules(
+_RULES = node_match_rules(
+    NodeRules(
         outputs=_outputs,
         reads=lambda node: node.inputs,
         label=_label,
@@ -256,5 +252,5 @@ _RULES = MatchRules(
         content=_content,
         form=_form,
         whole=_whole,
-    ),
+    )
 )

@@ -23,9 +23,10 @@ from onnxtext.merger.texts.text_parts import (
     TextPart,
     read_list,
     read_statement,
+    source_text,
 )
 from onnxtext.printer.quoting import quote_word
-from onnxtext.rewriter.item_order import arrange, is_block
+from onnxtext.rewriter.item_order import arrange, is_metadata
 from onnxtext.rewriter.item_pairs import (
     PATHS,
     has_other_path,
@@ -94,7 +95,7 @@ class ItemEdits:
             if index in own:
                 place, count = own[index], len(self.edits.edits)
                 mine = ours.items[place].part
-                if is_block(mine):
+                if is_metadata(mine, "metadata_block"):
                     self._above = _entries(above[place]) if "above" in mine.body else {}
                 self._item(mine, item.part, changed)
                 self.edits.keep_comments(mine.start, count)
@@ -158,7 +159,7 @@ class ItemEdits:
             CannotEdit: the text has no place for a difference.
         """
         is_same = base.body == theirs.body or base.token_texts() == theirs.token_texts()
-        if _is_repeated_entry(ours):
+        if is_metadata(ours, "repeated_entry"):
             self._repeated_entry(ours, theirs)
             return
         if is_same and not self._depends_on_others(ours):
@@ -176,7 +177,7 @@ class ItemEdits:
         lists = [read_list(part) for part in versions] if origin in construct_rules.LISTS else []
         if same and lists and all(lists):
             mine, before, others = [listed or ListItems() for listed in lists]
-            heads = [_source_text(listed.head) for listed in (mine, before, others)]
+            heads = [source_text(listed.head) for listed in (mine, before, others)]
             if heads[1] != heads[2] and not has_other_path(ours, base):
                 start = mine.head[0].start
                 self._tokens(start, start + len(heads[0]), heads[1], heads[2])
@@ -189,7 +190,7 @@ class ItemEdits:
             closing = ours.end - len(mine.closing)
             self.edits.replace(closing, closing, _list_content(others))
             return
-        children = [part.children() for part in versions if not _is_token(part)]
+        children = [part.children() for part in versions if not construct_rules.punctuation(part)]
         if is_same:
             return
         if same and [len(part) for part in children] == [1, 1, 1]:
@@ -296,7 +297,7 @@ def _items_above(
 
 def _entries(block: TextPart | None) -> dict[Hashable, str]:
     """Return the values of the entries of a printed metadata block, as spelled."""
-    listed = None if block is None or not is_block(block) else read_list(block)
+    listed = None if block is None or not is_metadata(block, "metadata_block") else read_list(block)
     result = {}
     for item in () if listed is None else listed.items:
         value = item.part.tree.last() if isinstance(item.part.tree, Tree) else None
@@ -305,27 +306,12 @@ def _entries(block: TextPart | None) -> dict[Hashable, str]:
     return result
 
 
-def _is_repeated_entry(part: TextPart) -> bool:
-    """Whether an item is a metadata entry `key: above`."""
-    if part.origin != "metadata_item":
-        return False
-    return isinstance(part.tree, Tree) and part.tree.alias == "repeated_entry"
-
-
 def _list_content(listed: ListItems) -> str:
     """Return the text between the brackets of a list."""
     first, last = listed.items[0].part, listed.items[-1].part
     return first.source[first.start : last.end]
 
 
-def _is_token(part: TextPart) -> bool:
-    return construct_rules.punctuation(part) != ""
-
-
 def _head(part: TextPart) -> str:
     listed = read_list(part)
-    return "" if listed is None else _source_text(listed.head)
-
-
-def _source_text(parts: Sequence[TextPart]) -> str:
-    return parts[0].source[parts[0].start : parts[-1].end] if parts else ""
+    return "" if listed is None else source_text(listed.head)

@@ -114,11 +114,11 @@ def _group(part: TextPart, index: int) -> Hashable:
     if part.origin == "section":
         key = key_of(part)
         return key[:2] if isinstance(key, tuple) else key
-    return index if is_block(part) else None
+    return index if is_metadata(part, "metadata_block") else None
 
 
-def is_block(part: TextPart) -> bool:
-    """Whether an item is a metadata block."""
+def is_metadata(part: TextPart, alias: str) -> bool:
+    """Whether an item is a `metadata_block` or another alternative of `metadata_item`."""
     if part.origin != "metadata_item":
         return False
-    return isinstance(part.tree, Tree) and part.tree.alias == "metadata_block"
+    return isinstance(part.tree, Tree) and part.tree.alias == alias

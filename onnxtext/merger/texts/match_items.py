@@ -78,13 +78,8 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
     origin = items[0].part.origin if items else ""
     if origin in ("head", "graph"):  # the top-level items, such as functions
         return replace(rules, rename_keys=(of(content_of), of(signature_of), of(body_of)))
-    if origin not in ("node", "value_info", "metadata_item"):
-        return rules
-    rules = replace(
-        rules,
-        rename_keys=(of(label_of), of(content_of)),
-        replacement_key=of(kind_of),
-    )
+    if origin in ("value_info", "metadata_item"):
+        return replace(rules, rename_keys=(of(content_of),), replacement_key=of(kind_of))
     if origin != "node":
         return rules
     nodes = NodeRules(
@@ -97,7 +92,14 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         form=of(form_of),
         whole=rules.content,
     )
-    return replace(rules, nodes=nodes)
+    return node_match_rules(nodes)
+
+
+def node_match_rules(nodes: NodeRules) -> MatchRules:
+    """Return the rules for matching the nodes of a list."""
+    return MatchRules(
+        nodes.whole, nodes.outputs, (nodes.label, nodes.content), nodes.operator, nodes
+    )
 
 
 def match(

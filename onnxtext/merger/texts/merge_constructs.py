@@ -20,7 +20,7 @@ from onnxtext.merger.texts.merged_tree import (
     MergedList,
     MergedTreeWriter,
 )
-from onnxtext.merger.texts.text_parts import Item, ListItems, TextPart, read_list
+from onnxtext.merger.texts.text_parts import Item, ListItems, TextPart, read_list, source_text
 from onnxtext.merger.texts.trivia_merge import (
     drop_deleted_comments,
     merge_blanks,
@@ -112,7 +112,7 @@ class Merger:
             chosen = theirs.head
         elif mine and others and others not in (before, mine):
             raise MergeConflict
-        return MergedConstruct([("", f"{_source_text(chosen)} ")])
+        return MergedConstruct([("", f"{source_text(chosen)} ")])
 
     def _item(self, base: Item | None, ours: Item | None, theirs: Item | None) -> MergedItem | None:
         """Merge the versions of an item; None if the merge does not have it."""
@@ -348,10 +348,6 @@ def _at(items: ListItems, index: int) -> Item | None:
 
 def _part(item: Item | None) -> TextPart | None:
     return None if item is None else item.part
-
-
-def _source_text(parts: Sequence[TextPart]) -> str:
-    return parts[0].source[parts[0].start : parts[-1].end]
 
 
 def _blanks(which: str, base: ListItems, ours: ListItems, theirs: ListItems) -> str:

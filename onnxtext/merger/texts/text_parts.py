@@ -156,6 +156,11 @@ class ListItems:
         return [self.behind, *between, self.suffix]
 
 
+def source_text(parts: Sequence[TextPart]) -> str:
+    """Return the text of consecutive parts; "" without parts."""
+    return parts[0].source[parts[0].start : parts[-1].end] if parts else ""
+
+
 def read_statement(text: str, origin: str, start: int) -> Tree:
     """Tokenize and parse a statement that begins at an offset of its source."""
     tokens = read_tokens(text)
