@@ -81,16 +81,8 @@ class Collector:
         """Record the differences of an item that both models have.
 
         Changes of the category `encoding` are passed to `count_encoding_change`. The item is added
-        to `items` if other changes remain, or if it was moved.
-
-        Args:
-            kind: the kind of the item, such as `node`.
-            name: its display name.
-            old: its old position.
-            new: its new position.
-            changes: its fields that differ.
-            texts: its old and new statement for display, shortened.
-            moved: whether it was moved.
+        to `items` if other changes remain, or if it was moved. `texts` are its old and new
+        statement for display, shortened.
         """
         fields = []
         for change in changes:

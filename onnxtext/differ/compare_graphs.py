@@ -46,15 +46,9 @@ class GraphComparer:
         self, old: Graph, new: Graph, old_path: str, new_path: str, outer: NameMap | None, *,
         nested: bool = False,
     ) -> NameMap:  # fmt: skip
-        """Collect the differences of two graphs.
+        """Collect the differences of two graphs, which may be values of attributes (`nested`).
 
-        Args:
-            old: the old graph.
-            new: the new graph.
-            old_path: the path of the old graph, such as `graph`.
-            new_path: the path of the new graph.
-            outer: maps the value names of the enclosing graphs; None if there are none.
-            nested: whether the graphs are values of attributes.
+        `outer` maps the value names of the enclosing graphs.
 
         Returns:
             The map from old to new value names.

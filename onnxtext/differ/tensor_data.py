@@ -49,12 +49,7 @@ class DataReader:
     """
 
     def __init__(self, model: ast.Model, base: Path | None) -> None:
-        """Create a reader.
-
-        Args:
-            model: the model.
-            base: the directory for references to weight files and external data; None if unknown.
-        """
+        """Create a reader of weight files and external data below `base`, and of inline data."""
         self.left_out = model.resources_left_out
         self._model = model
         self._blobs = Blobs(model.resources, verified=False)
@@ -286,11 +281,8 @@ def _accumulate(
 ) -> WeightChange:
     """Compute how the elements of two tensors differ, block by block.
 
-    Args:
-        blocks: corresponding blocks of both tensors.
-        count: number of elements.
-        count_nans: whether to count NaNs; if False, the numbers of NaNs are None.
-        numeric: whether numeric differences have a meaning.
+    If `count_nans` is False, the numbers of NaNs are None. `numeric`: whether numeric differences
+    have a meaning.
     """
     changed = compared = 0
     nans = [0, 0]

@@ -82,14 +82,9 @@ def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashab
 def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     """Map the index of each unmatched node to a key; nodes with equal keys have equal consumers.
 
-    Unmatched consumers are ignored.
-
-    Graph outputs count as matched consumers. A node without matched consumers has the key None.
-
-    Args:
-        side: the graph whose nodes get keys.
-        marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
-            nodes.
+    Unmatched consumers are ignored. Graph outputs count as matched consumers. A node without
+    matched consumers has the key None. `marks` has a number for each node, equal for matching nodes
+    of both graphs; -1 for unmatched nodes.
     """
     nodes = side.body.nodes
     consumers: dict[str, list[tuple[int, int]]] = {

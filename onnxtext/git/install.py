@@ -256,10 +256,7 @@ def _record_installation(scope: Scope, modes: frozenset[Mode], file: Path) -> li
 def _write(scope: Scope, old: dict[str, list[str]], new: dict[str, str | None]) -> list[str]:
     """Write settings whose values change; return the changes.
 
-    Args:
-        scope: the configuration to write.
-        old: the old values by name.
-        new: the new value by name; None to remove the setting.
+    `old` and `new` have the values by name. The new value None removes the setting.
     """
     written, removed = [], []
     for name, value in new.items():

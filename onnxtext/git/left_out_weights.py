@@ -34,12 +34,8 @@ _VERSIONS = (
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     """Return a text that has conflicts, with its weights replaced by `resources none`.
 
-    The text is unchanged if one of its weights is in none of the versions, or if there are
-    conflicts in the weights.
-
-    Args:
-        merged: the text.
-        versions: the merged versions, which git stores.
+    The text is unchanged if one of its weights is in none of the merged versions, which git stores,
+    or if there are conflicts in the weights.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):

@@ -75,10 +75,8 @@ SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."
 def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
     """Return the git settings of a mode: values by name.
 
-    Args:
-        mode: the mode.
-        command: the command that runs `onnxtext`, quoted for git's shell.
-        structural: whether `git diff` shows the structural diff.
+    The command runs `onnxtext`, and is quoted for git's shell. `structural`: whether `git diff`
+    shows the structural diff.
     """
     # `--`: a file may be named `-h.onnx`.
     common = {

@@ -75,10 +75,8 @@ def configured_limit() -> tuple[int | None, str | None]:
 def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
     """Return the values of all settings whose names match a regular expression.
 
-    Args:
-        scope: the configuration to read; None for all configurations.
-        names: the regular expression, as for `git config --get-regexp`. It must match names with
-            section and variable in lower case.
+    The expression is as for `git config --get-regexp`: it must match names with section and
+    variable in lower case. If `scope` is None, all configurations are read.
     """
     scope_option = [] if scope is None else [f"--{scope}"]
     listed = run_git("config", *scope_option, "--null", "--get-regexp", names, fails=[1])
@@ -109,11 +107,7 @@ def read_tracked(top: Path, name: str) -> bytes | None:
     """Return the content of a regular file in the working tree; None if there is no such file.
 
     The file and its directories must not be symbolic links: a link may lead out of the working
-    tree, and git does not follow links either.
-
-    Args:
-        top: top of the working tree.
-        name: path relative to the top.
+    tree, and git does not follow links either. `name` is the path relative to the top.
 
     Raises:
         OnnxTextError: the file cannot be read.

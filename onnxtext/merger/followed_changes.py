@@ -299,15 +299,8 @@ def _same_values(
 ) -> Mapped:
     """Return the renames of values that a side still computes in the same way.
 
-    The side must not use the old names, and the other versions must not use the new names.
-
-    Args:
-        base: the graph or function in the base.
-        side: the graph or function in the side that renamed values.
-        kept: the graph or function in the other side.
-        before: the names in the base.
-        after: the names in `side`.
-        used: the names in `kept`.
+    The side must not use the old names, and the other version (`kept`) must not use the new names.
+    `before`, `after` and `used` are the names in `base`, `side` and `kept`.
     """
     old, new = ValueScope(base), ValueScope(side)
     names = ValueNames(old, new)
@@ -363,10 +356,7 @@ def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
 def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
-    Args:
-        made: the index of the output, and its node in the base, with new names.
-        names: the names on the side.
-        new_name: the new name of the output.
+    `made` is the index of the output, and its node in the base, with new names.
     """
     at, node = made
     match = names.matches.get(id(node))

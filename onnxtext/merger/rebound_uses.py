@@ -27,11 +27,8 @@ _Scopes = Mapping[FunctionKey | None, ValueScope]
 def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Finding]:
     """Yield a finding for each edit of one side whose names mean other things in the merge.
 
-    The other side has then given these names to other values or parameters.
-
-    Args:
-        merged: the syntax tree of the merge.
-        versions: the syntax trees of the base, if there is one, of ours and of theirs.
+    The other side has then given these names to other values or parameters. `versions` are the
+    trees of the base, if there is one, of ours and of theirs.
     """
     together = _scopes(merged)
     base, *before = [_scopes(model) for model in versions]
@@ -154,11 +151,8 @@ def _is_moved(
 ) -> bool:
     """Whether a parameter that still exists gets another argument in the merge than in a side.
 
-    Args:
-        arguments: the arguments in the side.
-        merged: the arguments in the merge.
-        old: the parameters in the side, with their names in the merge.
-        new: the parameters in the merge.
+    `old` are the parameters in the side, with their names in the merge, and `new` those of the
+    merge.
     """
     places = {name: index for index, name in enumerate(new)}
     return any(

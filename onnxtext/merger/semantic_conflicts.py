@@ -108,9 +108,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
     of names that one side has given to other values or parameters. A function or opset import
     counts as deleted if a side has it, but the model does not.
 
-    Args:
-        subject: the model to check, such as the merge.
-        versions: the syntax trees of the base, if there is one, of ours and of theirs.
+    `versions` are the trees of the base, if there is one, of ours and of theirs.
     """
     sides = versions[-2:]
     yield from undefined_values_and_order.check(subject)

@@ -56,13 +56,7 @@ class ItemEdits:
     """
 
     def __init__(self, edits: TextEdits, renamed: Mapping[str, str | None]) -> None:
-        """Create a writer.
-
-        Args:
-            edits: receives the edits.
-            renamed: maps the old names of values and nodes to their new names, or to None if the
-                edit removed them.
-        """
+        """Create a writer; `renamed` is the result of `renamed_names`."""
         self.edits = edits
         self.text = edits.text
         self.renamed = renamed
@@ -131,10 +125,8 @@ class ItemEdits:
     def statement(self, span: tuple[int, int], origin: str, printed: Printed) -> bool:
         """Edit the changed parts of a statement. If this is impossible, return False without edits.
 
-        Args:
-            span: the start and the end of the statement in the text.
-            origin: the kind of the statement: `node` or `value_info`.
-            printed: the printed forms of the statement before and after the edit of the model.
+        `span` is the start and the end of the statement in the text. Its kind `origin` is `node` or
+        `value_info`.
         """
         start, end = span
         tree = read_statement(self.text[start:end], origin, start)

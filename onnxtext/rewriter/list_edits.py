@@ -67,10 +67,7 @@ class ListEdits:
     def lift(self, index: int, since: int) -> InsertedItem:
         """Remove an item from its place and return it with its edits applied.
 
-        Args:
-            index: the index of the item.
-            since: the index in `TextEdits.edits` of the item's first edit. All edits from there on
-                must be of this item.
+        All edits from the index `since` on must be of this item.
         """
         part, end = self.listed.items[index].part, self._comma_end(index)
         body = self.edits.cut(part.start, part.end, since)

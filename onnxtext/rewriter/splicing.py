@@ -30,14 +30,8 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
     """Return a text in which edited nodes, values and sections are replaced, inserted or removed.
 
-    Other edits have no effect.
-
-    Args:
-        source: the text before the edit.
-        old: its syntax tree.
-        new: the edited tree.
-        in_parts: whether only the changed parts of long statements are replaced. If so, the result
-            may not parse, and the caller must check it.
+    Other edits have no effect. If `in_parts` is True, only the changed parts of long statements are
+    replaced; the result may then not parse, and the caller must check it.
     """
     edits, renamed = TextEdits(source.text), renamed_names(old, new)
     edit_sections(edits, old, new, renamed)

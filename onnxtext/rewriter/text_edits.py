@@ -56,11 +56,8 @@ class TextEdits:
     def cut(self, start: int, end: int, since: int) -> str:
         """Remove edits from the list, and return the text of a range with these edits applied.
 
-        Args:
-            start: the start of the range.
-            end: the end of the range.
-            since: the index of the first of the edits. They are in the range, or begin in the
-                blanks before it.
+        The edits begin at the index `since`. They are in the range, or begin in the blanks before
+        it.
         """
         edits, self.edits[since:] = self.edits[since:], []
         text = self._apply(start, end, edits)
@@ -80,10 +77,8 @@ class TextEdits:
     def remove(self, start: int, end: int, *, is_statement: bool) -> None:
         """Remove an item and the comment behind it; comments on lines inside the item stay.
 
-        Args:
-            start: the start of the item.
-            end: the end of the item.
-            is_statement: whether to drop its other comments. If not, `keep_comments` keeps them.
+        Other comments are dropped with a statement (`is_statement`); else, `keep_comments` keeps
+        them.
         """
         rest = REST_OF_LINE.match(self.text, end)
         if rest is None or not self.is_first_on_line(start):
@@ -111,9 +106,7 @@ class TextEdits:
     def keep_comments(self, start: int, since: int) -> None:
         """Write the comments that edits of a statement have removed above the statement.
 
-        Args:
-            start: the offset of the statement.
-            since: the index of the first of these edits.
+        The statement begins at the offset `start`, and its first edit has the index `since`.
         """
         edits = [edit for edit in self.edits[since:] if not edit.drops_comments]
         old = [comment for e in edits for comment in comments_of(self.text[e.start : e.end])]

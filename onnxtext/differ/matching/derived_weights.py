@@ -188,11 +188,9 @@ _NOT_NUMERIC = ("bool", "string")
 def _axis(shape: tuple[int, ...], size: int, node_axis: int | None) -> int | None:
     """Return the axis of a weight that has one scale per index; None if unknown.
 
-    Args:
-        shape: the shape of the weight.
-        size: the number of elements of the scale.
-        node_axis: the axis according to the node that uses the weight; negative numbers count from
-            the end. If None, the axis is inferred from the shape.
+    `size` is the number of elements of the scale. `node_axis` is the axis according to the node
+    that uses the weight, maybe counted from the end. If it is None, the axis is inferred from the
+    shape.
     """
     if node_axis is not None:
         node_axis += len(shape) if node_axis < 0 else 0

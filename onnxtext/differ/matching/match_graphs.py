@@ -143,11 +143,8 @@ def _content(
 ) -> Hashable | None:
     """Return the type and a digest of an initializer; None if it is not hashed.
 
-    Args:
-        value: the initializer.
-        side: the model that has it.
-        types: the types of the initializers to hash.
-        budget: a list of one item, the number of bytes that may still be hashed; updated.
+    Only initializers of `types` are hashed. The only item of `budget`, which is updated, is the
+    number of bytes that may still be hashed.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None

@@ -27,13 +27,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved_entries(order: Sequence[int]) -> set[int]:
-    """Return the positions of the moved entries in the list `order`.
+    """Return the positions of the moved entries in a list of distinct old indices in the new order.
 
     The entries of a longest increasing subsequence of `order` count as unmoved, all other entries
     as moved. The time is O(n log n).
-
-    Args:
-        order: the distinct old indices of the entries, in the new order.
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()
@@ -69,15 +66,10 @@ def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -
 def walk_pairs(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Yield the entries of both lists, in the order of the new list.
+    """Yield the entries of both lists, in the order of the new list, as `pairs` are.
 
     A removed entry follows its nearest predecessor in the old list that is matched. Without a
     matched predecessor, it comes first.
-
-    Args:
-        old_count: length of the old list.
-        new_count: length of the new list.
-        pairs: (old, new) indices of matching entries, in the order of the new list.
 
     Returns:
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the

@@ -122,14 +122,9 @@ class Signatures:
     ) -> None:
         """Compute the signatures.
 
-        Args:
-            body: the graph or function.
-            left: the indices of the unmatched nodes, ascending.
-            marks: a number for each node, equal for matching nodes of both graphs; -1 for unmatched
-                nodes.
-            kinds: computes numbers that identify nodes without their names.
-            leaf_key: returns the key of a value without a producer.
-            numbers: the interner that both models share.
+        `left` are the indices of the unmatched nodes, ascending. `marks` has a number for each
+        node, equal for matching nodes of both graphs; -1 for unmatched nodes. Both models share
+        `numbers`.
         """
         self._body = body
         self._marks = marks

@@ -51,9 +51,7 @@ def lower_all(
 ) -> tuple[list[bytes], DataMarks]:
     """Lower versions of a model to canonical bytes, with `DataMarks` instead of tensor data.
 
-    Args:
-        models: the versions; None for a missing version.
-        resources: blobs that the versions do not contain, by digest.
+    `resources` are the blobs that the versions do not contain, by digest.
 
     Returns:
         (canonical bytes of each version, data that the marks replace). The bytes of a missing
@@ -238,10 +236,7 @@ class _Restorer(Rewriter):
 def lift(data: bytes, marks: DataMarks, versions: Iterable[ast.Model]) -> ast.Model:
     """Return the syntax tree of a merged model, with data instead of marks.
 
-    Args:
-        data: the canonical bytes of the model, with marks.
-        marks: the data that the marks replace.
-        versions: the merged versions; the blobs that the model uses are copied from them.
+    The blobs that the model uses are copied from the merged versions.
     """
     from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model

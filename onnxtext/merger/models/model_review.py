@@ -40,15 +40,9 @@ def review_models(
 ) -> Models:
     """Turn items with semantic errors into conflicts, and sort misordered nodes.
 
-    Errors that ours or theirs already has are ignored.
-
-    Args:
-        merger: the merger that has merged the models.
-        resolved: the result of the merge.
-        versions: the base, ours and theirs as canonical bytes.
-        trees: the syntax trees of the base, if there is one, of ours and of theirs.
-        marks: the tensor data that the marks in `versions` replace (see `DataMarks`).
-        notes: receives warnings for the user.
+    Errors that ours or theirs already has are ignored. `merger` has merged the models to
+    `resolved`. `versions` are the base, ours and theirs as canonical bytes, and `trees` their
+    syntax trees (without a missing base). `notes` receives warnings for the user.
 
     Returns:
         The merge, resolved to ours, to theirs and to the base.

@@ -162,10 +162,7 @@ def _moved_items(
 ) -> set[int]:
     """Return a minimal set of items, as `id()`s, whose moves explain the order of a side.
 
-    Args:
-        shared: the items that both sides have.
-        position_of: returns the position of an item on that side.
-        others: the `id()`s of items that the other side has moved; left out if possible.
+    Items that the other side has moved (`others`) are left out if possible.
     """
     in_base = sorted([t for t in shared if t.base != ABSENT], key=_base)
     numbers = [position_of(matched_item) for matched_item in in_base]

@@ -39,15 +39,9 @@ def pair_renumbered(
     """Find better matches of nodes, in regions where names denote other values than in the base.
 
     The nodes of a region are aligned by their operators and attributes. If the alignment explains
-    the region with fewer edits than the given matches, it replaces them.
-
-    Args:
-        base: the nodes of the base.
-        side: the nodes of the side.
-        partners: for each node of the side, the index of its match in the base, or -1.
-        guessed: the indices of nodes of the base that were matched only by their position. Each
-            counts as an edit.
-        rules: functions that identify a node.
+    the region with fewer edits than the given matches, it replaces them. `partners` has the index
+    in the base, or -1, for each node of the side. Each node of the base that was matched only by
+    its position (`guessed`) counts as an edit.
 
     Returns:
         Maps the index of each node of the side to its index in the base, in these regions only.

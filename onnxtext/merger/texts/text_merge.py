@@ -51,12 +51,7 @@ def merge_texts(
 ) -> Merged:
     """Merge three texts: as models if they are valid, otherwise line by line.
 
-    Args:
-        base: the common ancestor; empty if there is none.
-        ours: one version.
-        theirs: the other version.
-        markers: format of conflict markers.
-        resources: blobs that are not in the texts, by digest.
+    The base is empty if there is none. `resources` are blobs that are not in the texts, by digest.
 
     Returns:
         (merged text, number of conflicts, warnings for the user)

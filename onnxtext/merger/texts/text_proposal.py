@@ -107,10 +107,7 @@ def resolve_both_ways(text: str) -> tuple[str, str]:
 def edit_in_layout(text: str, before: str, after: str) -> str | None:
     """Apply the differences of two printed models to a text, and keep the layout of its rest.
 
-    Args:
-        text: a text of the model before the edit, with comments and any layout.
-        before: the model before the edit, printed.
-        after: the edited model, printed.
+    The text has the model `before`, with comments and in any layout.
 
     Returns:
         The edited text; None if the texts cannot be merged. The caller must verify that the text
