@@ -22,6 +22,7 @@ from onnxtext.differ.matching.derived_weights import (
     compare_types,
     element_count,
     is_transposed,
+    measure_blocks,
     unpack_elements,
 )
 from onnxtext.differ.quantization import Quantization, find_quantizations
@@ -253,7 +254,7 @@ def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: i
         (old_data[index : index + BLOCK], new_data[index : index + BLOCK])
         for index in range(0, len(old_data), BLOCK)
     )
-    return _accumulate(blocks, count, count_nans=left.kind in ("float", "complex"))
+    return measure_blocks(blocks, count, count_nans=left.kind in ("float", "complex"))
 
 
 def _measure_packed(element: ElementType, before: Data, after: Data, count: int) -> WeightChange:
@@ -269,53 +270,7 @@ def _measure_packed(element: ElementType, before: Data, after: Data, count: int)
             ]
             yield parts[0], parts[1]
 
-    return _accumulate(blocks(), count, numeric=element.kind in ("int", "uint"))
-
-
-def _accumulate(
-    blocks: Iterator[tuple[Array, Array]],
-    count: int,
-    *,
-    count_nans: bool = False,
-    numeric: bool = True,
-) -> WeightChange:
-    """Compute how the elements of two tensors differ, block by block.
-
-    If `count_nans` is False, the numbers of NaNs are None. `numeric`: whether numeric differences
-    have a meaning.
-    """
-    changed = compared = 0
-    nans = [0, 0]
-    largest, total = 0.0, 0.0
-    with np.errstate(all="ignore"):
-        for old_data, new_data in blocks:
-            itemsize = old_data.dtype.itemsize
-            width = min(itemsize, 8)
-            differ = old_data.view(f"u{width}") != new_data.view(f"u{width}")
-            if itemsize > width:
-                differ = differ.reshape(-1, itemsize // width).any(axis=1)
-            changed += int(differ.sum())
-            wide = [
-                part.astype(np.complex128 if part.dtype.kind == "c" else np.float64)
-                for part in (old_data, new_data)
-            ]
-            missing = [np.isnan(part) for part in wide]
-            nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
-            distance = np.abs(wide[0] - wide[1])
-            distance[wide[0] == wide[1]] = 0  # the difference of equal infinities is NaN
-            finite = distance[~(missing[0] | missing[1])]
-            compared += finite.size
-            if finite.size:
-                largest = max(largest, float(finite.max()))
-                total += float(finite.sum())
-    known_any = numeric and compared > 0
-    return WeightChange(
-        count,
-        changed,
-        largest if known_any else None,
-        total / compared if known_any else None,
-        *(nans if count_nans else (None, None)),
-    )
+    return measure_blocks(blocks(), count, numeric=element.kind in ("int", "uint"))
 
 
 def _raw_of_entries(element: ElementType | None, entries: bytes) -> Data | None:

@@ -8,6 +8,7 @@ quantized; quantized tensors are dequantized first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,11 @@ def compare_types(
         if quantized[1] is None
         else "quantized again"
     )
-    return _measure(values[0], values[1], count, f"{verb} {names}")  # type: ignore[arg-type]
+    blocks = (
+        (values[0].block(index), values[1].block(index))  # type: ignore[union-attr]
+        for index in range(0, count, BLOCK)
+    )
+    return replace(measure_blocks(blocks, count), changed=None, how=f"{verb} {names}")
 
 
 def _count_changed(old: Array, new: Array) -> int:
@@ -223,18 +228,47 @@ class _Values:
         return (part - zero) * scale
 
 
-def _measure(old: _Values, new: _Values, count: int, how: str) -> WeightChange:
-    """Measure the largest and the mean difference of values, ignoring NaNs."""
-    largest = total = 0.0
-    compared = 0
+def measure_blocks(
+    blocks: Iterator[tuple[Array, Array]],
+    count: int,
+    *,
+    count_nans: bool = False,
+    numeric: bool = True,
+) -> WeightChange:
+    """Compute how the elements of two tensors differ, block by block.
+
+    If `count_nans` is False, the numbers of NaNs are None. `numeric`: whether numeric differences
+    have a meaning.
+    """
+    changed = compared = 0
+    nans = [0, 0]
+    largest, total = 0.0, 0.0
     with np.errstate(all="ignore"):
-        for index in range(0, count, BLOCK):
-            distance = np.abs(old.block(index) - new.block(index))
-            finite = distance[~np.isnan(distance)]
+        for old_data, new_data in blocks:
+            itemsize = old_data.dtype.itemsize
+            width = min(itemsize, 8)
+            differ = old_data.view(f"u{width}") != new_data.view(f"u{width}")
+            if itemsize > width:
+                differ = differ.reshape(-1, itemsize // width).any(axis=1)
+            changed += int(differ.sum())
+            wide = [
+                part.astype(np.complex128 if part.dtype.kind == "c" else np.float64)
+                for part in (old_data, new_data)
+            ]
+            missing = [np.isnan(part) for part in wide]
+            nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
+            distance = np.abs(wide[0] - wide[1])
+            distance[wide[0] == wide[1]] = 0  # the difference of equal infinities is NaN
+            finite = distance[~(missing[0] | missing[1])]
             compared += finite.size
             if finite.size:
                 largest = max(largest, float(finite.max()))
                 total += float(finite.sum())
-    if not compared:
-        return WeightChange(count, how=how)
-    return WeightChange(count, max_abs=largest, mean_abs=total / compared, how=how)
+    known_any = numeric and compared > 0
+    return WeightChange(
+        count,
+        changed,
+        largest if known_any else None,
+        total / compared if known_any else None,
+        *(nans if count_nans else (None, None)),
+    )

@@ -19,7 +19,7 @@ from onnxtext.differ.matching.match_lists import (
     unmatched_indices,
 )
 from onnxtext.differ.matching.match_nodes import NodeMatcher
-from onnxtext.differ.matching.node_signatures import Interner, NodeKinds
+from onnxtext.differ.matching.node_signatures import Interner, LeafKey, NodeKinds
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.tensor_data import TensorRef, digest_of
 from onnxtext.differ.unmatched_nodes import MatchSide
@@ -183,25 +183,16 @@ def _match_nodes(match: GraphMatch, sides: tuple[ModelSide, ModelSide]) -> Pairs
         kinds = NodeKinds(sides[index].encoder, numbers)
         statements = kinds.statements(body.nodes)
         match.statements[index].extend(statements)
-        matched.append(MatchSide(body, statements, kinds, _LeafKeys(match, index)))
+        matched.append(MatchSide(body, statements, kinds, _leaf_keys(match, index)))
     return NodeMatcher(matched[0], matched[1], numbers).run()
 
 
-class _LeafKeys:
-    """Computes keys of values without a producer; matching values have equal keys."""
-
-    def __init__(self, match: GraphMatch, side: int) -> None:
-        body = (match.old, match.new)[side]
-        self._inputs = {body.inputs[pair[side]].name: pair[1] for pair in match.inputs}
-        self._tensors = {body.initializers[pair[side]].name: pair[1] for pair in match.initializers}
-        self._types = {value.name: value.type for value in body.initializers}
-        self._names = match.names if side == 0 else None
-
-    def __call__(self, name: str) -> Hashable:
-        if name in self._inputs:
-            return ("input", self._inputs[name])
-        if name in self._tensors:
-            return ("initializer", self._tensors[name])
-        if name in self._types:
-            return ("initializer", self._types[name])
-        return ("free", name if self._names is None else self._names.get(name))
+def _leaf_keys(match: GraphMatch, side: int) -> LeafKey:
+    """Return a function that returns equal keys for matching values without producers."""
+    body = (match.old, match.new)[side]
+    keys: dict[str, Hashable] = {v.name: ("initializer", v.type) for v in body.initializers}
+    for pair in match.initializers:
+        keys[body.initializers[pair[side]].name] = ("initializer", pair[1])
+    keys |= {body.inputs[pair[side]].name: ("input", pair[1]) for pair in match.inputs}
+    new_name = match.names.get if side == 0 else str
+    return lambda name: keys[name] if name in keys else ("free", new_name(name))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import attribute_graphs
@@ -76,11 +77,19 @@ def are_equivalent(left: TextPart, right: TextPart) -> bool:
         return True
     if left.origin not in ("node", "value_info", "function") or left.origin != right.origin:
         return False
+    parsed = _parse_statements(left, right)
+    return bool(parsed and parsed[0] == parsed[1])
+
+
+def _parse_statements(*parts: TextPart) -> list[Any]:
+    """Return the syntax trees of statements of one kind.
+
+    Return [] if one of them cannot be parsed outside of its context.
+    """
     try:
-        parsed = [parse_fragment(Source(part.body), part.origin) for part in (left, right)]
-    except OnnxTextError:  # some statements cannot be parsed outside of their context
-        return False
-    return bool(parsed[0] == parsed[1])
+        return [parse_fragment(Source(part.body), parts[0].origin).item for part in parts]
+    except OnnxTextError:
+        return []
 
 
 def define_alike(ours: TextPart, theirs: TextPart) -> bool:
@@ -217,17 +226,11 @@ def _nodes_agree(
     base: TextPart, ours: TextPart, theirs: TextPart, renames: tuple[Renames, Renames]
 ) -> bool:
     """Whether two edits of a node are compatible if renamed values and functions are ignored."""
-    try:
-        before, mine, others = [
-            _meaning(parse_fragment(Source(part.body), "node").item)
-            for part in (base, ours, theirs)
-        ]
-    except OnnxTextError:  # some statements cannot be parsed outside of their context
+    parsed = _parse_statements(base, ours, theirs)
+    if not parsed:
         return False
-    mine, others = (
-        renames[0].without_renames(before, mine),
-        renames[1].without_renames(before, others),
-    )
+    before, *sides = map(_meaning, parsed)
+    mine, others = [r.without_renames(before, m) for r, m in zip(renames, sides, strict=True)]
     return not are_contradictory(before, mine, others)
 
 
@@ -235,18 +238,15 @@ def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: R
     """Whether a node differs from its base only in the names of inputs that a side has renamed."""
     if base is None or side is None or base.origin != "node":
         return False
-    try:
-        before, after = [parse_fragment(Source(part.body), "node").item for part in (base, side)]
-    except OnnxTextError:  # some statements cannot be parsed outside of their context
+    parsed = _parse_statements(base, side)
+    if not parsed:
         return False
-    assert isinstance(before, Node)
-    assert isinstance(after, Node)
+    before, after = parsed
     same = replace(before, inputs=()) == replace(after, inputs=())
-    return same and renames.inputs_differ_only_by_renames(before.inputs, after.inputs)
+    return bool(same) and renames.inputs_differ_only_by_renames(before.inputs, after.inputs)
 
 
-def _meaning(node: object) -> NodeMeaning:
-    assert isinstance(node, Node)
+def _meaning(node: Node) -> NodeMeaning:
     operator = (plain_domain(node.domain), node.op_type, node.overload or "")
     attributes = [
         replace(attribute, value=None) if list(attribute_graphs([attribute])) else attribute
