@@ -33,7 +33,11 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import other_languages, python_expressions
-from onnxtext.syntax.heuristics.one_token_changes import best_change, diagnose_change, ranked_words
+from onnxtext.syntax.heuristics.missing_and_extra_tokens import (
+    best_change,
+    diagnose_change,
+    ranked_words,
+)
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
     MAX_TOKENS,

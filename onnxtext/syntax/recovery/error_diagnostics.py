@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     incomplete_statement,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.one_token_changes import ranked_words
+from onnxtext.syntax.heuristics.missing_and_extra_tokens import ranked_words
 
 _MAX_PATH_LENGTH = 8000
 """Maximum number of tokens of a path in which to search for a step."""
