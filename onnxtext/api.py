@@ -111,10 +111,9 @@ def from_binary(
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline.
-        metadata: where to write metadata: `auto` (a section at the end of the text; an item's only
-            entry inline if it is short), `section` (all in the section), `inline` (all at their
-            statements) or
-            `none` (left out; `to_binary` rejects such a text).
+        metadata: where to write metadata: `section` (a section at the end of the text), `inline`
+            (at each statement), `auto` (like `section`, but the only entry of an item is inline if
+            it is short) or `none` (left out; `to_binary` rejects such a text).
         name: the name of the data in messages, such as its file name.
 
     Returns:

@@ -23,7 +23,7 @@ _QUANTIZED = {"quant_parameter_tensor_names", "value"}
 
 
 def defined_names(scope: Scope) -> Iterator[str]:
-    """Yield the names of the values that a graph or function itself defines (no nested graph)."""
+    """Yield the names of the values that a graph or function defines, outside of nested graphs."""
     for value in scope.inputs:
         yield value.name
     if isinstance(scope, Graph):

@@ -33,11 +33,8 @@ def rich_lists(
 ) -> Sequence[tuple[Attribute, ...]]:
     """Return the lists of `attribute_lists` in which at least one attribute is not plain.
 
-    The value of a plain attribute is a number, a string, or a list of numbers or strings.
-
-    Args:
-        nodes: the nodes.
-        max_size: the maximum number of bytes of a plain string, and of items of a plain list.
+    The value of a plain attribute is a number, a string of at most `max_size` bytes, or a list of
+    at most `max_size` such values.
     """
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("ast.visit").rich_lists(nodes, max_size)

@@ -45,7 +45,7 @@ def read(target: EditTarget) -> bytes:
 
 
 def check_replaceable(file: InputFile, help: str) -> None:
-    """Raise a CommandError if a file, which is to be replaced, is a pipe or a device."""
+    """Raise a CommandError if a file that will be replaced is a pipe or a device."""
     if file.source is not None and is_stream(file.source):
         message = f"{file.name} is not a regular file and cannot be replaced"
         raise CommandError("cannot-write", message, help)
@@ -67,7 +67,9 @@ def _convert(target: EditTarget, content: str | bytes) -> bytes:
 
 
 def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
-    """Write an edited text or model to the target's output, or over its content `old`.
+    """Write an edited text or model to the target's output; without one, replace the edited file.
+
+    `old` is the content of the file before the edit.
 
     Raises:
         CommandError: the output cannot be written.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Return the project settings for a file; None is standard input, in the current directory.
+    """Return the settings of a file's project; for None (standard input), of the current directory.
 
     Raises:
         CommandError: the settings cannot be read or are invalid.

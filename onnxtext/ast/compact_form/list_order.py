@@ -81,7 +81,7 @@ class ListOrder(NamedTuple):
 def keep_names(
     decorators: Sequence[Decorator], kept: Callable[[str], bool]
 ) -> tuple[Decorator, ...]:
-    """Remove names of values, except those `kept`, from `@value_info(…)` and `@initializers(…)`.
+    """Remove names from `@value_info(…)` and `@initializers(…)`, except those that `kept` accepts.
 
     A decorator that loses all its arguments is removed, too.
     """
@@ -98,7 +98,7 @@ def keep_names(
 
 
 def _kept_names(value: FieldValue, kept: Callable[[str], bool]) -> FieldValue:
-    """Return the value of an argument without the removed names; b"" or () if nothing is left."""
+    """Return an argument without the names that `kept` rejects; b"" or () if none are left."""
     if isinstance(value, tuple):
         return tuple([item for item in value if _kept_names(item, kept) != b""])
     return b"" if isinstance(value, bytes) and not kept(to_text(value)) else value

@@ -82,10 +82,10 @@ def with_schema_origin(
 ) -> Finding:
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
-    `origin` is the file or package that contains the schema. A finding that follows from a schema
-    of onnx itself (`""`) is returned unchanged, without a note. If `tentative`, another version of
-    the origin may define the operator differently, so a finding whose `severity` is None becomes a
-    warning, except one that `is_certain`: it holds for all versions of the origin.
+    `origin` is the file or package that contains the schema; for a schema of onnx itself (`""`),
+    the finding is returned unchanged. `tentative` tells whether another version of the origin may
+    define the operator differently, and `is_certain` whether the finding holds for all versions. If
+    it is tentative and not certain, a finding whose `severity` is None becomes a warning.
     """
     if not origin:
         return finding

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up operators in schema files: those of a project, and the file of onnxruntime's operators.
+"""Look up operators in schema files: the files of a project, and the bundled file.
 
-The latter is `onnxtext/schemas/onnxruntime.onnxschema`.
+The bundled file, `onnxtext/schemas/onnxruntime.onnxschema`, has the operators of onnxruntime.
 """
 
 from __future__ import annotations

@@ -61,9 +61,9 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Drop the findings that another finding with the same `key` implies.
+    """Drop the findings that follow from another finding with the same `key`.
 
-    `implied` maps a rule to the rules whose findings follow from its findings.
+    `implied` maps the rule of the other finding to the rules of the findings that follow from it.
     """
     causes = {
         (key(finding), code)
@@ -77,7 +77,7 @@ def _without(
         for finding in findings
         if finding.code not in codes
         or (key(finding), finding.code) not in causes
-        # Another node may be the cause of only some places.
+        # A cause in the first node does not explain why other nodes use the undefined name.
         or (finding.code == "value-undefined" and len({id(p.item) for p in finding.places}) > 1)
     ]
 

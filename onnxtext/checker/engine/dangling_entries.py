@@ -46,9 +46,10 @@ def only_dangling(errors: Sequence[Diagnostic]) -> bool:
 def join_findings(
     dangling: Iterable[Diagnostic], findings: Iterable[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return the errors of dangling entries and the findings; drop errors that a finding explains.
+    """Return the errors about dangling entries that no finding explains, then the findings.
 
-    The findings are those in the model without the entries.
+    `dangling` are the errors about dangling entries. `findings` are the findings in the model
+    without these entries.
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
@@ -72,10 +73,10 @@ def join_findings(
 
 
 def _is_named(entry: Diagnostic, named: Sequence[tuple[str, set[str]]]) -> bool:
-    """Whether an error in the graph names the missing item of an entry.
+    """Whether an error in the graph mentions the item that a dangling entry names.
 
-    Examples: `t` is not defined; unknown attribute, did you mean `then_branch`? `named` has the
-    code of each error in the graph, and the names that it quotes.
+    For example, an entry names the value `t`, and the error is that `t` is not defined. `named` has
+    the code of each error in the graph, and the names in its message and help.
     """
     kinds = (kinds for start, kinds in _KINDS.items() if entry.message.startswith(start))
     rules = next(kinds, _LOST_NODE)
@@ -97,9 +98,9 @@ def _suggests_lost_node(error: Diagnostic) -> bool:
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
     """Whether an entry probably dangles because the node with its label is missing.
 
-    False if the label is probably misspelled, or if the entry does not name a label. `ends` are the
-    names of undefined values: exporters end the label of a node with the name of its output, as in
-    `node_add`.
+    `error` is the error about the entry. Return False if the label is probably misspelled, or if
+    the entry does not name a label. `ends` are the names of undefined values. A label that ends
+    with one of them is not misspelled: exporters label the node that computes `add` as `node_add`.
     """
     if not error.message.startswith(NO_LABEL):
         return False
@@ -109,10 +110,11 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 
 
 def _with_doubt(finding: Diagnostic, names: set[str], *, is_lost: bool) -> Diagnostic:
-    """Mark a safe fix as unsafe if the sections suggest another cause of the finding.
+    """Mark the safe fix of a finding as unsafe if dangling entries suggest another cause.
 
-    The cause may be a node with a label that seems to be missing (`is_lost`), or a statement that
-    should define one of the `names` in dangling entries, which are probably right.
+    `is_lost` tells whether the cause may be a missing node, to whose label entries refer. `names`
+    are the names in dangling entries. If the finding is about one of them, the name is probably
+    right, and the statement that defines it is missing or wrong.
     """
     if finding.fix is None or finding.fix.applicability != "safe":
         return finding

@@ -114,7 +114,8 @@ class PlannedRepair:
     Attributes:
         title: a description for users.
         edits: the edits of the text.
-        repair: the repair of the finding; its item is the edited statement, except for `rename`.
+        repair: the repair of the finding. Its `item` is the statement to edit; for `rename`, the
+            undefined name.
         order: for `sort`, the indices of the graph's nodes in the new order; otherwise None.
     """
 
@@ -323,7 +324,8 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
 def _with_comments_above(text: str, line: int, floor: int) -> int:
     """Return the start of the first of the comment lines directly above a line.
 
-    `line` is the start of the line, and `floor` is the offset at which the search stops.
+    `line` is the start of the line; it is returned if there are no such comments. `floor` is the
+    offset at which the search stops.
     """
     while line > floor:
         above = line_start(text, line - 1)

@@ -99,7 +99,7 @@ class Suppressions:
         return self.suppresses(finding.code, (start, places.start(place), end))
 
     def suppresses(self, code: str, offsets: Iterable[int]) -> bool:
-        """Whether a comment suppresses a rule in the line of an offset; if so, mark it as used."""
+        """Whether a comment suppresses a rule in the line of an offset; mark it as used."""
         suppressed = False
         for line in {self.source.position(offset).line for offset in offsets}:
             for suppression in self._by_line.get(line, ()):
@@ -119,10 +119,9 @@ class Suppressions:
         ]
 
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
-        """Return a diagnostic for each unused suppression: a code, or a comment without codes.
+        """Return a diagnostic for each code, or comment without codes, that suppressed nothing.
 
-        A suppression is unused if it has suppressed nothing. Codes of rules that are not `active`
-        (enabled) are skipped.
+        `active` are the codes of the enabled rules. Codes of disabled rules are skipped.
         """
         if UNUSED_SUPPRESSION.code not in active:
             return []

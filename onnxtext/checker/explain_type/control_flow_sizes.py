@@ -103,7 +103,7 @@ def _explain_iterations(
     first: int,
     lead: int,
 ) -> list[Wanted]:
-    """Explain an output of a `Loop` or `Scan`; return the sizes to explain next.
+    """Explain a size of output `output` of a `Loop` or `Scan`; return the sizes to explain next.
 
     The node carries `states` values from iteration to iteration. The first of them is input `first`
     of the node, and output `lead` of the body. This function completes `step`.

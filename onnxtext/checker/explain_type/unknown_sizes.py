@@ -33,9 +33,9 @@ _DATA_DEPENDENT = {
 
 
 def start_of_sentence(operator: str, count: int) -> str:
-    """Return the start of a sentence that ends with the sizes: "`Add` needs the unknown".
+    """Return the text before the unknown sizes that a node needs: "`Add` needs the unknown".
 
-    The operator is in backticks; `count` is the number of unknown sizes.
+    `operator` is in backticks; `count` is the number of unknown sizes.
     """
     return f"{operator} needs the unknown" if count == 1 else f"{operator} needs unknown sizes:"
 

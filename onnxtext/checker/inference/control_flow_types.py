@@ -136,7 +136,7 @@ def loop_outputs(
 ) -> Types:
     """Return the types of the outputs of a `Loop`.
 
-    `body_inputs` are valid in every iteration (`loop_inputs`). `trips` is the number of iterations;
+    `body_inputs` is the result of `loop_inputs`. `trips` is the number of iterations;
     None if it is unknown, or if a condition may end the loop.
     """
     end = len(inputs) - 1
@@ -172,7 +172,8 @@ def runs_all_trips(
 def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
     """Return the type of an output that stacks the results of all iterations along an axis.
 
-    `sizes` is the number of iterations. Without it, return the type of one slice along the axis.
+    `type` is the type of the result of one iteration, and `sizes` the number of iterations. Without
+    `sizes`, do the inverse: return the type of one slice of `type` along the axis.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return type
@@ -212,9 +213,9 @@ def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Vi
 def scan_outputs(
     node: Node, count: int, inputs: Sequence[Type | None], body_inputs: Types, body_outputs: Types
 ) -> Types:
-    """Return the types of the outputs of a `Scan`, with arguments as for `scan_inputs`.
+    """Return the types of the outputs of a `Scan`, whose operator version is 9 or later.
 
-    `body_inputs` are valid in every iteration (`scan_inputs`).
+    `count` is the number of scanned inputs, and `body_inputs` is the result of `scan_inputs`.
     """
     states = len(inputs) - count
     size: Dim = None

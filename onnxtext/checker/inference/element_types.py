@@ -163,7 +163,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         self, node: Node, number: int, inferred: str, declared: str, declaration: ValueInfo | None,
         target: Target, severity: Severity | None,
     ) -> None:  # fmt: skip
-        """Report an output whose computed type differs from its declared type.
+        """Report that the computed type of output `number` differs from its declared type.
 
         `declaration` is None if the node itself declares the type, as in `float[N] y = …`.
         """

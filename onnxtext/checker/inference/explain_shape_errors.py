@@ -63,7 +63,7 @@ def _shape(shape: tuple[object, ...] | None) -> str:
 
 def _dim(dim: int | str | None) -> str:
     if isinstance(dim, str):
-        from onnxtext.printer.quoting import quote_word  # a slow import, only for errors
+        from onnxtext.printer.quoting import quote_word  # a slow import, needed only for errors
 
         return quote_word(dim)
     return "?" if dim is None else str(dim)

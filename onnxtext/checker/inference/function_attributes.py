@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attributes of a function call by name: set by the call, or defaults.
+    """Return the attributes of a function call, by name: those of the call, and default values.
 
     `node` is the call. If it is in the body of another function, `outer` are the attributes of a
     call of that function; they replace attribute references in `node`.

@@ -151,7 +151,7 @@ class FunctionNeeds:
                 self._reference(outer, node, index, target)
 
     def _reference(self, outer: Parameter, node: Node, index: int, target: Target) -> None:
-        """Record what a reference to `outer`, attribute `index` of a node, requires."""
+        """Record what attribute `index` of a node requires of `outer`, to which it refers."""
         attribute = node.attributes[index]
         required = attribute.type
         if type(target) is Signature:

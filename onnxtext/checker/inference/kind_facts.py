@@ -58,7 +58,7 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueFact:
-    """The known type and shape of a value; they decide the kind of a node that has the value.
+    """The known type and shape of a value; the kinds of nodes depend on them.
 
     The type is the declared type, the type that onnx inferred, or the result of merging them.
     Dimensions of the shape may be symbolic, such as `2*seq`. `is_small` tells whether inference may
@@ -323,9 +323,9 @@ def kind_key(
     types. If elements of inputs affect the types of the outputs, the caller appends these elements.
 
     `types` are the facts about values, by name. `typed` are the facts that the declared types of
-    the outputs imply; may be empty. `parameters` are the attributes of the call in a function body,
-    for attribute references. Integer list attributes of at most `longest` elements are compared by
-    value.
+    the outputs imply; may be empty. `parameters` are the attributes of a call: if the node is in
+    the body of the called function, its attribute references refer to them. Integer list attributes
+    of at most `longest` elements are compared by value.
 
     Raises:
         KeyError: `types` has no entry for an input.

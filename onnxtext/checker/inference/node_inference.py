@@ -183,7 +183,7 @@ def _with_default(node: Node) -> Node:
 def _has_wrong_rank(node: Node) -> bool:
     """Whether onnx may infer too low a rank for the output of a node.
 
-    It does so if an output size in the attribute `output_shape` is smaller than the input size.
+    This happens if an output size in the attribute `output_shape` is smaller than the input size.
     """
     return (
         node.op_type == "ConvTranspose"

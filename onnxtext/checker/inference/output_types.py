@@ -53,7 +53,10 @@ def _like(node: Node, inputs: Texts) -> str | None:
 
 
 def _quantized(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `QuantizeLinear`: that of the zero point, by default uint8."""
+    """Return the output type of `QuantizeLinear`.
+
+    This is the type of the zero point, else the type in `output_dtype`, else uint8.
+    """
     if len(inputs) > 2 and node.inputs[2]:
         return inputs[2]
     if not attribute_value(node.attributes, "output_dtype"):
@@ -62,7 +65,7 @@ def _quantized(node: Node, inputs: Texts) -> str | None:
 
 
 def _dequantized(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `DequantizeLinear`: by default that of the scale."""
+    """Return the output type of `DequantizeLinear`: `output_dtype`, or the type of the scale."""
     if not attribute_value(node.attributes, "output_dtype"):
         return inputs[1] if len(inputs) > 1 else None
     return _type_from_number(node, "output_dtype", None)
@@ -100,7 +103,10 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
 
 
 def _numbered(name: str, default: str | None) -> OutputType:
-    """Return a function for operators with the number of the element type in an attribute."""
+    """Return a function that reads the number of the output's element type from an attribute.
+
+    `name` is the name of the attribute, and `default` the output type if it is missing.
+    """
     return lambda node, inputs: _type_from_number(node, name, default)
 
 

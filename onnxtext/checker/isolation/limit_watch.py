@@ -36,8 +36,8 @@ class LimitWatch:
     def result(self, receive: Callable[[], bytes]) -> bytes:
         """Run a function that reads from the process; return its result or raise its error.
 
-        The function runs in a thread: on Windows, nothing can interrupt a read, not even Ctrl-C. It
-        must raise an error when the process ends.
+        The function must raise an error when the process ends. It runs in a thread: on Windows,
+        nothing can interrupt a read, not even Ctrl-C.
         """
         future: Future[bytes] = Future()
 

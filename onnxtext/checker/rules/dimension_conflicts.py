@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for symbolic dimensions: equal names mean equal sizes, and inputs accept several sizes.
+"""Rules for symbolic dimensions: no contradictory sizes, and no restriction to a single size.
 
 Each operator adds equations between sizes to a system of equations, whose unknowns are the symbolic
 dimensions. A finding shows two places that require different sizes, or a node that accepts only one

@@ -71,7 +71,8 @@ def _file(
 ) -> Iterator[Finding]:
     """Check the location of external data, and the file there if `base_dir` is known.
 
-    If the file does not exist, the tensor is added to `missing`, under the location.
+    `entries` are the entries of `external_data`. If the file does not exist, the tensor is added to
+    `missing`, by location. `digests` caches the digests of files.
     """
     location = entries.get("location")
     if not location:

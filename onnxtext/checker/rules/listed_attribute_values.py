@@ -26,13 +26,13 @@ class _Listed(NamedTuple):
     """The listed values of an attribute.
 
     Attributes:
-        operators: the operators with this attribute.
-        attribute: the name of the attribute; in `_TABLE`, also several names.
-        values: the listed strings or numbers, and values of other versions that onnxruntime also
-            accepts.
-        loads: further values that cause only a warning, because onnxruntime loads a model with
-            them. None if all further values cause only a warning: onnxruntime accepts any value, or
-            the specification does not list the values that onnxruntime accepts.
+        operators: the operators with this attribute, separated by spaces.
+        attribute: the name of the attribute; in `_TABLE`, also several names separated by spaces.
+        values: the listed strings, separated by spaces, or the listed numbers. They include values
+            of other operator versions that onnxruntime also accepts.
+        loads: unlisted values that cause only a warning, because onnxruntime loads a model with
+            them. None if all unlisted values cause only a warning, because onnxruntime accepts any
+            value, or because the specification does not list the values that onnxruntime accepts.
         since: the first version of the operators that this entry describes.
         until: the last version of the operators that this entry describes.
         domain: the domain of the operators.

@@ -228,7 +228,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
     # If there are too many, one without a name is surplus rather than missing.
     for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
         formal = None if name else signature.input(index)
-        # Variadic inputs of standard operators all need names; some of onnxruntime's may lack one.
+        # Standard operators need all variadic inputs, others only the first `min_inputs` inputs.
         listed = formal is not None and formal.option == "variadic"
         required = listed and (not signature.origin or index < signature.min_inputs)
         if formal is not None and (required or formal.option == "single"):

@@ -35,7 +35,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _importers(
     subject: CheckedModel,
 ) -> Iterator[tuple[Model | Function, object, Scope | None]]:
-    """Yield the model and its functions: (imports, statement in the tree, scope)."""
+    """Yield (owner, statement, scope) for the model and each function.
+
+    `owner` has the opset imports, and `statement` is the owner in the syntax tree, before its
+    decorators are applied.
+    """
     if subject.model is not None:
         yield subject.model, subject.model, subject.main
     for scope in subject.scopes:

@@ -115,7 +115,7 @@ def _negative(subject: CheckedModel, objection: str) -> Finding | None:
 
 
 def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
-    """Report onnx's error for the whole model, at `place` if it names no node."""
+    """Report onnx's error for the whole model, at `place` if the error names no node."""
     for _, node in subject.nodes():
         named = f", node name: {node.name}" if node.name else ""
         if f"(op_type:{node.op_type}{named})" in objection:

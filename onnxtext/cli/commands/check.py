@@ -311,9 +311,10 @@ def _write(
 def report_findings(
     diagnostics: list[Diagnostic], max_findings: int, name: str, reporter: Reporter, *, strict: bool
 ) -> None:
-    """Report the findings of a file, and set the exit status for errors, or if strict for warnings.
+    """Report the findings of a file, and set the exit status if there are errors.
 
-    At most `max_findings` are reported, errors first, then warnings; 0 is no limit.
+    If `strict`, warnings set the exit status, too. At most `max_findings` findings are reported; 0
+    means no limit. Errors take precedence, then warnings.
     """
     failing = ("error", "warning") if strict else ("error",)
     chosen = diagnostics

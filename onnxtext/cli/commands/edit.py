@@ -52,7 +52,7 @@ class _EditGroup(SuggestingGroup):
     """The command `edit`, with its FILE before the name of the edit."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; show the help of the edit for `onnxtext edit rename --help`."""
+        """Parse the arguments; `onnxtext edit rename --help` needs no FILE."""
         if (
             args
             and args[0] in self.commands
@@ -63,7 +63,7 @@ class _EditGroup(SuggestingGroup):
         return super().parse_args(ctx, args)
 
     def hint(self, ctx: click.Context, name: str, others: list[str]) -> str:
-        """Return the right order if the edit is before FILE, else the edit with a similar name."""
+        """Return a hint for an unknown edit: a similar name, or that FILE comes before the edit."""
         edit = ctx.params["file"]
         if edit not in self.commands:
             return super().hint(ctx, name, others)

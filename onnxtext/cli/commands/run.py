@@ -272,10 +272,12 @@ def _destinations(
 
 
 def _write(values: Values, files: dict[str, str]) -> None:
-    """Write outputs, `values` by name, to .npy files; `files` has the name of the output for each.
+    """Write outputs to .npy files.
+
+    `values` are the outputs by name; `files` maps each file to the name of its output.
 
     Raises:
-        CommandError: the output is no array, or the file cannot be written.
+        CommandError: an output is not an array, or a file cannot be written.
     """
     import numpy as np
 

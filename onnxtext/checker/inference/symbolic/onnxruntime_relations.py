@@ -23,7 +23,10 @@ def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> No
 
 
 def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
-    """Return a function that requires inputs to be vectors as long as the last axis of input 0."""
+    """Return a function that requires the inputs `indices` to be vectors.
+
+    Their size must be the size of the last dimension of input 0.
+    """
 
     def check(call: OperatorCall) -> None:
         shape = call.shape(0)
@@ -109,7 +112,7 @@ def _attention(call: OperatorCall) -> None:
 
 
 def _multi_head_attention(call: OperatorCall) -> None:
-    """Check the query of `MultiHeadAttention`, and that a value comes with a key."""
+    """Check the query of `MultiHeadAttention`, and require a key if there is a value."""
     query, heads = call.shape(0), call.integer("num_heads", 0)
     if heads < 1:
         call.reject(f"`num_heads` is {heads}, but it must be positive")
@@ -157,7 +160,7 @@ def _quantized_softmax(call: OperatorCall) -> None:
 
 
 def _fused(activations: str) -> Callable[[OperatorCall], None]:
-    """Return a function that requires the activation of a fused operator to be one of a list."""
+    """Return a function that requires the attribute `activation` to be one of `activations`."""
     listed = activations.split()
 
     def check(call: OperatorCall) -> None:

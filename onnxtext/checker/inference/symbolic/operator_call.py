@@ -194,13 +194,13 @@ class OperatorCall:
         return False
 
     def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
-        """Require an input to be a vector of the given size, which `name` describes."""
+        """Require an input to be a vector of a size, which messages describe as `name`."""
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, 1, certain=certain):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
-        """Require an input to have the shape `expected`; `name` describes each size."""
+        """Require an input to have the shape `expected`; messages describe its sizes as `name`."""
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, len(expected)):
             for axis, sizes in enumerate(zip(shape, expected, strict=True)):

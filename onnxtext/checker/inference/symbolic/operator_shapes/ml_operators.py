@@ -162,7 +162,7 @@ def _label_encoder(call: OperatorCall) -> Shapes:
 def _svm_classifier(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `SVMClassifier`; check its attributes.
 
-    Without probabilities, the number of scores may be unknown.
+    Without `prob_a` and `prob_b`, the number of scores may be unknown.
     """
     labels = call.length("classlabels_strings", "classlabels_ints")
     if labels:
@@ -209,7 +209,7 @@ def _svm_regressor(call: OperatorCall) -> Shapes:
 
 
 def _require_kernel(call: OperatorCall) -> None:
-    """Require three parameters of the kernel of a support vector machine."""
+    """Require `kernel_params` of a support vector machine to have three entries, if any."""
     count = call.length("kernel_params")
     _warn_if_missing(call, "kernel_params")
     if count not in (0, 3):

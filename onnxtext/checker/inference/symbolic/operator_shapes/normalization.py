@@ -54,7 +54,10 @@ def along_last_axis(call: OperatorCall) -> SymbolicShape:
 
 
 def require_class_weights(call: OperatorCall) -> None:
-    """Require the weights of a loss to have one entry for each class, dimension 1 of the scores."""
+    """Require the weights of a loss to have one entry per class.
+
+    The number of classes is the size of dimension 1 of the scores.
+    """
     classes = (call.shape(0) or ())[1:2]
     call.require_vector(2, classes[0] if classes else None, "the number of classes")
 

@@ -41,10 +41,10 @@ def has_rule(domain: str | None, name: str) -> bool:
 
 
 def _standard(name: str, *indices: int) -> ShapeFunction:
-    """Return a function that infers the shape of the first output as for a standard operator.
+    """Return a function that infers the shape of output 0 like the standard operator `name`.
 
-    `indices` are the node's inputs that the standard operator has, too; for example, it has no
-    scales and zero points. Without `indices`, all inputs are used.
+    `indices` select the inputs to pass to the standard operator, for example all except scales and
+    zero points. Without `indices`, all inputs are passed.
     """
 
     def infer(call: OperatorCall) -> SymbolicShape:

@@ -49,9 +49,9 @@ class SizeConflict(NamedTuple):
 class SizeRestriction(NamedTuple):
     """The restriction of a symbol to one size, or to two sizes because it is broadcast.
 
-    The sizes are in ascending order, and `place` restricts the symbol. `joined` are the places of
-    the equations that connect the symbol to the representative of its group, for which the
-    restriction is stored.
+    The sizes (`numbers`) are in ascending order. `place` is the place in the model that restricts
+    the symbol, or another symbol of its group. `joined` are the places of the equations that
+    connect the symbol to the representative of the group.
     """
 
     numbers: tuple[int, ...]
@@ -62,9 +62,9 @@ class SizeRestriction(NamedTuple):
 class ShapeMismatch(NamedTuple):
     """A node that does not accept the shapes or values of its inputs.
 
-    `message` describes the mismatch; `{0}` stands for the node's first input. `certain` tells
-    whether the specification forbids the inputs, and the node runs whenever the model runs because
-    it is in no nested graph.
+    `message` describes the mismatch; `{0}` stands for the node's first input. `shapes` are the
+    shapes of the inputs. `certain` is True if the specification forbids the inputs, and the node is
+    not in a nested graph, which may never run.
     """
 
     node: Node
@@ -104,7 +104,8 @@ class _Link(NamedTuple):
 class _Choice(NamedTuple):
     """The numbers that a symbol can be, after all restrictions so far.
 
-    `place` requires the latest restriction; if that alone allows only one number, `exact` is True.
+    `place` is the place in the model that adds the latest restriction. `exact` tells whether this
+    restriction alone allows only one number.
     """
 
     numbers: frozenset[int]

@@ -100,7 +100,7 @@ class SymbolTrace:
             if self._budget < 0 or position is None:
                 return True
             sources = main.nodes[position].inputs if position != GIVEN else ()
-            # An initializer that is no input, or a node without inputs, is a constant.
+            # Constants are initializers that are no inputs, and outputs of nodes without inputs.
             if not sources and (position != GIVEN or queue[0] not in inputs):
                 return True
             queue.popleft()
