@@ -132,7 +132,7 @@ class Reporter:
             self._say(self._render(diagnostic))
 
     def _render(self, shown: Diagnostic | list[Diagnostic], **options: object) -> str:
-        """Return a diagnostic, or a whole document, in the selected format."""
+        """Return the text of a diagnostic, or of a whole document, in the selected format."""
         renderer = import_module(f"onnxtext.diagnostics.{self.format}")
         return str(renderer.render(shown, **options))
 

@@ -61,8 +61,8 @@ class BundledTable:
 
     It is `tentative`: a model may be made for another version of onnxruntime, so findings that
     follow from this file become warnings (see `finding.with_schema_origin`). `find` parses only the
-    schema that it returns, and caches it. The rest of the file need not be parsed, because blank
-    lines separate the schemas.
+    schema that it returns, and caches it. It finds this schema without parsing the others, because
+    blank lines separate the schemas.
     """
 
     tentative = True

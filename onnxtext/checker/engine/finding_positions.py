@@ -192,7 +192,7 @@ class TextPlaces:
         return span or self._name_span(max(model.graph.at, 0))
 
     def _find_whole_header(self, end: int) -> Span | None:
-        """Return the span of the header if it is one line, else the span of its opening bracket."""
+        """Return the span of the header if it is on one line, else of its opening bracket."""
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None

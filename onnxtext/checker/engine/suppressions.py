@@ -99,7 +99,7 @@ class Suppressions:
         return self.suppresses(finding.code, (start, places.start(place), end))
 
     def suppresses(self, code: str, offsets: Iterable[int]) -> bool:
-        """Whether a comment suppresses a rule in the line of an offset; mark it as used."""
+        """Whether comments suppress a rule in the lines of offsets; mark these comments as used."""
         suppressed = False
         for line in {self.source.position(offset).line for offset in offsets}:
             for suppression in self._by_line.get(line, ()):

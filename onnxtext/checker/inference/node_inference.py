@@ -67,9 +67,9 @@ class NodeInference:
     ) -> Answer:
         """Let onnx infer the output types of a node without nested graphs; cache the answer.
 
-        The node has no attribute references. A type is None for an omitted input, or if it is
-        unknown. `constants` are the constant inputs that onnx may read, as bytes of a
-        `TensorProto`, by name.
+        The node has no attribute references. The type of an omitted input, and an unknown type, are
+        None. `constants` are the constant inputs that onnx may read, as bytes of a `TensorProto`,
+        by name.
         """
         numbers: dict[str, str] = {"": ""}
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])

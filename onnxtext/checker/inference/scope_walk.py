@@ -58,7 +58,8 @@ class CallMemo:
         """Return the cache key of a call.
 
         `inputs` are hashable facts about the inputs of the call, such as their types. `attributes`
-        are those that the call sets: defaults depend only on the function.
+        are the attributes that the call sets; default values are not needed, because they depend
+        only on the function.
         """
         if not attributes:
             return (id(function), *inputs)

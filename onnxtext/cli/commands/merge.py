@@ -115,9 +115,9 @@ def _note_missing_weights(
 ) -> None:
     """Report a note if the merged text cannot find its weights.
 
-    Paths of weights are relative to the directory of a text, and the versions, whose files are
-    `paths`, may be in other directories than the merged text. `name` is the path of the merged
-    text. If it is written to standard output, `name` is the path of OURS, whose paths it uses.
+    Paths of weights are relative to the directory of the text, and the versions (`paths` are their
+    files) may be in other directories than the merged text. `name` is the path of the merged text;
+    if it is written to standard output, the path of OURS.
     """
     from onnxtext.text_to_binary import encode_text
 

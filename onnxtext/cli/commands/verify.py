@@ -101,7 +101,10 @@ def _verify(file: InputFile, results: Results) -> None:
 def _as_object(
     name: str, verdict: Verdict | None = None, size: int | None = None, seconds: float | None = None
 ) -> dict[str, object]:
-    """Convert a result to an object for `json.dumps`; without a verdict, verification failed."""
+    """Convert a result to an object for `json.dumps`.
+
+    `verdict` is None if the file could not be verified.
+    """
     differences = () if verdict is None else verdict.differences
     return {
         "file": name,

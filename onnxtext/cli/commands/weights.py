@@ -62,8 +62,9 @@ def command() -> None:
 def list_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
     """List the blobs of stores: size, digest, and the texts that reference them.
 
-    It looks for texts in the store's parent directory, below it, and in the directories above it.
-    --output-format json gives a list of objects with the keys store, digest, size and texts.
+    The command looks for texts in the store's parent directory, below it, and in the directories
+    above it. --output-format json gives a list of objects with the keys store, digest, size and
+    texts.
     """
     from onnxtext.weights.store_gc import find_references
 

@@ -94,7 +94,7 @@ def _require_real_or_complex(call: OperatorCall) -> None:
 
 
 def _stft(call: OperatorCall) -> None:
-    """Require that the window of `STFT` is a list of `frame_length` numbers."""
+    """Check the signal and step of `STFT`; require a window of `frame_length` numbers."""
     if call.rank(0) == 3:
         _require_real_or_complex(call)
     step = call.scalar(1)

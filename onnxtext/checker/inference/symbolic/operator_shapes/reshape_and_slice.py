@@ -215,7 +215,7 @@ def gather(call: OperatorCall) -> SymbolicShape:
 def require_indices(call: OperatorCall, sizes: Extents) -> None:
     """Require the known indices in the second input to be in range.
 
-    Element `i` of the second input must be in the range of `sizes[i % len(sizes)]`.
+    Element `i` of the second input is an index into a dimension of size `sizes[i % len(sizes)]`.
     """
     chosen = call.value(1)
     for index, item in enumerate(chosen.items if chosen is not None and sizes else ()):
