@@ -112,7 +112,7 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 def _with_doubt(finding: Diagnostic, names: set[str], *, is_lost: bool) -> Diagnostic:
     """Mark the safe fix of a finding as unsafe if dangling entries suggest another cause.
 
-    `is_lost` tells whether the cause may be a missing node, to whose label entries refer. `names`
+    `is_lost` tells whether the cause may be a missing node, whose label the entries name. `names`
     are the names in dangling entries. If the finding is about one of them, the name is probably
     right, and the statement that defines it is missing or wrong.
     """

@@ -105,7 +105,7 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
 def _numbered(name: str, default: str | None) -> OutputType:
     """Return a function that reads the number of the output's element type from an attribute.
 
-    `name` is the name of the attribute, and `default` the output type if it is missing.
+    `name` is the name of the attribute, and `default` the output type if the attribute is missing.
     """
     return lambda node, inputs: _type_from_number(node, name, default)
 
