@@ -80,7 +80,7 @@ def require_bytes(data: object) -> None:
         memoryview(data)  # type: ignore[arg-type]
     except TypeError:
         found = type(data).__name__
-        hint = ": `dumps` prints messages" if hasattr(data, "SerializeToString") else ""
+        hint = ": call `dumps` to print a message" if hasattr(data, "SerializeToString") else ""
         raise TypeError(f"expected the bytes of a binary model, not {found}{hint}") from None
 
 

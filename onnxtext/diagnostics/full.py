@@ -165,7 +165,10 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
-    """Return the numbers of the lines with labels, and of the lines of context."""
+    """Return the numbers of the lines to show: `marked`, those with labels, and lines of context.
+
+    `primary` is the offset of the primary label.
+    """
     shown = set(marked)
     position = source.position(primary)
     if not source.line(position.line)[: position.column - 1].strip():

@@ -79,7 +79,8 @@ def _interface(
 ) -> tuple[list[ValueInfo], list[ValueInfo]]:
     """Return the inputs and outputs of an extracted graph.
 
-    The inputs are those of `first` that are needed, and needed inputs with default values.
+    The outputs are `last`. The inputs are those of `first` that are needed, and other needed
+    inputs, which have default values. `types` has the types of values by name.
     """
     infos = [value for value in graph.values if value.data is None]
     declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
@@ -126,7 +127,8 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
 def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
     """Drop quantization annotations of values that are not in the extracted graph.
 
-    Return `used`, the values of its nodes, and the constants that remaining annotations refer to.
+    `used` has the values of the extracted graph. Return these values together with the `constants`
+    to which the remaining annotations refer.
     """
     kept, size = set(used), -1
     while len(kept) != size:

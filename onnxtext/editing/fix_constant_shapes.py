@@ -99,7 +99,9 @@ def _constant_definition(main: Scope, name: str) -> ValueInfo | Node | None:
 def _set(
     inferred: InferredShapes, item: Any, index: int, number: int, user: Any
 ) -> ShapeElementChange | None:
-    """Set an element of a constant shape, given by its initializer or `Constant` node.
+    """Set the element `index` of a constant shape to `number`.
+
+    `item` is the initializer or the `Constant` node that stores the shape.
 
     Return None if the shape is not stored as a list of int64 elements, or has other users than the
     node `user`.

@@ -114,7 +114,8 @@ def _without_docs(presence: Presence) -> Presence:
 def _strip_decorators(attribute: A, name: str) -> A:
     """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
-    Return the same object for the name of a parameter, or if there are no such decorators.
+    Return `attribute` itself if it is the name of a function's parameter, or if it has no such
+    decorators.
     """
     if isinstance(attribute, str):
         return attribute

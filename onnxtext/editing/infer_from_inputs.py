@@ -121,7 +121,7 @@ class _ShapeStripper:
     def _scope(self, scope: S, *, is_main: bool = False) -> S:
         """Return a copy of a graph or function without `value_info` and declared shapes.
 
-        Inputs of the main graph and of weights keep their shapes.
+        Inputs of the main graph, inputs with default values, and initializers keep their shapes.
         """
         copy: S = replace(
             scope,

@@ -154,7 +154,7 @@ def follow_inference(
 
 
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
-    """Return a declared type, in which inferred dimensions are updated.
+    """Return a declared type with updated dimensions; `before` and `after` are inferred shapes.
 
     A declared dimension that is equal to the old inferred value gets the new inferred value. If
     the inferred rank changed, the new inferred shape replaces the declared shape.

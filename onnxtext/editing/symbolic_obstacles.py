@@ -70,7 +70,10 @@ def restrictions(inferred: InferredShapes, symbol: str) -> Iterator[str]:
 def trial_failures(
     model: Model, symbol: str, old: int, answers: Answers
 ) -> Iterator[tuple[str, str]]:
-    """Try other sizes of a dimension; yield (node, message) for each node that rejects one."""
+    """Try other sizes of a dimension; yield (node, message) for each node that rejects one.
+
+    `old` is the old size of the dimension; `answers` is a cache of inference results.
+    """
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     already_rejected = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))
     for size in (2 * old, 3 * old, 2 * old + 3):
@@ -92,7 +95,7 @@ def _symbols(model: Model) -> set[str]:
 def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
     """Yield (node, reason) for each node that rejects the sizes of its inputs, both as text.
 
-    The reason is "" if a rule of `size_rules` rejects the sizes.
+    The reason is "" if a rule of `rejected_sizes` rejects the sizes.
     """
     for finding in inferred.inference.findings:
         if finding.code != "onnx-inference-failed":

@@ -121,7 +121,8 @@ def _types(scope: Scope, inference: RecordedInference, known: Symbols) -> dict[s
 def _declared_symbols(scope: Scope, known: Symbols) -> ChainMap[str, None]:
     """Return the symbolic dimensions in the declarations of a graph and its outer graphs.
 
-    The result has one map for each graph, so that nested graphs share those of their outer graphs.
+    The result has one map for each graph, so that nested graphs share the maps of their outer
+    graphs. `known` caches the results.
     """
     if id(scope) not in known:
         outer = scope.main_graph if scope.parent is None else scope.parent

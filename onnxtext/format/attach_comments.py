@@ -163,7 +163,10 @@ class _Statement:
             self._visit_parts(part.parts)
 
     def _visit_parts(self, parts: list[Tree | CommentedToken]) -> None:
-        """Move the comments of consecutive parts, which may include the lists of a graph's head."""
+        """Move the comments of consecutive parts of a tree.
+
+        Comments before the `<` or `{` of a graph or function move into that list.
+        """
         for part, following in zip_longest(parts, parts[1:]):
             if isinstance(following, Tree) and following.origin in _BLOCKS:
                 last = part.last() if isinstance(part, Tree) else part
@@ -204,9 +207,9 @@ class _Statement:
 
 
 def _group_arguments(node: Tree) -> None:
-    """Make the inputs of a node with comments a list: a tree `arguments`.
+    """If the inputs of a node contain comments, make them a list: a tree `arguments`.
 
-    Not if the node has no inputs or omits one: then the comments move to the line above.
+    Do nothing if the node has no inputs or omits one: these comments will move to the line above.
     """
     start = next(
         index
@@ -226,7 +229,7 @@ def _group_arguments(node: Tree) -> None:
 
 
 def _alternates(names: Tree) -> bool:
-    """Whether names and commas alternate, so that there is a name and none is omitted."""
+    """Whether names and commas alternate: there is at least one name, and no name is omitted."""
     return bool(names.parts) and all(
         isinstance(part, CommentedToken) == bool(index % 2)
         for index, part in enumerate(names.parts)

@@ -93,8 +93,11 @@ def _placed(
 ) -> str | None:
     """Insert comments and blank lines into printed lines; None if a comment cannot be placed.
 
-    `without_spaces` has the lines without whitespace, `tokens` the code between the marks (comments
-    and blank lines), without whitespace.
+    Args:
+        lines: the printed lines; changed in place.
+        without_spaces: the same lines without whitespace.
+        marks: the comments and blank lines.
+        tokens: the code before, between and after the marks, without whitespace.
     """
     head: list[str] = []
     ends = list(accumulate(map(len, without_spaces)))
@@ -131,10 +134,10 @@ class _Merger:
 
     @cached_property
     def continued(self) -> frozenset[int]:
-        """The indices of lines after which a statement certainly continues.
+        """The indices of printed lines after which a comment cannot stay: the statement continues.
 
-        Formatting moves comments away from these lines: in a node, except in its attributes; in a
-        type; and between the items of a filled list.
+        These lines are in a node, except in its attributes; in a type; or in a filled list.
+        Formatting in full moves the comments after such lines.
         """
         printed = self.printed[: self.count]
         continued: set[int] = set()

@@ -64,7 +64,10 @@ class IncrementalText:
         self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
     def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
-        """Format the statements of a graph or function, and replace them by placeholders."""
+        """Format the statements of a graph or function, and replace them by placeholders.
+
+        `depth` is the number of graphs around `owner`.
+        """
         while len(self._writers) <= depth:
             indent = STEP * (1 + 2 * len(self._writers))
             self._writers.append(

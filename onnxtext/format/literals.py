@@ -186,7 +186,10 @@ def dims_of(type: str) -> list[str]:
 
 
 def _nested_as_in_source(texts: list[str], indent: str) -> list[str]:
-    """Return the lines of nested brackets, with the nesting of `texts` and one row per line."""
+    """Return the lines of a nested list, with one row of elements per line.
+
+    `texts` are the brackets and elements of the list.
+    """
     lines: list[str] = []
     row: list[str] = []
     depth = 0

@@ -323,7 +323,7 @@ def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]
             with contextlib.suppress(OSError):
                 temporary.unlink()
             if isinstance(error, OSError):
-                error.filename = os.fspath(target)  # the file that the caller knows
+                error.filename = os.fspath(target)  # the caller does not know `temporary`
             raise
 
 

@@ -36,11 +36,12 @@ _MAX_ROUNDS = 8
 
 @dataclass
 class Changes:
-    """Certain renames, and functions with another order of inputs or outputs.
+    """Changes of a side that are certain: renames, and new orders of functions' parameters.
 
     Attributes:
         functions: maps the keys of functions to their new keys.
-        values: maps the new key of each function, and None for the main graph, to renamed values.
+        values: maps the new key of each function, and None for the main graph, to a map of the
+            old names of renamed values to their new names.
         orders: maps the new keys of functions to the new order of their inputs and outputs.
     """
 
@@ -95,7 +96,7 @@ def certain_changes(read: Read) -> tuple[Changes, Changes]:
     possible = find_orders(check_calls=False)
     if not any(possible):
         return ours, theirs
-    # An argument may be both renamed and moved: find renames in the new order, then check it.
+    # An argument may be both renamed and moved: find renames in a new order, then check the order.
     ours.values, theirs.values = {}, {}
     ours.orders, theirs.orders = possible
     find_values()

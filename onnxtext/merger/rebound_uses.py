@@ -140,7 +140,10 @@ def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> boo
 
 
 def _new_names(parameters: Sequence[ValueInfo], names: ValueNames | None) -> list[str]:
-    """Return the names in the merge of parameters of a side; deleted ones keep their names."""
+    """Return the names that the parameters of a side have in the merge.
+
+    A deleted parameter keeps its name; so do all parameters if `names` is None.
+    """
     if names is None:
         return [value.name for value in parameters]
     return [names.name_of(value.name) or value.name for value in parameters]

@@ -19,14 +19,14 @@ _Item = TypeVar("_Item")
 
 
 class Order(NamedTuple):
-    """The new inputs and outputs of a function: the indices of the old ones."""
+    """The new order of the inputs and outputs of a function, as indices in the old order."""
 
     inputs: Sequence[int]
     outputs: Sequence[int]
 
 
 def scopes_by_key(model: Model) -> dict[ScopeKey, Scope]:
-    """Return the main graph (None) and the functions of a model by key."""
+    """Return the main graph, with the key None, and the functions of a model by key."""
     functions: dict[ScopeKey, Scope] = {function_key(item): item for item in model.functions}
     return {None: model.graph, **functions}
 
@@ -39,10 +39,13 @@ def operator_key(node: Node) -> FunctionKey:
 def new_orders(
     base: Model, side: Model, kept: Model, *, check_calls: bool = True
 ) -> dict[FunctionKey, Order]:
-    """Return the functions whose inputs or outputs a side reordered, together with all calls.
+    """Return the new orders of the functions whose inputs or outputs a side reordered.
 
-    The side must not have edited the functions otherwise. `kept` is the other side. If
-    `check_calls` is False, the calls need not follow.
+    Functions are left out if the side edited them otherwise, too, or if the other side changed
+    the names or the order of their inputs or outputs.
+
+    `kept` is the other side. `check_calls` also leaves out functions whose calls the side did not
+    reorder.
     """
     result: dict[FunctionKey, Order] = {}
     before, after, others = map(scopes_by_key, (base, side, kept))
@@ -71,7 +74,9 @@ def new_orders(
 
 
 def _new_order(names: Sequence[list[str]]) -> list[int] | None:
-    """Return the order of a side's names: indices in the base; None if the order is uncertain.
+    """Return the new order of a function's inputs or outputs, as indices in the base.
+
+    Return None if the order is uncertain.
 
     `names` has the names in the base, in the side that reordered, and in the other side.
     """
@@ -89,7 +94,7 @@ def _permuted(items: Sequence[_Item], order: Sequence[int]) -> list[_Item]:
 def _calls_follow(
     order: Order, old: Sequence[Node], new: Sequence[Node], others: Sequence[Node]
 ) -> bool:
-    """Whether a side has reordered all calls of a function, at least one.
+    """Whether a side has reordered all calls of a function, and has changed at least one by this.
 
     `old`, `new` and `others` are the calls in the base, in this side and in the other side.
     """

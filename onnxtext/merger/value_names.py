@@ -115,10 +115,11 @@ class ValueNames:
             yield from zip(node.outputs, other.outputs, strict=False)
 
     def _parameters(self, before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield (name in the base, name in the side) of inputs, by position or by uses.
+        """Yield (name in the base, name in the side) of inputs, paired by position or by uses.
 
-        If a side has renamed and reordered all inputs, the uses of each old input have the name of
-        one new input, and no two the same.
+        Uses decide if the side has renamed all inputs, and the uses of each old input refer to a
+        different new input: the inputs may be reordered, too. If the number of inputs differs, the
+        inputs count as not renamed.
         """
         if len(before) != len(after):
             yield from zip(before, before, strict=True)

@@ -275,7 +275,15 @@ def _items_above(
     gone: set[int],
     added: Mapping[int, Sequence[int]],
 ) -> dict[int, TextPart | None]:
-    """Map the index of each item that stays to the item of `theirs` that will be above it."""
+    """Map the index of each item that stays in a list to the item that will be above it, if any.
+
+    Args:
+        ours: the list in the text.
+        theirs: the edited list, printed; the result has items of this list.
+        places: maps indices in `theirs` to indices in `ours`.
+        gone: the indices in `ours` of the items to remove or move.
+        added: maps indices in `ours` to the indices in `theirs` of the items to insert behind.
+    """
     news = {place: theirs.items[index].part for index, place in places.items()}
     result: dict[int, TextPart | None] = {}
     above: TextPart | None = None

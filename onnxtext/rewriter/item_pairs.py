@@ -101,7 +101,7 @@ def pair_edited(
     """
     pairs: Pairs = {}
     repeated = {key for key, count in Counter(map(_key, base)).items() if count > 1}
-    if repeated:  # such as two `training` sections: first, pair those that do not change
+    if repeated:  # such as two `training` sections: pair unchanged items first
         _pair_by(lambda item: _content_of_repeated(item, repeated), base, theirs, pairs)
     _pair_by(_key, base, theirs, pairs)
     if len(pairs) < min(len(base), len(theirs)):

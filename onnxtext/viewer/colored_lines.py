@@ -114,7 +114,10 @@ def color_lines(text: str) -> ColoredText:
 
 
 def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield the parts to cut: the middle of each long list of elements and each long string."""
+    """Yield the parts to cut: the middle of each long list of elements and each long string.
+
+    `pieces` has (offset, kind, text) of the tokens.
+    """
     run: list[tuple[int, str, str]] = []
     for piece in pieces:
         _, kind, text = piece
@@ -175,7 +178,10 @@ def _with_marks(
 def _by_line(
     pieces: Iterable[tuple[str, str]], bounds: list[tuple[int, int]]
 ) -> Iterator[list[int]]:
-    """Yield the tokens of each line as in `ColoredText.kinds`."""
+    """Yield the tokens of each line as in `ColoredText.kinds`.
+
+    `pieces` has (kind, text) of the tokens; `bounds` has the (start, end) of each line.
+    """
     line, offset = 0, 0
     found: list[int] = []
     for kind, piece in pieces:

@@ -21,7 +21,7 @@ from tests.diagnostics.test_typical_errors import (
 )
 
 NOT_NODES = [
-    ("t, t", "a list of values is not a node", "write `u = Identity (t)` for each"),
+    ("t, t", "a list of values is not a node", "write `u = Identity (t)` for each value"),
     ("None", "`None` is a value, not a node", "such as `y = Relu (x)`"),
     ("True", "`True` is a value, not a node", "or a node `Constant`"),
     ('"a"', '`"a"` is a value, not a node', "or a node `Constant`"),

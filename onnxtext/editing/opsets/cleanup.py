@@ -34,7 +34,8 @@ def names_in_use(model: Model, converted: Mapping[int, list[Node]]) -> set[str]:
 def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, str]]) -> None:
     """Remove unused constants that became attributes, and declared types of dropped outputs.
 
-    `replaced` and `dropped` are those of `ModelFacts`.
+    `replaced` has the names of the constants; `dropped` has (`id()` of the graph, name) of each
+    output (see `ModelFacts`).
     """
     gone = replaced - names_in_use(model, {})
     for scope in list_graphs(model):

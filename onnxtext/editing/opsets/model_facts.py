@@ -43,7 +43,7 @@ def unknown_fact(what: str, name: str, why: str = "") -> NotConvertible:
     Args:
         what: what is not known, such as "the rank of".
         name: the name of the value.
-        why: the end of the sentence.
+        why: a clause to append, with its comma: why the fact must be known.
     """
     return NotConvertible(f"{what} `{name}` is not known{why}", f"declare the type of `{name}`")
 

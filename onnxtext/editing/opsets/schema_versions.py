@@ -97,7 +97,7 @@ def _count(names: tuple[str, ...], min_count: int, max_count: int, kind: str) ->
 def _types(
     node: Node, signature: Signature, before: Signature, facts: ModelFacts, scope: Scope
 ) -> str | None:
-    bound: dict[str, tuple[str, str]] = {}  # (type, first value that has it) of type variables
+    bound: dict[str, tuple[str, str]] = {}  # for type variables: (type, first value with it)
     pairs = [
         *[(name, signature.input(i), before.input(i)) for i, name in enumerate(node.inputs)],
         *[(name, signature.output(i), before.output(i)) for i, name in enumerate(node.outputs)],

@@ -18,7 +18,7 @@ from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 
 Change = Callable[[NodeConversion], object]
-"""A function that converts a node by one step."""
+"""Converts a node to the next or to the previous version of its operator."""
 Step = tuple[str, str, int]
 """A conversion step: the domain, the operator, and the version that changed the operator."""
 ANY = object()
@@ -61,7 +61,8 @@ SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Split", 2): ("axis",),
     **{("", name, 13): ("axis",) for name in ("Softmax", "LogSoftmax", "Hardmax")},
 }
-"""Attributes whose new default means the same as the old default, or whose rule writes them."""
+"""Attributes whose new default means the same as the old default, or that the operator's rule sets.
+"""
 
 ONES = ("dilations",)
 """Attributes without a default; if all their elements are 1, they have no effect."""

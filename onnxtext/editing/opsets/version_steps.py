@@ -206,7 +206,8 @@ class GraphConverter:
     ) -> tuple[NodeConversion, int]:
         """Convert a node to the newer version `since`, which changed its operator.
 
-        Return the rewritten node, and the version of the operator set that it uses.
+        `version` is the version of the operator set that the node uses. Return the rewritten node,
+        and the version that it uses.
         """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
@@ -268,7 +269,10 @@ class GraphConverter:
 
 
 def _apply(rule: Change | None, conversion: NodeConversion) -> None:
-    """Rewrite a node with its rule, if it has one, then adapt the rest to the new schema."""
+    """Rewrite a node with its rule, if it has one.
+
+    Unless the rule changes the operator, then adapt the node to its new schema.
+    """
     if rule is not None:
         rule(conversion)
     if conversion.node.op_type == conversion.old.name:

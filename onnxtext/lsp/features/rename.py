@@ -142,7 +142,7 @@ def _valid_parts(version: DocumentVersion) -> list[Span]:
 def _is_unrelated(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
     """Whether a name or string certainly does not refer to a symbol.
 
-    `valid` has the parts of the text outside of graphs and functions that have no error.
+    `valid` has the spans of the header and of the sections that contain no syntax error.
     """
     found = target_at(index, span.start)
     if found is None or found.span != span:

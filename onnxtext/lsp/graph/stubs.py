@@ -34,9 +34,14 @@ def input_stub(
 ) -> dict[str, Any]:
     """Return the stub of an input of a node, in the format for the client.
 
-    `slot` is the index of the input, `owner` the graph or function that defines the value. For a
-    constant, `constant` is the index of the node in `owner` that makes it; `GIVEN` for an
-    initializer; None for other values.
+    Args:
+        document: the document.
+        scope: the graph or function that contains the node.
+        index: the index of the node.
+        slot: the index of the input.
+        owner: the graph or function that defines the value.
+        constant: for an output of a `Constant` node, the index of this node in `owner`; `GIVEN`
+            for an initializer; None for other values.
     """
     name = scope.nodes[index].inputs[slot]
     type = document.type_of(owner, name) or ""
@@ -55,7 +60,8 @@ def formal_name(
 ) -> str:
     """Return the formal name of a node's input or output, such as `X`; "" if unknown.
 
-    The name comes from the schema of the operator, or from the called function.
+    The name comes from the schema of the operator, or from the called function. `index` is the
+    index of the node in `scope`; `slot` is the index of its input or output.
     """
     subject = document.version.index.subject
     assert subject is not None

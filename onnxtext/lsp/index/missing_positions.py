@@ -67,7 +67,7 @@ def _statement_end(index: Index, statement: Statement) -> int:
 def broken_statement_end(chunk: str) -> int:
     """Return the offset in `chunk` of the end of a statement with an error.
 
-    It is the end of the last token before the brace that closes the graph, or of the last token.
+    It is the end of the last token, or of the last token before the brace that closes the graph.
     """
     depth = end = 0
     for _, token, offset in islice(load_lexer().read(chunk, 0), _MAX_TOKENS):

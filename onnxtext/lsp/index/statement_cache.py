@@ -23,8 +23,8 @@ _AT_ONCE = 100
 """Number of entries to compute before other tasks may run; this takes a few milliseconds."""
 
 Keys = list[tuple[object, ...]]
-"""For each statement, the data that its results depend on. The statement is unchanged if it is the
-same in the next version."""
+"""For each statement, the data that determines its results. A statement is unchanged if the next
+version of the text has a statement with the same data."""
 
 
 def _keys(version: DocumentVersion) -> Keys:
@@ -63,7 +63,7 @@ class StatementResults:
         self._newest: tuple[DocumentVersion, Keys] | None = None
 
     def column_for(self, name: str, version: DocumentVersion) -> tuple[list[Any], Any]:
-        """Return a column for a new version of the text.
+        """Return the column `name`, the results for all statements, for a version of the text.
 
         Returns:
             (column, extra). The column has the old entries of unchanged statements, and None for
@@ -92,7 +92,7 @@ class StatementResults:
         Other tasks may run from time to time. If the call is cancelled, the entries computed so far
         are kept.
 
-        `make` computes the entry of a statement. `column_for` returns `extra` with the column.
+        `make` computes the entry of a statement. `column_for` will return `extra` with the column.
         """
         self._kept[name] = self._keys_of(version), column, extra
         computed = 0

@@ -53,7 +53,7 @@ def enclosing_span(left: Span, right: Span) -> Span:
 
 @dataclass(slots=True, eq=False)
 class LocatedSpans:
-    """The span map of one statement, whose offsets are relative to `at`, that of the statement."""
+    """The span map of a statement. Its offsets are relative to `at`, the statement's offset."""
 
     at: int
     span_map: SpanMap

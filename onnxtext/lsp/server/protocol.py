@@ -71,7 +71,7 @@ class PendingRequest:
 
 
 def _without_pygls(method: str) -> Callable[..., Any]:
-    """Return a method that calls the handler of `Server` for a notification, but not pygls' own."""
+    """Return a method that calls only the handler of `Server` for a notification, not pygls'."""
 
     @lsp_method(method)
     def handle(self: Protocol, params: Any) -> Generator[Any, Any, None]:

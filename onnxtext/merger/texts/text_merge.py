@@ -128,7 +128,7 @@ def _merge_statements(
 
 
 def _merge_followed(merge: _Merge, resources: Mapping[str, bytes | memoryview]) -> Merged | None:
-    """Merge again, with the certain changes (`certain_changes`) of each side in all versions.
+    """Make the `certain_changes` of each side in all versions, and merge these again.
 
     Return None if there are no such changes.
     """

@@ -242,7 +242,7 @@ _RARE = frozenset((_LONG, "NESTED", END_KIND))
 _LONG_LIST = r"[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})"
 _LONG_BEGINNING = rf'"""|{_LONG_LIST}'
 _LONG_TEXT = 10_000
-"""In the rest of a shorter text, the search for the end of a string takes little time."""
+"""If at most this number of characters follow, searching for the end of a string is fast."""
 
 
 def _token_pattern(

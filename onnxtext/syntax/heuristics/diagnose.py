@@ -58,7 +58,7 @@ _MAX_COST_TO_DESCRIBE = 1.9
 """If a correction costs more, the message describes the common error instead."""
 
 _MAX_OTHERS = 2
-"""Maximum number of other mistakes in a statement that an edit may leave and still be right."""
+"""An edit may be right even if up to this number of other mistakes remain in the statement."""
 _SEPARATORS = frozenset(("COMMA", "EQUAL", "COLON"))
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX", "HEX_FLOAT"))
 

@@ -33,7 +33,7 @@ _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
 _MENDED = 200
-"""Maximum number of characters after an error in which a fix also mends the same mistake."""
+"""A fix also mends repetitions of a mistake in up to this number of characters after the error."""
 MAX_LINES = 20
 """Maximum number of lines before an error in which to search for the previous token."""
 
@@ -154,7 +154,7 @@ class ErrorContext:
 
     @property
     def ahead_limit(self) -> int:
-        """The end of the line; in a long line, the offset up to which a fix may mend it."""
+        """The offset up to which a fix mends repetitions of a mistake on the line."""
         return min(self.line_end, self.at + _MENDED)
 
     @cached_property

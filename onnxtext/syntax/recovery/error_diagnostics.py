@@ -172,7 +172,10 @@ _ENTRY = re.compile(
 
 
 def entry_place(text: str, span: Span) -> Span:
-    """Return the span of the first entry outside of a block after the word `metadata` at `span`."""
+    """Return the span of the first entry outside of a block after the word `metadata` at `span`.
+
+    Return `span` if there is no such entry.
+    """
     depth = 0
     for match in _ENTRY.finditer(text, span.end):
         if match["key"] is not None and depth == 1:

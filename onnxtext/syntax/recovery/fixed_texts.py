@@ -24,7 +24,7 @@ Parse = Callable[[Source], Sequence[Diagnostic]]
 """Parses a text and returns the diagnostics of its errors."""
 
 _FEW = 3
-"""Up to this number of errors after a fix are accepted, even if the mark replaced fewer errors."""
+"""Up to this number of errors may remain after a fix, even if its diagnostic replaced fewer."""
 
 
 def with_verified_fixes(
@@ -92,7 +92,7 @@ def _with_unsafe_fix(item: Diagnostic) -> Diagnostic:
 def errors_after_mark(
     source: Source, mark: Diagnostic, replaced: int, parse: Parse
 ) -> list[Diagnostic]:
-    """Return the errors that remain after the fix of a mark, in text order.
+    """Return the errors that remain after the fix of a mark, such as a wrong quote, in text order.
 
     Args:
         source: the text.
@@ -128,7 +128,7 @@ class _Places:
         self._starts = [edit.span.start for edit in edits]
 
     def original(self, item: Diagnostic, source: Source) -> Diagnostic:
-        """Return a diagnostic with the places in the original text.
+        """Return a diagnostic of the edited text with its places in the original text, `source`.
 
         A fix that overlaps the edits is dropped.
         """

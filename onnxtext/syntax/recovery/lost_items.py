@@ -20,7 +20,10 @@ _MAX_PARTS = 1000
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Drop the errors of section entries that probably dangle because of other errors."""
+    """Drop errors about section entries whose node or value another error probably removed.
+
+    `errors` are from actions; `diagnostics` are the syntax errors.
+    """
     starts = [error.at or 0 for error in errors if error.code != DANGLING]
     starts += [item.labels[0].span.start for item in diagnostics]
     if not starts:

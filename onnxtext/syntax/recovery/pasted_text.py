@@ -58,7 +58,7 @@ _SHELL_END = re.compile(r"^[ \t]*(EO[FTLM]|_EO[FTLM]_?)[ \t\r]*$", re.MULTILINE)
 
 
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Replace errors that marks such as line numbers or `>` cause, which copying added.
+    """Replace the errors that follow from marks which copying added, such as line numbers or `>`.
 
     The diagnostics must be in text order.
 
@@ -281,7 +281,8 @@ def _removed_marks(
 ) -> Diagnostic | None:
     """Return a diagnostic that removes some spans, and their lines if nothing else is on them.
 
-    Return None unless an offset is in one of the spans, or before one of them on its line.
+    Return None unless `offset` is in one of the spans, or before one of them on its line. In the
+    message, `words` follow the text of the first span.
     """
     text = source.text
     line_end = text.find("\n", offset) % (len(text) + 1)

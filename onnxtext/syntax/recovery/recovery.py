@@ -61,7 +61,7 @@ from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3  # the maximum number of enclosing constructs to inspect for an error
-_MAX_WIDER_LENGTH = 80  # the maximum number of tokens from the start of each to the error
+_MAX_WIDER_LENGTH = 80  # the maximum number of tokens from such a construct's start to the error
 MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
 
@@ -83,7 +83,7 @@ class Recovery:
     def __init__(
         self, parser: Parser, source: Source, semantic_errors: list[SemanticError]
     ) -> None:
-        """Create the recovery for a parser, which appends the errors of actions to a list."""
+        """Create the recovery for a parser, whose actions append to `semantic_errors`."""
         self.parser = parser
         self.source = source
         self.text = parser.text

@@ -36,7 +36,7 @@ def ints_to_attribute(conversion: NodeConversion, name: str, index: int = 1) -> 
 
 
 def _become_input(conversion: NodeConversion, name: str, index: int, value: str) -> None:
-    """Replace an attribute by the input `value`."""
+    """Replace an attribute by an input, the value named `value`."""
     conversion.drop(name)
     conversion.set_input(index, value)
     conversion.add_note(f"`{name}` becomes an input")
@@ -289,7 +289,7 @@ def dropout_to_attributes(conversion: NodeConversion) -> None:
         numbers = conversion.numbers(conversion.input(1))
         if numbers is not None and len(numbers) == 1:
             conversion.facts.replaced.add(conversion.input(1))
-            conversion.set("ratio", float(numbers[0]))  # it has no effect in inference
+            conversion.set("ratio", float(numbers[0]))  # no effect in inference
         conversion.leave_out(1)
         conversion.add_note("`ratio` becomes an attribute")
     _refuse_used_mask(conversion, _MASK)

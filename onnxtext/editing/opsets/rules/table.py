@@ -25,7 +25,7 @@ from onnxtext.editing.opsets.signature_changes import Change, Step
 REVIEWED = {"": 28, "ai.onnx.ml": 5}
 """For each domain, the newest version of its operator set whose changes these rules cover.
 
-In other domains, that is version 1.
+In a domain that is not listed, that is version 1.
 """
 
 

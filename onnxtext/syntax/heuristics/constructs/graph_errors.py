@@ -91,7 +91,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             last = closing_index(outputs) if outputs else None
             if last is not None:  # the outputs have the same brackets as the inputs
                 edits += [replace(outputs[0], left), replace(outputs[last], right)]
-            # The tokens in the brackets must parse, too. If they are many, one after them suffices.
+            # The tokens in the brackets must parse, too; if there are many, one token after them.
             min_tokens = 1 if end >= _LONG else 4
             if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits, min_tokens):
                 continue

@@ -103,7 +103,10 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
-    """Whether `=` certainly belongs in place of a `:`; not after `)`, before `:` or a type."""
+    """Whether `=` certainly belongs in place of a `:`.
+
+    This is uncertain if the `:` follows `)`, or precedes another `:` or a type.
+    """
     after = context.lexer.token(context.text, colon.end)
     called = context.text[max(0, colon.at - 10) : colon.at].rstrip().endswith(")")
     return not called and after not in {":", *ATTRIBUTE_TYPES}

@@ -90,7 +90,10 @@ def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[st
     is_value = f"{quoted} is a value, not a node"
     first = re.split(r"[ \t]*,", written)[0]
     if match["names"]:
-        return "a list of values is not a node", f"write `{name} = Identity ({first})` for each"
+        return (
+            "a list of values is not a node",
+            f"write `{name} = Identity ({first})` for each value",
+        )
     if match["value"]:
         return is_value, _NODE if written in NOTHING else _CONSTANT
     if match["subscript"]:
