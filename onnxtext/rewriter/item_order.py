@@ -47,7 +47,7 @@ def arrange(
 def _groups(
     theirs: Sequence[Item], edited: Mapping[int, int], places: Mapping[int, int]
 ) -> dict[int, Hashable]:
-    """Map the index of each item to its group.
+    """Map the index in `theirs` of each item to its group; for the parameters, see `arrange`.
 
     The order of a group's items in the text may differ from the printed model. If so, and if the
     edit does not change their order, each item becomes a group of its own, so that it stays.
@@ -65,7 +65,7 @@ def _groups(
 
 
 def _unsorted(indices: Sequence[int], groups: Mapping[int, Hashable]) -> set[Hashable]:
-    """Return the groups that have a smaller index after a greater one."""
+    """Return the groups whose items are not in ascending order in `indices`."""
     greatest: dict[Hashable, int] = {}
     result: set[Hashable] = set()
     for index in indices:

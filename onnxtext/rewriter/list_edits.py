@@ -160,7 +160,10 @@ class ListEdits:
         return start if start > 0 else offset
 
     def _on_line(self, index: int, end: int) -> tuple[int, int]:
-        """Return the range of an item that shares a line, with the blanks to remove too."""
+        """Return the range to remove for an item that shares a line: the item and blanks beside it.
+
+        `end` is the offset after the item and its comma.
+        """
         items = self.listed.items
         start = items[index].part.start
         blanks = _BLANKS.match(self.text, end)

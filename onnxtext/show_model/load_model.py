@@ -65,7 +65,10 @@ class ReadableModel:
         return hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
 
     def statistics(self, shown: str) -> str | None:
-        """Return the statistics of the data of a blob of `root`, or None if it cannot be read."""
+        """Return the statistics of the data of a blob of `root`, or None if it cannot be read.
+
+        `shown` is the content of `blob"…"` in the printed model (see `digest`).
+        """
         data = self._moved.get(shown)
         try:
             if data is None and self._reader is not None:

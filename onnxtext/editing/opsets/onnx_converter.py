@@ -103,7 +103,10 @@ def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]
 
 
 def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
-    """Replace the node by the nodes of the converted model; `kept` are the names of its inputs."""
+    """Replace a node by the nodes of `data`, the converted model that contained only this node.
+
+    `kept` has the names of the node's inputs.
+    """
     try:
         lifted = lift_model(data)
     except LiftError:

@@ -116,7 +116,8 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
     """Convert the differences between two models to changes for the new drawing.
 
-    Differences of encodings, doc strings and metadata are left out.
+    Differences of encodings, doc strings and metadata are left out. `label` is the name of the old
+    version.
     """
     diff = diff.without(("encoding", "doc", "metadata"))
     result = Changes(label)

@@ -165,7 +165,8 @@ class Drawing:
     ) -> dict[str, Any]:
         """Return the open groups with their items and edges.
 
-        For groups that are neither in `opened` nor in `closed`, `is_open` decides.
+        For groups that are neither in `opened` nor in `closed`, `is_open` decides. A group stays
+        closed if its items, together with the items already drawn, are more than `max_items`.
 
         Returns:
             The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.

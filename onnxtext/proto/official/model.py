@@ -80,7 +80,7 @@ class Reducer(AttributeReducer):
 
         Args:
             data: its bytes.
-            path: its path in the model, for losses.
+            path: its path in the model, for messages about what is lost.
             quotable: whether the syntax allows a quoted name; it does for the main graph.
         """
         fields = self.fields("GraphProto", data, path, _GRAPH)

@@ -184,7 +184,7 @@ def _is_right(
 def _innermost_item(
     context: ErrorContext, edits: Sequence[Edit], token: Token
 ) -> ErrorContext | None:
-    """Return the context of the next unexpected token after some edits, limited to its item.
+    """Return the context of the unexpected `token`, limited to the innermost item around it.
 
     Return None if the text before the token does not parse with the edits.
     """
