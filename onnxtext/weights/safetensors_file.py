@@ -84,6 +84,27 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
             if match is None:
                 raise BlobError(f"{path} cannot be written: {error}") from None
             raise OSError(int(match[1]), os.strerror(int(match[1])), path) from None
+        _sort_metadata(temporary)
+
+
+def _sort_metadata(path: Path) -> None:
+    """Sort the metadata in the header of a safetensors file.
+
+    The library writes metadata in a random order; files with equal tensors must be equal.
+
+    Raises:
+        OSError: the file cannot be read or written.
+    """
+    with path.open("r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        metadata = header.get("__metadata__", {})
+        header["__metadata__"] = dict(sorted(metadata.items()))
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        # The offsets of tensors begin after the header: keep its size.
+        assert len(text) <= size
+        file.seek(8)
+        file.write(text.ljust(size))
 
 
 def _first_uses(model: Model) -> dict[str, tuple[str, TensorType]]:

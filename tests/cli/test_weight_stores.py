@@ -19,6 +19,7 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as nh
 import pytest
+from safetensors import safe_open
 
 import onnxtext
 from tests.cli import command
@@ -147,6 +148,21 @@ def test_two_texts_share_a_store(tmp_path: Path) -> None:
     for name in "ab":
         text, data = tmp_path / f"{name}.onnxtxt", (tmp_path / f"{name}.onnx").read_bytes()
         assert run("to-binary", text, "-o", "-").out == data
+
+
+def test_safetensors_files_of_equal_weights_are_equal(tmp_path: Path) -> None:
+    names = ["a", "é", '"\\/', "\n\t\x01\x7f", "\u2028", "😀", "b.weight", "c"]
+    arrays = np.random.default_rng(7).standard_normal((len(names), 600), dtype=np.float32)
+    weights = [nh.from_array(array, name) for array, name in zip(arrays, names, strict=True)]
+    found = oh.make_model(oh.make_graph([], "g", [], [], weights))
+    data = [tmp_path / f"{index}" / "m.safetensors" for index in range(3)]
+    for file in data:
+        file.parent.mkdir()
+        onnxtext.dump(found, file.with_suffix(".onnxtxt"), weights="safetensors", inline_limit=0)
+        assert onnxtext.load(file.with_suffix(".onnxtxt")) == found
+        with safe_open(file, "np") as opened:
+            assert set(opened.keys()) == set(names)
+    assert len({file.read_bytes() for file in data}) == 1
 
 
 @pytest.mark.parametrize("weights", ["store", "safetensors"])
