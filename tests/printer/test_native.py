@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import struct
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,10 +22,11 @@ from onnxtext.ast.tensors_and_attributes import (
     Floats,
     RawData,
     Reference,
+    SparseTensor,
     Tensor,
     TypedData,
 )
-from onnxtext.ast.types import TensorType
+from onnxtext.ast.types import SequenceType, SparseTensorType, TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.compiled import CorePrinter
@@ -153,6 +155,8 @@ class Maker:
         kind = chance.choice([A.FLOAT, A.INT, A.STRING, A.TENSOR, A.FLOATS, A.INTS, A.STRINGS])
         if depth and chance.random() < 0.2:
             return Attribute(self.name(), A.GRAPH, self.graph(depth - 1))
+        if chance.random() < 0.2:
+            return self.list_attribute(depth)
         if chance.random() < 0.1:
             return Attribute(self.name(), chance.choice([None, A.INTS]), Reference(self.name()))
         count = chance.choice([0, 1, 3, 20, 200])
@@ -170,11 +174,33 @@ class Maker:
                 return Attribute(self.name(), kind, tuple(numbers))
             case A.STRINGS:
                 return Attribute(self.name(), kind, tuple([self.string() for _ in range(count)]))
+        return Attribute(self.name(), A.TENSOR, self.tensor())
+
+    def list_attribute(self, depth: int) -> Attribute:
+        """Return a list of tensors, types or graphs; only short lists fit on a line."""
+        chance = self.chance
+        kind = chance.choice([A.TENSORS, A.SPARSE_TENSORS, A.TYPE_PROTOS, A.GRAPHS])
+        items: list[Any] = []
+        for _ in range(chance.choice([1, 1, 2, 3, 9])):
+            match kind:
+                case A.TENSORS:
+                    items.append(self.tensor())
+                case A.SPARSE_TENSORS:
+                    items.append(SparseTensor((4,), self.tensor(), self.tensor()))
+                case A.TYPE_PROTOS:
+                    types = (self.type(), SequenceType(self.type()), SparseTensorType("float", ()))
+                    items.append(chance.choice(types))
+                case _:
+                    items.append(self.graph(depth - 1) if depth else Graph(self.name()))
+        return Attribute(self.name(), kind, tuple(items))
+
+    def tensor(self) -> Tensor:
+        chance = self.chance
         type = chance.choice(self.types)
         while type.element == "string":
             type = self.type()
-        name = chance.choice([None, self.name()])
-        return Attribute(self.name(), A.TENSOR, Tensor(type, self.data(type), name))
+        decorators = () if chance.random() < 0.9 else (Decorator("doc", (Field(None, b"d"),)),)
+        return Tensor(type, self.data(type), chance.choice([None, self.name()]), decorators)
 
     def string(self) -> bytes:
         return self.chance.choice(STRINGS).encode("utf-8", "surrogateescape")

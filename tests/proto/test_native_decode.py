@@ -62,6 +62,10 @@ g () => () <
   int4[2] n = external("w.data"),
 > {
   y = A <t = string[1] u = {"b"}, e = float[0] = [], x = float[2] v = external("w", 1)> ()
+  z = A <
+    a = [int64[1] u = [1], float = 2], b = [float {}, @doc("c") int8[1] [1]],
+    c = [@set(data_location: DEFAULT) float[1] [1]], d: tensors = [],
+  > ()
 }
 """)
 
@@ -76,7 +80,13 @@ g (float[2] i) => () <
   sparse_tensor(float[2]) d = sparse(@doc("e") float[1] [1], int64[1] [1]),
   float[1] w = [1],
 > {
-  y = A <t = sparse_tensor(float[4]) sparse(float[1] v = [7], int64[1] [2])> ()
+  y = A <
+    t = sparse_tensor(float[4]) sparse(float[1] v = [7], int64[1] [2]),
+    u = [
+      sparse_tensor(float[4]) sparse(float[1] v = [7], int64[1] [2]),
+      sparse_tensor(float[4]) sparse(float[1] [8], @doc("d") int64[1] [3]),
+    ],
+  > ()
 }
 """)
 
@@ -105,9 +115,11 @@ g (seq(float[N]) x, @type.denotation("I") seq(float) s) => (optional(seq(int64[?
 > {
   a = A <
     x = float[N, 2], y = seq(map(string, float[])), z = optional(float), t = sparse_tensor(float),
-    l = [float[1], seq(float)], o: type_proto = opaque(a), d = @denotation("I") float[1],
+    l = [float[1], seq(float)], m = [seq(float), opaque(a)],
+    o: type_proto = opaque(a), d = @denotation("I") float[1],
   > ()
   b = If <then_branch = g () => (z) { z = A () }, else_branch = @unset(name) "" () => (z) {}> (x)
+  d = B <g = [h () => () {}, i () => (z) { z = A () }, @doc("j") j () => () {}]> ()
   c = Loop <body = h (float i, int64 j) => (@doc("d") k) <float w = 1, float k> {
     float[2] k, float u = If <e = f (float[1] v = [1]) => () <float[1] w = [2]> {}> (i)
   }> ()

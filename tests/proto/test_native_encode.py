@@ -94,6 +94,10 @@ VALUES: tuple[tuple[AttributeType | None, Any], ...] = (
     (AttributeType.TYPE_PROTO, SequenceType(FLOATS)), (AttributeType.INT, b"no integer"),
     (AttributeType.INTS, (1, b"no integer")), (AttributeType.INT, True),
     (AttributeType.SPARSE_TENSOR, SparseTensor((4,), TENSORS[0], TENSORS[2])),
+    (AttributeType.SPARSE_TENSORS, 2 * (SparseTensor((4,), TENSORS[0], TENSORS[2]),)),
+    (AttributeType.TYPE_PROTOS, (FLOATS, SequenceType(FLOATS))), (AttributeType.TENSOR, TENSORS),
+    (AttributeType.TENSORS, (TENSORS[0], INNER)), (AttributeType.GRAPHS, (INNER, b"none")),
+    (AttributeType.TENSORS, TENSORS[0]), (AttributeType.TYPE_PROTOS, FLOATS),
     *((AttributeType.TENSOR, tensor) for tensor in TENSORS), (AttributeType.TENSORS, TENSORS[:3]),
 )  # fmt: skip
 

@@ -2,6 +2,8 @@
 """Print metadata sections: the compiled part of `onnxtext.printer.sections`."""
 from onnxtext._core.printer.text cimport Text
 
+from onnxtext.printer.quoting import value_name
+
 cdef enum:
     FEW = 16  # with more entries than this, a dictionary is faster
 
@@ -27,7 +29,7 @@ def metadata_blocks(blocks):
         else:
             out.spaces(indent)
             out.text(block.kind)
-            out.path(block.path)
+            _path(out, block.path)
             out.add(b" {\n", 3)
             entries = block.item.metadata
             _entries(out, entries, indent + 2, above)
@@ -36,6 +38,26 @@ def metadata_blocks(blocks):
             out.character(c"}")
         out.flush_if_large()
     return out.take()
+
+
+cdef int _path(Text out, tuple steps) except -1:
+    """Add a space and the path of an item; nothing for the model itout."""
+    cdef char between = c" "
+    for name, number, is_label in steps:
+        out.character(between)
+        between = c"."
+        if is_label:
+            out.character(c"[")
+        if number is None:
+            out.word(name)
+        if is_label:
+            out.character(c"]")
+        if number is not None:
+            out.text(value_name(name))  # `float[1]` would be a type
+            out.character(c"[")
+            out.integer(number)
+            out.character(c"]")
+    return 0
 
 
 cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:

@@ -23,10 +23,10 @@ cdef class NodePrinter(ValuePrinter):
     cdef int _reserve(self, Py_ssize_t count) except -1
     cdef bint _wrap(self, Flat* flat, types, int indent) except -1
     cdef char* _outputs(self, char* at, Flat* flat, types, int indent) except? NULL
-    cdef int _decorators(self, decorators, int indent) except -1
     cdef bint _flat_attributes(self, attributes) except -1
     cdef int _attribute(self, attribute, int indent) except -1
     cdef bint _attribute_value(
         self, attribute, cls, value, int indent, Py_ssize_t budget
     ) except -1
+    cdef bint _items(self, tuple items, int indent, Py_ssize_t budget) except -1
     cdef bint _is_plain(self, cls, value) except -1

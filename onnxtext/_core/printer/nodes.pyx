@@ -30,13 +30,13 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.printer.attributes import attribute_text
 from onnxtext.printer.graphs_and_nodes import GraphPrinter, domain_text
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.decorators import decorator_lines
 from onnxtext.printer.statement_layout import ATTRIBUTE_WIDTH
-from onnxtext.printer.types_and_tensors import type_text
 
 cdef frozenset TYPES = frozenset(
     (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
 )
+cdef frozenset ITEMS = TYPES | {Tensor, SparseTensor, Graph}
+cdef frozenset PLAIN = frozenset((int, Float32, bytes, Reference, Graph, TypedBlob))
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef object node_text = GraphPrinter.node_text
 cdef dict KINDS = {kind: kind.name.lower() for kind in AttributeType}
@@ -224,27 +224,6 @@ cdef class NodePrinter(ValuePrinter):
                 cursor = put_line(put(cursor, b",", 1), column)
         return cursor
 
-    cdef int _decorators(self, decorators, int indent) except -1:
-        """Print the decorators of a node, usually on their own lines."""
-        cdef Text out = self.out
-        for decorator in decorators:
-            arguments = decorator.arguments
-            if decorator.name != "doc" or len(arguments) != 1 or arguments[0].key is not None:
-                break
-            if arguments[0].value.__class__ is not bytes:
-                break
-        else:
-            for decorator in decorators:
-                out.add(b"@doc(", 5)
-                value = decorator.arguments[0].value
-                out.string(value.decode("utf-8", "surrogateescape"), indent)
-                out.character(c")")
-                out.line(indent)
-            return 0
-        text = decorator_lines(decorators, " " * indent)[indent:]
-        out.text(text)
-        return out.spaces(indent) if text.endswith("\n") else 0
-
     cdef bint _flat_attributes(self, attributes) except -1:
         """Print attributes on one line; return False if they do not fit."""
         cdef Text out = self.out
@@ -283,10 +262,10 @@ cdef class NodePrinter(ValuePrinter):
         if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
             return out.append_large(attribute_text(attribute, " " * indent, self.python().graph_value))
         out.word(name)
-        if cls is Graph:
-            out.add(b" = ", 3)
-            return self._graph(value, indent)
         budget = LINE_WIDTH - indent - out.width(mark) - 4
+        if cls is Graph or (cls is tuple and value and value[0].__class__ is Graph):
+            out.add(b" = ", 3)
+            return self._graph(value, indent) if cls is Graph else self._items(value, indent, budget)
         if not self._attribute_value(attribute, cls, value, indent, budget) or is_wide(
             out, mark, indent, LINE_WIDTH
         ):
@@ -330,42 +309,55 @@ cdef class NodePrinter(ValuePrinter):
             out.size += write_float32(out.data + out.size, value.bits, True)
         elif cls is bytes:
             out.bytes_string(value, indent)
-        elif cls is Tensor:
-            return self._tensor(value, indent, budget)
+        elif cls is not tuple and cls is not Floats:
+            return self._item(cls, value, indent, budget)
         elif budget <= 0:
             return False
-        elif cls is SparseTensor:
-            text = type_text(SparseTensorType(value.values.type.element, value.dims))
-            out.text(text)
-            out.character(c" ")
-            return self._sparse(value, indent, budget - len(text) - 1)
-        elif cls in TYPES:
-            text = self._type_text(value)
-            if len(text) > budget:
-                return False
-            out.text(text)
         elif cls is Floats:
             data = self.numbers.content = value.data
             self.numbers.load(POINT, 4, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), None)
             self.numbers.flat_list(out, b"[]", indent, budget)
         elif value[0].__class__ is bytes:
             self._strings(value, indent, budget, False)
-        else:
+        elif value[0].__class__ is int:
             self.numbers.integers(value)
             self.numbers.flat_list(out, b"[]", indent, budget)
+        else:
+            return self._items(value, indent, budget)
+        return True
+
+    cdef bint _items(self, tuple items, int indent, Py_ssize_t budget) except -1:
+        """Print a list like `layout.bracket_list`; return False if Python must print it.
+
+        Each item is printed once: printing nested graphs twice per level is exponential.
+        """
+        cdef Text out = self.out
+        cdef Py_ssize_t mark = out.position(), start
+        cdef int inner = indent + INDENT
+        out.character(c"[")
+        for item in items:
+            self._check_signals()
+            out.line(inner)
+            start = out.position()
+            if item.__class__ is Graph:
+                self._graph(item, inner)
+            elif not self._item(item.__class__, item, inner, LINE_WIDTH - inner - 1) or is_wide(
+                out, start, inner, LINE_WIDTH
+            ):
+                return False
+            out.character(c",")
+        out.line(indent)
+        out.character(c"]")
+        out.join_items(mark, len(items), indent, inner, budget)
         return True
 
     cdef bint _is_plain(self, cls, value) except -1:
         """Whether the core can print the value of an attribute."""
-        if cls is int or cls is Float32 or cls is bytes or cls is Reference or cls is Graph:
+        if cls in PLAIN:
             return True
         if cls is Tensor:
             return is_plain_tensor(value)
-        if cls is SparseTensor:
-            return not value.decorators
-        if cls is TypedBlob:
-            return True
-        if cls in TYPES:
+        if cls is SparseTensor or cls in TYPES:
             return not value.decorators
         if cls is Floats:
             return value.data.__class__ is bytes and len(value.data) % 4 == 0
@@ -377,7 +369,9 @@ cdef class NodePrinter(ValuePrinter):
         if cls is int:
             return True
         for item in value:
-            if item.__class__ is not bytes:
+            if item.__class__ is not cls and not (cls in TYPES and item.__class__ in TYPES):
+                return False
+            if cls is not bytes and not (cls in ITEMS and self._is_plain(item.__class__, item)):
                 return False
         return True
 

@@ -25,7 +25,6 @@ cdef class Text(Growing):
     cdef int word(self, text) except -1
     cdef int name(self, text) except -1
     cdef int string(self, text, int indent) except -1
-    cdef int path(self, tuple steps) except -1
     cdef int bytes_string(self, bytes data, int indent) except -1
     cdef Py_ssize_t position(self) noexcept
     cdef Py_ssize_t begin_trial(self) noexcept
@@ -34,6 +33,9 @@ cdef class Text(Growing):
     cdef Py_ssize_t column(self) noexcept
     cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
+    cdef int join_items(
+        self, Py_ssize_t mark, Py_ssize_t count, int indent, int inner, Py_ssize_t most
+    ) except -1
     cdef list take(self)
     cdef int flush_if_large(self) except -1
     cdef int _flush(self) except -1

@@ -3,7 +3,7 @@
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcpy, memmove, memset
 
 from onnxtext._core.tensor.decimals cimport MAX_NUMBER_LENGTH, write_integer
 
@@ -281,25 +281,6 @@ cdef class Text(Growing):
         self.add(b'"""', 3)
         return True
 
-    cdef int path(self, tuple steps) except -1:
-        """Add a space and the path of an item; nothing for the model itself."""
-        cdef char between = c" "
-        for name, number, is_label in steps:
-            self.character(between)
-            between = c"."
-            if is_label:
-                self.character(c"[")
-            if number is None:
-                self.word(name)
-            if is_label:
-                self.character(c"]")
-            if number is not None:
-                self.text(value_name(name))  # `float[1]` would be a type
-                self.character(c"[")
-                self.integer(number)
-                self.character(c"]")
-        return 0
-
     cdef int bytes_string(self, bytes data, int indent) except -1:
         """Add a string value that is given as bytes."""
         if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
@@ -355,6 +336,38 @@ cdef class Text(Growing):
             cursor = stop + 1
             stop = <const char*>memchr(cursor, c"\n", end - cursor)
         return characters(cursor, end - cursor) + after <= most
+
+    cdef int join_items(
+        self, Py_ssize_t mark, Py_ssize_t count, int indent, int inner, Py_ssize_t most
+    ) except -1:
+        """Put the list since a mark on one line of at most `most` characters, if possible.
+
+        The list has `count` items, each on its own lines, indented by `inner`; the closing bracket
+        is indented by `indent`.
+        """
+        cdef Py_ssize_t start = mark - self.before, size = self.size - start, lines = 0
+        cdef Py_ssize_t offset, index
+        cdef Py_ssize_t excess = count * inner + indent + 3  # what the joined list lacks
+        cdef char* cursor = self.data + start + 1
+        cdef const char* item = cursor
+        if start < 0 or size - excess > 4 * most or self.width(mark) - excess > most:
+            return 0
+        for offset in range(start, self.size):
+            lines += self.data[offset] == c"\n"
+        if lines != count + 1:
+            return 0
+        for index in range(count):
+            item += 1 + inner
+            if index:
+                cursor[0] = c" "
+                cursor += 1
+            size = <const char*>memchr(item, c"\n", self.data + self.size - item) - item
+            memmove(cursor, item, size)
+            cursor += size
+            item += size
+        (cursor - 1)[0] = c"]"  # instead of the last comma
+        self.size = cursor - self.data
+        return 0
 
     cdef list take(self):
         """Return the whole text in parts."""

@@ -16,6 +16,7 @@ cdef class ValuePrinter:
     cdef object python(self)
     cdef int _check_signals(self) except -1
     cdef int _value(self, value, int indent) except -1
+    cdef int _decorators(self, decorators, int indent) except -1
     cdef bint _short_decorators(self, decorators, int indent) except -1
     cdef Elements _type(self, kind)
     cdef str _type_text(self, kind)
@@ -29,6 +30,7 @@ cdef class ValuePrinter:
     cdef int _raw(
         self, Elements type, const char* data, Py_ssize_t size, int indent, Py_ssize_t budget
     ) except -1
+    cdef bint _item(self, cls, value, int indent, Py_ssize_t budget) except -1
     cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1
     cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1
     cdef bint _sparse_part(self, tensor, int indent) except -1

@@ -17,9 +17,10 @@ from onnxtext._core.printer.text cimport Text, is_wide
 from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, Blob, ExternalData, SparseTensor, TypedBlob,
 )
+from onnxtext.ast.types import SparseTensorType
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.decorators import inline_decorators
+from onnxtext.printer.decorators import decorator_lines, inline_decorators
 from onnxtext.printer.statement_layout import DECORATOR_WIDTH
 from onnxtext.printer.types_and_tensors import data_parts, sparse_text, type_text
 
@@ -88,6 +89,27 @@ cdef class ValuePrinter:
         for part in value_parts(self.python(), value, " " * indent):
             out.append_large(part)
         return 0
+
+    cdef int _decorators(self, decorators, int indent) except -1:
+        """Print the decorators of a node, usually on their own lines."""
+        cdef Text out = self.out
+        for decorator in decorators:
+            arguments = decorator.arguments
+            if decorator.name != "doc" or len(arguments) != 1 or arguments[0].key is not None:
+                break
+            if arguments[0].value.__class__ is not bytes:
+                break
+        else:
+            for decorator in decorators:
+                out.add(b"@doc(", 5)
+                value = decorator.arguments[0].value
+                out.string(value.decode("utf-8", "surrogateescape"), indent)
+                out.character(c")")
+                out.line(indent)
+            return 0
+        text = decorator_lines(decorators, " " * indent)[indent:]
+        out.text(text)
+        return out.spaces(indent) if text.endswith("\n") else 0
 
     cdef bint _short_decorators(self, decorators, int indent) except -1:
         """Print decorators that have a short string each on one line; return False for others."""
@@ -247,6 +269,20 @@ cdef class ValuePrinter:
                 numbers.first(out)
                 return out.add(b", ...]", 6)
         return numbers.raw_list(out, type, data, size, indent, budget)
+
+    cdef bint _item(self, cls, value, int indent, Py_ssize_t budget) except -1:
+        """Print a tensor or type in an attribute; return False if it must be printed in Python."""
+        if cls is TENSOR:
+            return self._tensor(value, indent, budget)
+        if budget <= 0:
+            return False
+        if cls is SparseTensor:
+            text = type_text(SparseTensorType(value.values.type.element, value.dims))
+            self.out.text(text)
+            self.out.character(c" ")
+            return self._sparse(value, indent, budget - len(text) - 1)
+        text = self._type_text(value)
+        return len(text) <= budget and not self.out.text(text)
 
     cdef bint _tensor(self, tensor, int indent, Py_ssize_t budget) except -1:
         """Print a tensor in an attribute; return False if it must be printed in Python."""

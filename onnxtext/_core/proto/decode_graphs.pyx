@@ -6,6 +6,7 @@ Rare forms are decoded in Python, in order with the others.
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdint cimport uint64_t
 
 from onnxtext._core.proto.decode_entries cimport entry_of, is_entry
 from onnxtext._core.proto.decode_types cimport copied, text_of
@@ -23,7 +24,6 @@ from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
     LARGEST_CACHED_TAIL = 512  # in bytes; a tail is what follows a node's name
-    GRAPH_KIND = 5  # `AttributeType.GRAPH`
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
@@ -148,30 +148,37 @@ cdef class Decoder:
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     ):
-        """Decode an attribute that has exactly a name, a graph and a type; None for others."""
+        """Decode an attribute that has exactly a name, graphs and a type; None for others."""
         cdef Field field
-        cdef Py_ssize_t offset = start, first = -1, last = -1
-        cdef bint is_graph = False
+        cdef Py_ssize_t offset = start, before, first = -1, last = -1
+        cdef int key = 0
+        cdef uint64_t kind = 0
+        cdef list graphs = []
         name = None
         while offset < end:
             if not read_field(data, offset, end, &field):
                 return None
-            offset = field.end
+            before, offset = offset, field.end
             if field.key == ATTRIBUTE_NAME and name is None:
                 name = text_of(data, field.value, offset)
-            elif field.key == ATTRIBUTE_G and first < 0:
-                first, last = field.value, offset
-            elif field.key == ATTRIBUTE_TYPE and not is_graph and field.number == GRAPH_KIND:
-                is_graph = True
+            elif not key and (field.key == ATTRIBUTE_G or field.key == ATTRIBUTE_GRAPHS):
+                key, first, last = field.key, before, offset
+            elif field.key == ATTRIBUTE_GRAPHS and key == ATTRIBUTE_GRAPHS and before == last:
+                last = offset
+            elif field.key == ATTRIBUTE_TYPE and not kind:
+                kind = field.number
             else:
                 return None
-        if name is None or first < 0 or not is_graph or depth >= DEEPEST:
+        if name is None or not key or depth >= DEEPEST or kind > 14 or VALUE_KEYS[kind] != key:
             return None
-        graph = self._graph(data, view, first, last, depth + 1)
+        while first < last:
+            read_field(data, first, last, &field)
+            first = field.end
+            graphs.append(self._graph(data, view, field.value, first, depth + 1))
         result = PyType_GenericAlloc(ATTRIBUTE, 0)
         put(result, OF_ATTRIBUTE.name, name)
-        put(result, OF_ATTRIBUTE.type, GRAPH)
-        put(result, OF_ATTRIBUTE.value, graph)
+        put(result, OF_ATTRIBUTE.type, GRAPH if key == ATTRIBUTE_G else GRAPHS)
+        put(result, OF_ATTRIBUTE.value, graphs[0] if key == ATTRIBUTE_G else tuple(graphs))
         put(result, OF_ATTRIBUTE.decorators, ())
         return result
 

@@ -27,6 +27,8 @@ cdef class Values:
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
     )
+    cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
+    cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _made_tensor(self, name)
     cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _sparse(

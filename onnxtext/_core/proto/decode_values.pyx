@@ -22,7 +22,7 @@ from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.metadata import meta_of
 from onnxtext.ast.tensors_and_attributes import (
-    AttributeType, ExternalData, Floats, Reference, SparseTensor,
+    ExternalData, Floats, Reference, SparseTensor,
 )
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
@@ -32,6 +32,7 @@ cdef enum:  # the keys of lists that are packed against the schema
     PACKED_FLOATS = 0x3A
     PACKED_INTS = 0x42
     PACKED_DIMS = 0x0A
+    GRAPH = 5  # `AttributeType.GRAPH`
 
 cdef dict TYPED_KEYS = {
     "float_data": TENSOR_FLOAT_DATA,
@@ -40,22 +41,6 @@ cdef dict TYPED_KEYS = {
     "double_data": TENSOR_DOUBLE_DATA,
     "uint64_data": TENSOR_UINT64_DATA,
 }
-
-cdef dict KINDS = {int(kind): kind for kind in AttributeType}
-cdef dict VALUE_KEYS = {
-    int(AttributeType.FLOAT): ATTRIBUTE_F,
-    int(AttributeType.INT): ATTRIBUTE_I,
-    int(AttributeType.STRING): ATTRIBUTE_S,
-    int(AttributeType.TENSOR): ATTRIBUTE_T,
-    int(AttributeType.FLOATS): ATTRIBUTE_FLOATS,
-    int(AttributeType.INTS): ATTRIBUTE_INTS,
-    int(AttributeType.STRINGS): ATTRIBUTE_STRINGS,
-    int(AttributeType.TYPE_PROTO): ATTRIBUTE_TP,
-    int(AttributeType.SPARSE_TENSOR): ATTRIBUTE_SPARSE_TENSOR,
-}
-cdef int[16] KEY_OF_KIND
-for _kind in range(16):
-    KEY_OF_KIND[_kind] = VALUE_KEYS.get(_kind, -1)
 
 
 @cython.final
@@ -250,7 +235,7 @@ cdef class Values:
     # ---- Attributes -----------------------------------------------------------------------------
 
     cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Decode an attribute of numbers, strings, a tensor, a type or a parameter reference."""
+        """Decode an attribute of numbers, strings, tensors, types or a parameter reference."""
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t offset = start, first = start, last = start
         cdef int kind = 0, key = 0
@@ -266,7 +251,7 @@ cdef class Values:
             if field.key == ATTRIBUTE_NAME:
                 name = text_of(data, field.value, field.end)
             elif field.key == ATTRIBUTE_TYPE:
-                if field.number > 15:
+                if field.number > 14:
                     return None
                 kind = <int>field.number
             elif field.key == ATTRIBUTE_REF_ATTR_NAME:
@@ -283,16 +268,16 @@ cdef class Values:
         if name is None:
             name = ""
         if value is None:
-            if not key or KEY_OF_KIND[kind] != key:
+            if not key or VALUE_KEYS[kind] != key or GRAPH in (kind, ITEM_KINDS[kind]):
                 return None
             value = self._attribute_value(kind, key, data, view, first, last)
             if value is None:
                 return None
-        elif key or kind > 14:
+        elif key:
             return None
         result = PyType_GenericAlloc(ATTRIBUTE, 0)
         put(result, OF_ATTRIBUTE.name, name)
-        put(result, OF_ATTRIBUTE.type, KINDS[kind] if kind else None)
+        put(result, OF_ATTRIBUTE.type, KINDS[kind])
         put(result, OF_ATTRIBUTE.value, value)
         put(result, OF_ATTRIBUTE.decorators, ())
         if small is not None:
@@ -316,33 +301,48 @@ cdef class Values:
             if key == ATTRIBUTE_INTS:
                 items.append(<int64_t>field.number)
             elif key == ATTRIBUTE_STRINGS:
-                self.is_plain = self.is_plain and offset - field.value <= SMALL
-                items.append(copied(data, field.value, offset))
+                items.append(self._string(data, field.value, offset))
+            elif (
+                key == ATTRIBUTE_TENSORS or key == ATTRIBUTE_TYPE_PROTOS
+                or key == ATTRIBUTE_SPARSE_TENSORS
+            ):
+                item = self._item(key, data, view, field.value, offset)
+                if item is None:
+                    return None
+                items.append(item)
             elif key == ATTRIBUTE_FLOATS:
                 if 4 * count + 4 > len(floats):
                     return None
                 memcpy(PyBytes_AS_STRING(floats) + 4 * count, data + field.value, 4)
                 count += 1
         self.most = max(self.most, len(items), count)
-        if key == ATTRIBUTE_INTS or key == ATTRIBUTE_STRINGS:
+        if items:
             return tuple(items)
         if key == ATTRIBUTE_FLOATS:
             return Floats(floats) if 4 * count == len(floats) else None
         if key == ATTRIBUTE_I:
             return <int64_t>field.number
         if key == ATTRIBUTE_S:
-            self.is_plain = self.is_plain and offset - field.value <= SMALL
-            return copied(data, field.value, offset)
+            return self._string(data, field.value, offset)
         if key == ATTRIBUTE_F:
             return make_float32(
                 data[offset - 4] | data[offset - 3] << 8
                 | data[offset - 2] << 16 | <uint32_t>data[offset - 1] << 24
             )
-        if key == ATTRIBUTE_TP:
-            return type_of(data, field.value, offset, 0)
-        if key == ATTRIBUTE_SPARSE_TENSOR:
-            return self._sparse(data, view, field.value, offset, False)
-        if not self._tensor(data, view, field.value, offset) or DEFAULT_LOCATION in self.decorators:
+        return self._item(key, data, view, field.value, offset)
+
+    cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
+        """Decode a string in an attribute."""
+        self.is_plain = self.is_plain and end - start <= SMALL
+        return copied(data, start, end)
+
+    cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Decode a type or tensor in an attribute, or in a list that is an attribute."""
+        if key == ATTRIBUTE_TP or key == ATTRIBUTE_TYPE_PROTOS:
+            return type_of(data, start, end, 0)
+        if key == ATTRIBUTE_SPARSE_TENSOR or key == ATTRIBUTE_SPARSE_TENSORS:
+            return self._sparse(data, view, start, end, False)
+        if not self._tensor(data, view, start, end) or DEFAULT_LOCATION in self.decorators:
             return None
         self.is_plain = self.is_plain and self.name != ""
         return self._made_tensor(self.name)

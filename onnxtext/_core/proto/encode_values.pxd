@@ -32,6 +32,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int node_attributes(self, attributes, node) except -1
     cdef int attribute(self, int key, attribute, offset) except -1
     cdef bint value(self, attribute) except -1
+    cdef bint item(self, int kind, int key, value) except -1
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1
     cdef object resolved(self, value, data)

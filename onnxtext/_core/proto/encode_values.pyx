@@ -33,9 +33,8 @@ cdef enum:
     TENSOR = 4
     GRAPH = 5
     FLOATS = 6
-    INTS = 7
-    STRINGS = 8
     SPARSE_TENSOR = 11
+    SPARSE_TENSORS = 12
     TYPE_PROTO = 13
 
 cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = Float32
@@ -157,8 +156,7 @@ cdef class ValueEncoder(TypeEncoder):
         Return False, with incomplete output, if Python must encode it.
         """
         cdef Buffer out = self.out
-        cdef Py_ssize_t start
-        cdef uint32_t bits
+        cdef bint is_sparse
         cdef int kind
         number = get(attribute, OF_ATTRIBUTE.type)
         if number is None:
@@ -169,19 +167,46 @@ cdef class ValueEncoder(TypeEncoder):
             out.number(ATTRIBUTE_TYPE, kind)
             out.text(ATTRIBUTE_REF_ATTR_NAME, value.name)
             return True
+        if not 0 < kind < 15:
+            return False
+        is_sparse = kind == SPARSE_TENSOR or kind == SPARSE_TENSORS
+        if is_sparse:  # fields are in the order of their numbers
+            out.number(ATTRIBUTE_TYPE, kind)
+        if kind == FLOATS and held is A_FLOATS:
+            self.floats(value.data)
+        elif held is tuple and ITEM_KINDS[kind]:
+            for item in <tuple>value:
+                if not self.item(ITEM_KINDS[kind], VALUE_KEYS[kind], item):
+                    return False
+        elif ITEM_KINDS[kind] or not self.item(kind, VALUE_KEYS[kind], value):
+            return False
+        if not is_sparse:
+            out.number(ATTRIBUTE_TYPE, kind)
+        return True
+
+    cdef bint item(self, int kind, int key, value) except -1:
+        """Add a value of an attribute as a field.
+
+        Return False, with incomplete output, if Python must encode it.
+        """
+        cdef Buffer out = self.out
+        cdef Py_ssize_t start
+        cdef uint32_t bits
+        held = type(value)
+        if kind == INT:
+            return held is int and self.integer(key, value)
+        if kind == STRING and held is bytes:
+            out.field(key, value)
+            return True
         if kind == FLOAT and held is A_FLOAT:
             bits = value.bits
             out.need(5)
-            out.data[out.size] = ATTRIBUTE_F
+            out.data[out.size] = key
             memcpy(out.data + out.size + 1, &bits, 4)
             out.size += 5
-        elif kind == INT and held is int:
-            if not self.integer(ATTRIBUTE_I, value):
-                return False
-        elif kind == STRING and held is bytes:
-            out.field(ATTRIBUTE_S, value)
-        elif kind == TENSOR and held is A_TENSOR:
-            start = out.open(ATTRIBUTE_T)
+            return True
+        start = out.open(key)
+        if kind == TENSOR and held is A_TENSOR:
             name = get(value, OF_TENSOR.name)
             if name is None:
                 name = self.tensor_name
@@ -189,37 +214,14 @@ cdef class ValueEncoder(TypeEncoder):
                 get(value, OF_TENSOR.type), name, get(value, OF_TENSOR.data), None
             ):
                 return False
-            out.close(start)
-        elif kind == TYPE_PROTO and held is not tuple:
-            start = out.open(ATTRIBUTE_TP)
-            if not self.type(value, 0):
-                return False
-            out.close(start)
         elif kind == GRAPH and held is A_GRAPH:
-            start = out.open(ATTRIBUTE_G)
             self.graph_fields(value)
-            out.close(start)
         elif kind == SPARSE_TENSOR and held is A_SPARSE:
-            out.number(ATTRIBUTE_TYPE, kind)  # fields are in the order of their numbers
-            start = out.open(ATTRIBUTE_SPARSE_TENSOR)
             if not self.sparse(value, None):
                 return False
-            out.close(start)
-            return True
-        elif kind == FLOATS and held is A_FLOATS:
-            self.floats(value.data)
-        elif (kind == INTS or kind == STRINGS) and held is tuple:
-            for item in <tuple>value:
-                if kind == INTS and type(item) is int:
-                    if not self.integer(ATTRIBUTE_INTS, item):
-                        return False
-                elif kind == STRINGS and type(item) is bytes:
-                    out.field(ATTRIBUTE_STRINGS, item)
-                else:
-                    return False
-        else:
+        elif kind != TYPE_PROTO or not self.type(value, 0):
             return False
-        out.number(ATTRIBUTE_TYPE, kind)
+        out.close(start)
         return True
 
     cdef int floats(self, bytes data) except -1:

@@ -20,9 +20,13 @@ cpdef enum Key:
     ATTRIBUTE_FLOATS = 0x3D
     ATTRIBUTE_INTS = 0x40
     ATTRIBUTE_STRINGS = 0x4A
+    ATTRIBUTE_TENSORS = 0x52
+    ATTRIBUTE_GRAPHS = 0x5A
     ATTRIBUTE_TP = 0x72
+    ATTRIBUTE_TYPE_PROTOS = 0x7A
     ATTRIBUTE_TYPE = 0xA0
     ATTRIBUTE_SPARSE_TENSOR = 0xB2
+    ATTRIBUTE_SPARSE_TENSORS = 0xBA
     ATTRIBUTE_REF_ATTR_NAME = 0xAA
     GRAPH_NODE = 0x0A
     GRAPH_NAME = 0x12
@@ -97,3 +101,8 @@ cpdef enum Key:
     MODEL_OPSET_IMPORT = 0x42
     MODEL_METADATA_PROPS = 0x72
     MODEL_FUNCTIONS = 0xCA
+
+# By type of attribute:
+cdef int[15] VALUE_KEYS  # the key of its value
+cdef int[15] ITEM_KINDS  # the type of the items of its value; 0 if it is not a list
+cdef tuple KINDS  # the `AttributeType`
