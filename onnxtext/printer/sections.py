@@ -47,7 +47,7 @@ def section_parts(
         yield metadata
     quantization = _quantization(model, graphs)
     if quantization:
-        yield (quantization,)
+        yield quantization
     for training in model.training:
         yield (_training(training, graph_text),)
     for configuration in model.configurations:
@@ -150,16 +150,31 @@ def _entries(entries: Pairs, indent: str, entries_above: dict[str, str]) -> list
     ]
 
 
-def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> str:
+def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
+    """Return the `quantization` section as parts to be joined; () if there is none."""
     if not any(isinstance(graph, Graph) and graph.quantization for graph in graphs):
-        return ""
+        return ()
+    annotated = [
+        (named.path, named.item)
+        for function, named in walk_model(model)
+        if function is None and isinstance(named.item, Graph) and named.item.quantization
+    ]
+    if not annotated:
+        return ()
+    return ("quantization {", *_annotation_lines(annotated), "\n}")
+
+
+def _annotation_lines(graphs: Sequence[tuple[Sequence[PathStep], Graph]]) -> Sequence[str]:
+    """Return the lines of the annotations of graphs, each after a line break, as parts."""
+    if core() == "native":
+        parts: list[str] = core_module("printer.metadata").annotation_lines(graphs)
+        return parts
     lines = []
-    for function, named in walk_model(model):
-        if function is None and isinstance(named.item, Graph):
-            for annotation in named.item.quantization:
-                path = path_text((*named.path, PathStep(annotation.tensor_name)))
-                lines.append(_pairs(f"{STEP}{path}: ", annotation.entries))
-    return "\n".join(["quantization {", *lines, "}"]) if lines else ""
+    for path, graph in graphs:
+        for annotation in graph.quantization:
+            head = f"\n{STEP}{path_text((*path, PathStep(annotation.tensor_name)))}: "
+            lines.append(_pairs(head, annotation.entries))
+    return lines
 
 
 def _pairs(head: str, pairs: Pairs) -> str:

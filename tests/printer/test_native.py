@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import onnxtext
-from onnxtext.ast.model import Graph, Model, Node, OpsetImport, Presence, ValueInfo
+from onnxtext.ast.model import Annotation, Graph, Model, Node, OpsetImport, Presence, ValueInfo
 from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.ast.section_paths import Named, PathStep
 from onnxtext.ast.tensors_and_attributes import (
@@ -345,6 +345,27 @@ def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
                 patch.setattr(sections, "core", lambda: "python")
                 wanted = "".join(sections._blocks_text(blocks))
             assert "".join(metadata_blocks(blocks)) == wanted
+
+
+@pytest.mark.thorough
+def test_annotations_print_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = seeded()
+
+    def text() -> str:
+        some = chance.choice((CHARACTERS[:11], CHARACTERS, (*CHARACTERS, "\U0001f600", "\udc80")))
+        return "".join(chance.choices(some, k=chance.choice([0, 1, 5, 12, 40])))
+
+    for _ in range(2000):
+        graphs = []
+        for _ in range(chance.randint(1, 2)):
+            pairs = [tuple([(text(), text()) for _ in range(chance.choice([0, 1, 2]))])] * 2
+            quantization = [Annotation(text(), entries) for entries in pairs]
+            path = [PathStep(text()), PathStep("b", chance.choice([None, 3]))]
+            graphs.append((path[: chance.choice([0, 2])], Graph("g", quantization=quantization)))
+        with monkeypatch.context() as patch:
+            patch.setattr(sections, "core", lambda: "python")
+            wanted = "".join(sections._annotation_lines(graphs))
+        assert "".join(sections._annotation_lines(graphs)) == wanted
 
 
 # ---- Safety -----------------------------------------------------------------------------------

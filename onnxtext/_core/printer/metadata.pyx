@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print metadata sections: the compiled part of `onnxtext.printer.sections`."""
+"""Print sections of metadata and annotations: the compiled part of `onnxtext.printer.sections`."""
 from onnxtext._core.printer.text cimport Text
 
+from onnxtext.ast.section_paths import PathStep
+from onnxtext.printer.layout import WIDTH
 from onnxtext.printer.quoting import value_name
+
+cdef int LINE_WIDTH = WIDTH
 
 cdef enum:
     FEW = 16  # with more entries than this, a dictionary is faster
@@ -38,6 +42,50 @@ def metadata_blocks(blocks):
             out.character(c"}")
         out.flush_if_large()
     return out.take()
+
+
+def annotation_lines(graphs):
+    """Return the lines of a `quantization` section in parts; `graphs` has (path, graph) pairs."""
+    cdef Text out = Text()
+    cdef Py_ssize_t line
+    for path, graph in graphs:
+        for annotation in graph.quantization:
+            line = out.position() + 1
+            out.add(b"\n ", 2)
+            _path(out, (*path, PathStep(annotation.tensor_name)))
+            out.add(b": ", 2)
+            _pairs(out, annotation.entries, LINE_WIDTH - out.width(line))
+            out.flush_if_large()
+    return out.take()
+
+
+cdef int _pairs(Text out, tuple entries, Py_ssize_t budget) except -1:
+    """Add a list of `"key": "value"` pairs like `layout.bracket_list`."""
+    cdef Py_ssize_t mark
+    cdef bint is_first = True
+    mark = out.begin_trial()
+    out.character(c"[")
+    for key, value in entries:
+        if not is_first:
+            out.add(b", ", 2)
+        is_first = False
+        out._quoted(<str?>key)
+        out.add(b": ", 2)
+        out.string(value, 4)
+        if not out.is_flat(mark, budget):
+            break
+    out.character(c"]")
+    if out.end_trial(mark, out.is_flat(mark, budget)):
+        return 0
+    out.character(c"[")
+    for key, value in entries:
+        out.line(4)
+        out._quoted(<str?>key)
+        out.add(b": ", 2)
+        out.string(value, 4)
+        out.character(c",")
+    out.line(2)
+    return out.character(c"]")
 
 
 cdef int _path(Text out, tuple steps) except -1:

@@ -19,6 +19,7 @@ cdef class Decoder:
     cdef dict tails
     cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet
     cdef object python(self)
+    cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth)
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth

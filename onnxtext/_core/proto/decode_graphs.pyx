@@ -20,6 +20,7 @@ from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.model import Annotation
 from onnxtext.ast.tensors_and_attributes import AttributeType
+from onnxtext.proto.decode.types_and_tensors import lift_annotation
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
@@ -47,26 +48,24 @@ cdef class Decoder:
             self.lifter = Lifter(careful=False, decoder=self)
         return self.lifter
 
-    def annotation(self, data):
-        """Decode a quantization annotation of a name and complete entries; None for other forms."""
-        cdef const unsigned char[::1] buffer = data
-        cdef Py_ssize_t end = buffer.shape[0], offset
+    cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+        """Decode a quantization annotation; Python decodes all without a name or whole entries."""
         cdef Field field
+        cdef Py_ssize_t offset
         cdef list entries = []
-        if not end or not read_field(&buffer[0], 0, end, &field):
-            return None
-        if field.key != ANNOTATION_TENSOR_NAME:
-            return None
-        name = text_of(&buffer[0], field.value, field.end)
+        self.values.is_plain = False
+        if not read_field(data, start, end, &field) or field.key != ANNOTATION_TENSOR_NAME:
+            return lift_annotation(view[start:end])
+        name = text_of(data, field.value, field.end)
         offset = field.end
         while offset < end:
             if (
-                not read_field(&buffer[0], offset, end, &field)
+                not read_field(data, offset, end, &field)
                 or field.key != ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES
-                or not is_entry(&buffer[0], field.value, field.end)
+                or not is_entry(data, field.value, field.end)
             ):
-                return None
-            entries.append(entry_of(&buffer[0], field.value, field.end))
+                return lift_annotation(view[start:end])
+            entries.append(entry_of(data, field.value, field.end))
             offset = field.end
         return Annotation(name, tuple(entries))
 
@@ -99,7 +98,7 @@ cdef class Decoder:
         cdef bint has_length
         cdef int patience = UNINTERRUPTED
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
-        cdef list sparse = [], values
+        cdef list sparse = [], annotations = [], values
         name = None
         while offset < end:
             patience -= 1
@@ -128,12 +127,16 @@ cdef class Decoder:
                 values = inputs if field.key == GRAPH_INPUT else outputs
                 values = infos if field.key == GRAPH_VALUE_INFO else values
                 values.append(self._value_info(data, view, field.value, offset))
+            elif field.key == GRAPH_QUANTIZATION_ANNOTATION:
+                annotations.append(self._annotation(data, view, field.value, offset))
             elif field.key == GRAPH_NAME:
                 name = text_of(data, field.value, offset)
             else:
                 others.append((field.key >> 3, view[field.value:offset]))
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
+        if annotations:
+            graph.quantization = annotations
         if others or infos or name is None or share_names(initializers, inputs):
             self.values.is_plain = self.values.is_plain and name is not None and not others
             self.python().finish_graph(

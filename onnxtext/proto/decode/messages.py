@@ -200,7 +200,7 @@ class Lifter(NodeLifter):
                 case 15:
                     initializers += self.sparse_initializer(inside)
                 case 14:
-                    graph.quantization.append(self.annotation(inside))
+                    graph.quantization.append(lift_annotation(inside))
                 case 10:
                     decorators.append(doc_decorator(inside))
                 case 16:
@@ -230,11 +230,6 @@ class Lifter(NodeLifter):
             return lower_fragment(fragment, message) == data
         except LowerError:
             return False
-
-    def annotation(self, data: Data) -> ast.Annotation:
-        """Lift a `TensorAnnotation`."""
-        annotation = self._decoder.annotation(data) if self._native else None
-        return lift_annotation(data) if annotation is None else annotation
 
     def function(self, data: Data, depth: int = 0) -> ast.Function:
         """Lift a `FunctionProto`.

@@ -158,13 +158,15 @@ class SectionBinding:
         self, graph: Graph, offset: int, path: tuple[PathStep, ...], entries: Pairs
     ) -> None:
         """Bind a quantization annotation; if its path matches no graph, add a semantic error."""
-        try:
-            owner = self._graph_at(graph, path[:-1], Token("", offset))
-        except SemanticError as error:
-            self._collect(error)
-            return
-        assert isinstance(owner, Graph)
-        owner.quantization.append(Annotation(path[-1].name, entries))
+        if len(path) > 1:
+            try:
+                owner = self._graph_at(graph, path[:-1], Token("", offset))
+            except SemanticError as error:
+                self._collect(error)
+                return
+            assert isinstance(owner, Graph)
+            graph = owner
+        graph.quantization.append(Annotation(path[-1].name, entries))
 
     def _collect(self, error: SemanticError) -> None:
         if len(self.semantic_errors) < _MAX_ERRORS:
