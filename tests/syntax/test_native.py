@@ -172,6 +172,15 @@ def test_attributes_and_operators_give_the_same_tree() -> None:
         assert_same_in_both(text)
 
 
+def test_types_give_the_same_tree() -> None:
+    chance = seeded()
+    parts = [*"N3?,,, \t-_0zZ", "x1", "a_b", "9" * 11, "007"]
+    for _ in range(300):
+        types = ["".join(chance.choices(parts, k=chance.randint(0, 7))) for _ in range(3)]
+        values = ", ".join(f"{chance.choice(['float', 'int64'])}[{dims}] x" for dims in types)
+        assert_same_in_both(f"g ({values}) => () {{}}")
+
+
 # ---- Bytes ------------------------------------------------------------------------------------
 
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parser actions for strings and decorators: the compiled part of `onnxtext.syntax.actions`."""
+"""Parser actions for strings, types and decorators: the compiled part of `onnxtext.syntax.actions`."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport int64_t
 from libc.string cimport memchr, memcmp, memcpy
 
+from onnxtext._core.proto.decode_types cimport new_tensor_type
+from onnxtext._core.tensor.parse_literals cimport after_blanks, is_digit
 from onnxtext._core.ast.slots cimport (
     DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
 )
 
 from onnxtext.syntax.actions.attributes import bare_graph_name as python_graph_name
 from onnxtext.syntax.actions.strings import triple as python_triple
+from onnxtext.syntax.actions.types import coarse_type as python_coarse_type
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -90,6 +94,46 @@ def triple(token):
         return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(result, size, NULL)
     finally:
         PyMem_Free(result)
+
+
+def coarse_type(token):
+    """Return the tensor type for the token `float[N, 3]`; Python reads rare forms and errors."""
+    cdef const char* data
+    cdef const char* cursor
+    cdef const char* first
+    cdef Py_ssize_t bracket
+    cdef int64_t number
+    cdef list dims = []
+    if not isinstance(token, str):
+        raise TypeError("expected a str")
+    if PyUnicode_KIND(token) != 1:
+        return python_coarse_type(token)
+    data = <const char*>PyUnicode_DATA(token)  # ends in a zero byte
+    cursor = <const char*>memchr(data, c"[", PyUnicode_GET_LENGTH(token))
+    if cursor is NULL:
+        return python_coarse_type(token)
+    bracket = cursor - data
+    while cursor[0] == c"[" or cursor[0] == c",":
+        first = cursor = after_blanks(cursor + 1)
+        if cursor[0] == c"?":
+            dims.append(None)
+            cursor += 1
+        elif is_digit(cursor[0]):
+            number = 0
+            while is_digit(cursor[0]) and cursor - first < 18:
+                number = 10 * number + (cursor[0] - c"0")
+                cursor += 1
+            dims.append(number)
+        else:
+            while cursor[0] == c"_" or is_digit(cursor[0]) or c"a" <= cursor[0] | 32 <= c"z":
+                cursor += 1
+            if cursor == first:
+                return python_coarse_type(token)
+            dims.append(PyUnicode_DecodeLatin1(first, cursor - first, NULL))
+        cursor = after_blanks(cursor)
+    if cursor[0] != c"]" or cursor + 1 != data + PyUnicode_GET_LENGTH(token):
+        return python_coarse_type(token)
+    return new_tensor_type(PyUnicode_DecodeLatin1(data, bracket, NULL), tuple(dims))
 
 
 cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:

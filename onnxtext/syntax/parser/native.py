@@ -101,6 +101,7 @@ The core calls all other actions as functions."""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bare_graph_name": actions.bare_graph_name,
+    "coarse_type": actions.coarse_type,
     "decorator": actions.decorator,
     "function": functions.function,
     "header": functions.header,
