@@ -16,13 +16,11 @@ def metadata_blocks(blocks):
     """Return the text of metadata blocks in parts, like `onnxtext.printer.sections`."""
     cdef Text out = Text()
     cdef int indent
-    cdef bint is_first = True
     cdef tuple above = ()
-    for before, block in blocks:
+    for index, (before, block) in enumerate(blocks):
         indent = len(before)
-        if not is_first:
+        if index:
             out.character(c"\n")
-        is_first = False
         if isinstance(block, str):
             out.spaces(indent)
             out.text(block)
@@ -47,36 +45,21 @@ def metadata_blocks(blocks):
 def annotation_lines(graphs):
     """Return the lines of a `quantization` section in parts; `graphs` has (path, graph) pairs."""
     cdef Text out = Text()
-    cdef Py_ssize_t line
     for path, graph in graphs:
         for annotation in graph.quantization:
-            line = out.position() + 1
             out.add(b"\n ", 2)
             _path(out, (*path, PathStep(annotation.tensor_name)))
             out.add(b": ", 2)
-            _pairs(out, annotation.entries, LINE_WIDTH - out.width(line))
+            _pairs(out, annotation.entries, LINE_WIDTH - out.column())
             out.flush_if_large()
     return out.take()
 
 
 cdef int _pairs(Text out, tuple entries, Py_ssize_t budget) except -1:
     """Add a list of `"key": "value"` pairs like `layout.bracket_list`."""
-    cdef Py_ssize_t mark
-    cdef bint is_first = True
-    mark = out.begin_trial()
-    out.character(c"[")
-    for key, value in entries:
-        if not is_first:
-            out.add(b", ", 2)
-        is_first = False
-        out._quoted(<str?>key)
-        out.add(b": ", 2)
-        out.string(value, 4)
-        if not out.is_flat(mark, budget):
-            break
-    out.character(c"]")
-    if out.end_trial(mark, out.is_flat(mark, budget)):
-        return 0
+    cdef Py_ssize_t mark = out.position()
+    if not entries and budget > 1:
+        return out.add(b"[]", 2)
     out.character(c"[")
     for key, value in entries:
         out.line(4)
@@ -85,11 +68,12 @@ cdef int _pairs(Text out, tuple entries, Py_ssize_t budget) except -1:
         out.string(value, 4)
         out.character(c",")
     out.line(2)
-    return out.character(c"]")
+    out.character(c"]")
+    return out.join_items(mark, len(entries), 2, 4, budget)
 
 
 cdef int _path(Text out, tuple steps) except -1:
-    """Add a space and the path of an item; nothing for the model itout."""
+    """Add a space and the path of an item; nothing for the model itself."""
     cdef char between = c" "
     for name, number, is_label in steps:
         out.character(between)
@@ -110,13 +94,11 @@ cdef int _path(Text out, tuple steps) except -1:
 
 cdef int _entries(Text out, tuple entries, int indent, tuple above) except -1:
     """Add metadata entries, each on its own lines; `above` has the entries of the block above."""
-    cdef bint is_first = True
     cdef str key, value
     cdef dict known = dict(above) if len(above) > FEW else None
-    for key, value in entries:
-        if not is_first:
+    for index, (key, value) in enumerate(entries):
+        if index:
             out.character(c"\n")
-        is_first = False
         out.spaces(indent)
         out.word(key)
         out.add(b": ", 2)

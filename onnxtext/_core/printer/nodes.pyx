@@ -363,11 +363,9 @@ cdef class NodePrinter(ValuePrinter):
             return value.data.__class__ is bytes and len(value.data) % 4 == 0
         if cls is not tuple:
             return False
-        if not value:
+        if not value or value[0].__class__ is int:
             return True
         cls = value[0].__class__
-        if cls is int:
-            return True
         for item in value:
             if item.__class__ is not cls and not (cls in TYPES and item.__class__ in TYPES):
                 return False

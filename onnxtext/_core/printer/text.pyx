@@ -342,15 +342,14 @@ cdef class Text(Growing):
     ) except -1:
         """Put the list since a mark on one line of at most `most` characters, if possible.
 
-        The list has `count` items, each on its own lines, indented by `inner`; the closing bracket
-        is indented by `indent`.
+        It has `count` items on lines of their own; `inner` and `indent` are before items and bracket.
         """
         cdef Py_ssize_t start = mark - self.before, size = self.size - start, lines = 0
         cdef Py_ssize_t offset, index
         cdef Py_ssize_t excess = count * inner + indent + 3  # what the joined list lacks
         cdef char* cursor = self.data + start + 1
         cdef const char* item = cursor
-        if start < 0 or size - excess > 4 * most or self.width(mark) - excess > most:
+        if not count or start < 0 or size - excess > 4 * most or self.width(mark) - excess > most:
             return 0
         for offset in range(start, self.size):
             lines += self.data[offset] == c"\n"

@@ -196,8 +196,7 @@ cdef class ValueEncoder(TypeEncoder):
         if kind == INT:
             return held is int and self.integer(key, value)
         if kind == STRING and held is bytes:
-            out.field(key, value)
-            return True
+            return not out.field(key, value)
         if kind == FLOAT and held is A_FLOAT:
             bits = value.bits
             out.need(5)

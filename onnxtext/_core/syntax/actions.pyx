@@ -98,19 +98,15 @@ def triple(token):
 
 def coarse_type(token):
     """Return the tensor type for the token `float[N, 3]`; Python reads rare forms and errors."""
-    cdef const char* data
-    cdef const char* cursor
-    cdef const char* first
+    cdef const char *data, *cursor, *first
     cdef Py_ssize_t bracket
     cdef int64_t number
     cdef list dims = []
     if not isinstance(token, str):
         raise TypeError("expected a str")
-    if PyUnicode_KIND(token) != 1:
-        return python_coarse_type(token)
     data = <const char*>PyUnicode_DATA(token)  # ends in a zero byte
     cursor = <const char*>memchr(data, c"[", PyUnicode_GET_LENGTH(token))
-    if cursor is NULL:
+    if PyUnicode_KIND(token) != 1 or cursor is NULL:
         return python_coarse_type(token)
     bracket = cursor - data
     while cursor[0] == c"[" or cursor[0] == c",":
