@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.values_and_attributes`."""
+"""Encode attributes and tensors: the compiled `onnxtext.proto.encode.values_blobs_and_attributes`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

@@ -11,7 +11,7 @@ from onnxtext.ast.compact_form import list_order
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields
-from onnxtext.proto.encode.values_and_attributes import ValueLowering
+from onnxtext.proto.encode.values_blobs_and_attributes import ValueLowering
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 

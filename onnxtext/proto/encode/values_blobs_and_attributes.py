@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Encode values, tensors and attributes; apply presence defaults and decorators."""
+"""Encode values, tensors, their blobs, and attributes; apply presence defaults and decorators."""
 
 from __future__ import annotations
 
