@@ -146,12 +146,14 @@ MAX_AUTHORED_USES = 8
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:
     """Return the metadata keys that more than `MAX_AUTHORED_USES` items have."""
-    counts: Counter[str] = Counter()
+    keys: list[str] = []
     for graph in graphs:
         for item in _items(graph):
-            if item.metadata or item.decorators:
-                counts.update({key for key, _ in (*item.metadata, *_meta_entries(item))})
-    return frozenset([key for key, count in counts.items() if count > MAX_AUTHORED_USES])
+            entries = item.metadata
+            if item.decorators:
+                entries = (*entries, *_meta_entries(item))
+            keys += dict(entries)
+    return frozenset([key for key, count in Counter(keys).items() if count > MAX_AUTHORED_USES])
 
 
 def _fits_on_a_line(entries: Pairs) -> bool:
