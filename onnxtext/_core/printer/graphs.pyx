@@ -10,7 +10,7 @@ from onnxtext._core.printer.nodes cimport NodePrinter
 from onnxtext._core.ast.slots cimport OF_GRAPH, graph_part
 from onnxtext._core.printer.text cimport Text
 
-from onnxtext.printer.graphs_and_nodes import head_text, opsets_text, parameters_text
+from onnxtext.printer.graphs_and_nodes import opsets_text, parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.printer.models import header_text, main_graph
 from onnxtext.printer.decorators import decorator_lines, inline_decorators
@@ -111,10 +111,7 @@ cdef class Printer(NodePrinter):
             self._entry(b"producer_version", model.producer_version)
             self._entry(b"domain", model.domain)
             self._entry(b"model_version", model.model_version)
-            if model.doc_string is not None:
-                self._key(b"doc_string")
-                out.string(model.doc_string, INDENT)
-                out.character(c",")
+            self._doc_string(model.doc_string)
             out.add(b"\n>\n", 3)
         self._statement(main_graph(model) if model.has_order else model.graph)
         out.character(c"\n")
@@ -125,6 +122,14 @@ cdef class Printer(NodePrinter):
         self.out.line(INDENT)
         self.out.add(key, strlen(key))
         return self.out.add(b": ", 2)
+
+    cdef int _doc_string(self, value) except -1:
+        """Print the entry `doc_string` of a header, unless it is None."""
+        if value is None:
+            return 0
+        self._key(b"doc_string")
+        self.out.string(value, INDENT)
+        return self.out.character(c",")
 
     cdef int _entry(self, const char* key, value) except -1:
         """Print an entry of a header, unless its value is None."""
@@ -247,12 +252,7 @@ cdef class Printer(NodePrinter):
     cdef int _function(self, function) except -1:
         cdef Text out = self.out
         cdef Py_ssize_t mark
-        opsets = tuple([(item.domain, item.version) for item in function.opset_imports])
-        key = (function.domain, function.overload, opsets)
-        text = self.texts.get(key)
-        if text is None:
-            text = self.texts[key] = head_text(function)
-        out.text(text)
+        self._header(function)
         mark = out.begin_trial()
         out.name(function.name)
         parameters = function.attributes
@@ -266,6 +266,25 @@ cdef class Printer(NodePrinter):
         if not out.end_trial(mark, self._interface(function, mark, 0)):
             out.text(self.python().function_head(function))
         return self._rest(function, 0)
+
+    cdef int _header(self, function) except -1:
+        """Print the `<…>` header of a function, if it has entries."""
+        cdef Text out = self.out
+        cdef Py_ssize_t mark = out.position(), count = bool(function.opset_imports)
+        for value in (function.domain, function.overload, function.doc_string):
+            count += value is not None
+        if not count:
+            return 0
+        out.character(c"<")
+        self._entry(b"domain", function.domain)
+        self._entry(b"overload", function.overload)
+        self._doc_string(function.doc_string)
+        if function.opset_imports:
+            self._opsets(function.opset_imports)
+        out.line(0)
+        out.character(c">")
+        out.join_items(mark, count, 0, INDENT, LINE_WIDTH - 20)
+        return out.character(c"\n")
 
     cdef bint _interface(self, graph, Py_ssize_t mark, int indent) except -1:
         """Print the inputs and outputs on one line.
@@ -328,8 +347,8 @@ cdef int after_head(graph, int indent, bint is_last) except -1:
 
 
 cdef bint is_plain(function) except -1:
-    """Whether a function has no decorators, doc string or default values."""
-    if function.decorators or function.doc_string is not None:
+    """Whether a function has no decorators or default values."""
+    if function.decorators:
         return False
     for parameter in function.attributes:
         if parameter.__class__ is not str:

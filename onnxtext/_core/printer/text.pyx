@@ -364,7 +364,7 @@ cdef class Text(Growing):
             memmove(cursor, item, size)
             cursor += size
             item += size
-        (cursor - 1)[0] = c"]"  # instead of the last comma
+        (cursor - 1)[0] = self.data[self.size - 1]  # the bracket instead of the last comma
         self.size = cursor - self.data
         return 0
 
