@@ -346,3 +346,9 @@ def test_an_arrow_with_two_equals_signs_is_an_equals_sign() -> None:
     (error,) = syntax_errors(text)
     assert error.fix is not None
     assert error.fix.apply(text) == node("  t = Abs (x)")
+
+
+def test_the_title_of_a_fix_cuts_only_the_name() -> None:
+    (error,) = syntax_errors(node(f"  t = My::{'n' * 70} (x)"))
+    assert error.fix is not None
+    assert error.fix.title == f"write `My.{'n' * 48}…`"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.common_prefix import common_prefix
+from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.symbols import Statement
 
 if TYPE_CHECKING:
@@ -105,5 +106,6 @@ class StatementResults:
 
     def _keys_of(self, version: DocumentVersion) -> Keys:
         if self._newest is None or self._newest[0] is not version:
-            self._newest = version, _keys(version)
+            with paused_collector():
+                self._newest = version, _keys(version)
         return self._newest[1]

@@ -34,6 +34,8 @@ _INSPECTED = 1000
 """Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
 _MENDED = 200
 """A fix also mends repetitions of a mistake in up to this number of characters after the error."""
+_MAX_SHOWN = 51
+"""Maximum number of characters of a new text that the title of a fix shows."""
 MAX_LINES = 20
 """Maximum number of lines before an error in which to search for the previous token."""
 
@@ -75,7 +77,8 @@ def rewritten(
     code: str, message: str, span: Span, text: str, *, safe: bool = False, min_tokens: int = 1
 ) -> Diagnosis:
     """Return the diagnosis of a span that must be written differently, as `text`."""
-    edits, title = (Edit(span, text),), f"write `{text}`"[:60]
+    edits, shown = (Edit(span, text),), text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    title = f"write `{shown}`"
     return Diagnosis(code, message, span, edits, title, safe=safe, min_tokens=min_tokens)
 
 
