@@ -16,6 +16,7 @@ from onnx import defs
 import onnxtext
 from benchmarks import opsets as benchmark
 from onnxtext.ast.model import Node
+from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.checker.isolation.child_process import Failure
@@ -324,6 +325,17 @@ def test_other_domains_are_converted() -> None:
     text = text.replace("[15]", '[15, "ai.onnx.ml": 2]')
     result = apply(text, lambda tree: convert(tree, {"ai.onnx.ml": 4})).content
     assert result == text.replace("ir_version: 8", "ir_version: 9").replace("2]>", "4]>")
+
+
+@pytest.mark.parametrize("classes", ['"a", "b"', ""])
+def test_string_classes_stay_strings(classes: str) -> None:
+    body = f"y = ai.onnx.ml.LabelEncoder <classes_strings: strings = [{classes}]> (x)"
+    text = model(9, f"g (string[2] x) => (int64[2] y) {{ {body} }}")
+    text = text.replace("[9]", '[9, "ai.onnx.ml": 1]')
+    tree = onnxtext.parse(text)
+    convert(tree, {"ai.onnx.ml": 2})
+    kinds = {item.name: item.type for item in tree.graph.nodes[0].attributes}
+    assert kinds == {"keys_strings": AttributeType.STRINGS, "values_int64s": AttributeType.INTS}
 
 
 @pytest.mark.parametrize(

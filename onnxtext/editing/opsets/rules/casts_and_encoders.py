@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.checker.inference.symbolic.operator_call import dimensions
+from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 from onnxtext.editing.opsets.signature_changes import Change
@@ -45,7 +47,9 @@ def label_encoder_up(conversion: NodeConversion) -> None:
     numbers = tuple(range(len(classes)))
     to_numbers = conversion.element(conversion.input(0)) == "string"
     conversion.drop("classes_strings")
-    conversion.set("keys_strings" if to_numbers else "values_strings", classes)
+    # `set` would make an empty list a list of integers.
+    name = "keys_strings" if to_numbers else "values_strings"
+    put_attribute(conversion.node, Attribute(name, AttributeType.STRINGS, classes))
     conversion.set("values_int64s" if to_numbers else "keys_int64s", numbers)
     conversion.add_note("attributes for keys and values replace `classes_strings`")
 
