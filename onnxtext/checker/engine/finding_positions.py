@@ -49,6 +49,67 @@ Entries = dict[str, tuple[list[Token], list[list[Token]]]]
 """Maps each key of a header to the tokens of its value, and the tokens of each item in it."""
 
 
+class _Headers:
+    """Finds the tokens of a text, and the names, headers and parameters of graphs and functions."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def token_span(self, offset: int) -> Span:
+        """Return the span of the next token from an offset on."""
+        token = load_lexer().token(self._text, offset)
+        return Span(offset, offset) if token is None else token.span
+
+    def tokens(self, offset: int) -> Iterator[Token]:
+        """Yield the tokens from an offset on."""
+        lexer = load_lexer()
+        while (token := lexer.token(self._text, offset)) is not None:
+            yield token
+            offset = token.end
+
+    def name(self, offset: int) -> Span:
+        """Return the span of a graph's or function's name: the token before the first bracket."""
+        before: Token | None = None
+        depth = 0
+        for token in islice(self.tokens(offset), _MAX_HEADER_TOKENS):
+            step = _nesting(token)
+            if step > 0 and not depth and before is not None and before not in _CLOSING:
+                return before.span
+            depth += step
+            before = token
+        return self.token_span(offset)
+
+    def whole_header(self, end: int) -> Span | None:
+        """Return the span of the header if it is on one line, else of its opening bracket."""
+        tokens = self._header_tokens(0, end)
+        if tokens[:1] != ["<"]:
+            return None
+        start, last = tokens[0].at, _closing(tokens)
+        stop = start + 1 if last is None else tokens[last].end
+        one_line = "\n" not in self._text[start:stop]
+        return Span(start, stop if one_line else start + 1)
+
+    def parameters(self, offset: int) -> list[Span]:
+        """Return the spans of the attribute parameters in the list after a function's name."""
+        tokens = list(islice(self.tokens(offset), _MAX_HEADER_TOKENS))
+        end = _closing(tokens) if tokens[:1] == ["<"] else None
+        return [Span(found[0].at, found[-1].end) for found in _items(tokens[1 : end or 0])]
+
+    def entries(self, start: int, end: int) -> Entries:
+        """Return the entries of the header between two offsets."""
+        tokens = self._header_tokens(start, end)
+        tokens = tokens[tokens.index("<") :] if "<" in tokens else []  # type: ignore[arg-type]
+        entries: Entries = {}
+        for item in _items(tokens[1 : _closing(tokens)]):
+            if item[1:2] == [":"]:
+                entries.setdefault(str(item[0]), (item[2:] or item[:1], _items(item[3:-1])))
+        return entries
+
+    def _header_tokens(self, start: int, end: int) -> list[Token]:
+        tokens = islice(self.tokens(start), _MAX_HEADER_TOKENS)
+        return list(takewhile(lambda token: token.at < end, tokens))
+
+
 class TextPlaces:
     """Finds the spans of places (`finding.Place`) in a text.
 
@@ -62,10 +123,14 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        self._name_span = cache(self._find_name)
-        self._whole_header = cache(self._find_whole_header)
-        self._parameters = cache(self._find_parameters)
-        self._header_entries = cache(self._find_header_entries)
+        # Methods of another object: caches of its own methods would form reference cycles.
+        headers = _Headers(source.text)
+        self._token_span = headers.token_span
+        self._tokens = headers.tokens
+        self._name_span = cache(headers.name)
+        self._whole_header = cache(headers.whole_header)
+        self._parameters = cache(headers.parameters)
+        self._header_entries = cache(headers.entries)
 
     def span(self, place: Place) -> Span:
         """Return the span of a place in the text.
@@ -160,28 +225,6 @@ class TextPlaces:
         element = next(islice(elements, number, None), None)
         return statement if element is None else Span(element.start(), element.end())
 
-    def _token_span(self, offset: int) -> Span:
-        token = load_lexer().token(self._source.text, offset)
-        return Span(offset, offset) if token is None else token.span
-
-    def _tokens(self, offset: int) -> Iterator[Token]:
-        lexer = load_lexer()
-        while (token := lexer.token(self._source.text, offset)) is not None:
-            yield token
-            offset = token.end
-
-    def _find_name(self, offset: int) -> Span:
-        """Return the span of a graph's or function's name: the token before the first bracket."""
-        before: Token | None = None
-        depth = 0
-        for token in islice(self._tokens(offset), _MAX_HEADER_TOKENS):
-            step = _nesting(token)
-            if step > 0 and not depth and before is not None and before not in _CLOSING:
-                return before.span
-            depth += step
-            before = token
-        return self._token_span(offset)
-
     # ---- Headers and sections ---------------------------------------------------------------
 
     def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
@@ -190,22 +233,6 @@ class TextPlaces:
         if span is None and part:  # the header lacks the key
             span = self._whole_header(end)
         return span or self._name_span(max(model.graph.at, 0))
-
-    def _find_whole_header(self, end: int) -> Span | None:
-        """Return the span of the header if it is on one line, else of its opening bracket."""
-        tokens = self._header_tokens(0, end)
-        if tokens[:1] != ["<"]:
-            return None
-        start, last = tokens[0].at, _closing(tokens)
-        stop = start + 1 if last is None else tokens[last].end
-        one_line = "\n" not in self._source.text[start:stop]
-        return Span(start, stop if one_line else start + 1)
-
-    def _find_parameters(self, offset: int) -> list[Span]:
-        """Return the spans of the attribute parameters in the list after a function's name."""
-        tokens = list(islice(self._tokens(offset), _MAX_HEADER_TOKENS))
-        end = _closing(tokens) if tokens[:1] == ["<"] else None
-        return [Span(found[0].at, found[-1].end) for found in _items(tokens[1 : end or 0])]
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """Return the span of a key's value in a header, or of one item of the value.
@@ -223,20 +250,6 @@ class TextPlaces:
         if len(part) > 1 and isinstance(part[1], int) and part[1] < len(items):
             value = items[part[1]]
         return Span(value[0].at, value[-1].end)
-
-    def _find_header_entries(self, start: int, end: int) -> Entries:
-        """Return the entries of the header between two offsets."""
-        tokens = self._header_tokens(start, end)
-        tokens = tokens[tokens.index("<") :] if "<" in tokens else []  # type: ignore[arg-type]
-        entries: Entries = {}
-        for item in _items(tokens[1 : _closing(tokens)]):
-            if item[1:2] == [":"]:
-                entries.setdefault(str(item[0]), (item[2:] or item[:1], _items(item[3:-1])))
-        return entries
-
-    def _header_tokens(self, start: int, end: int) -> list[Token]:
-        tokens = islice(self._tokens(start), _MAX_HEADER_TOKENS)
-        return list(takewhile(lambda token: token.at < end, tokens))
 
     @cached_property
     def _sections(self) -> dict[str, list[SectionSpan]]:
