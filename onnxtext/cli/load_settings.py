@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Return the settings of a file's project; for None (standard input), of the current directory.
+    """Return the settings of the project of a file, or of the current directory if `path` is None.
 
     Raises:
         CommandError: the settings cannot be read or are invalid.

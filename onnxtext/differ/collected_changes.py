@@ -53,7 +53,7 @@ class Collector:
     def matched_pairs(
         self, kind: str, counts: tuple[int, int], pairs: Pairs, describe: Describe
     ) -> Iterator[tuple[int, int, bool]]:
-        """Yield (old index, new index, whether the item was moved) for each matching pair of items.
+        """Yield (old index, new index, was moved) for each pair of matching items.
 
         The removed and added items are recorded, in the order of `walk_pairs`.
         """

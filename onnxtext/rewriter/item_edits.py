@@ -275,7 +275,9 @@ def _items_above(
     gone: set[int],
     added: Mapping[int, Sequence[int]],
 ) -> dict[int, TextPart | None]:
-    """Map the index of each item that stays in a list to the item that will be above it, if any.
+    """Return the item that will be above each item that stays in a list; None if there is none.
+
+    The keys are indices in `ours`.
 
     Args:
         ours: the list in the text.

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 
 import onnxtext
-from onnxtext.ast.model import Annotation, Graph, Model, Node, OpsetImport, Presence, ValueInfo
+from onnxtext.ast.model import (
+    Annotation,
+    Function,
+    Graph,
+    Model,
+    Node,
+    OpsetImport,
+    Presence,
+    ValueInfo,
+)
 from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.ast.section_paths import Named, PathStep
 from onnxtext.ast.tensors_and_attributes import (
@@ -408,6 +417,11 @@ def test_headers_print_the_same() -> None:
         model.model_version = chance.choice(numbers)
         model.metadata = chance.choice(([], [], [("k", "v")]))
         model.has_order = chance.random() < 0.2
+        function = Function(chance.choice(NAMES), nodes=[Node("Relu", ("a",), ("b",))])
+        function.domain, function.overload, function.doc_string = chance.choices(texts, k=3)
+        function.opset_imports = chance.choice((opsets, opsets[:1]))
+        function.attributes = chance.choice(((), ("alpha", "a b")))
+        model.functions = [function]
         assert_same_text(model)
 
 

@@ -82,7 +82,7 @@ def are_equivalent(left: TextPart, right: TextPart) -> bool:
 
 
 def _parse_statements(*parts: TextPart) -> list[Any]:
-    """Return the syntax trees of statements of one kind.
+    """Parse statements of the same kind, and return their syntax trees.
 
     Return [] if one of them cannot be parsed outside of its context.
     """

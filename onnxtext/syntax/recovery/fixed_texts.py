@@ -106,19 +106,19 @@ def errors_after_mark(
     edits = sorted(mark.fix.edits, key=lambda edit: edit.span)
     fixed = Source(apply_edits(source.text, edits), source.name)
     found = [item for item in parse(fixed) if item.labels]
-    places = _Places(edits)
+    offsets = _OffsetsBeforeEdits(edits)
     start = mark.labels[0].span.start
-    later = [places.original(item, source) for item in found]
+    later = [offsets.original(item, source) for item in found]
     later = [item for item in later if item.labels[0].span.start > start]
     near = later and source.text.count("\n", start, later[0].labels[0].span.start) < 2
     return later if not near and len(later) <= max(_FEW, replaced) else []
 
 
-class _Places:
+class _OffsetsBeforeEdits:
     """Converts offsets in an edited text to offsets in the text before the edits."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
-        """Prepare to convert places in the text that results from `edits`, given in text order."""
+        """Prepare to convert offsets in the text after `edits`, which are in text order."""
         self._pieces = [(0, 0)]  # the offsets of each unedited piece in the edited and the old text
         size = end = 0
         for edit in edits:
