@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 from onnxtext.ast.metadata import inline_all_metadata
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
-from onnxtext.conversion_errors import invalid_model_error, warn_if_suspicious
+from onnxtext.conversion_errors import lift_binary, warn_if_suspicious
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector, reuse_memory
 from onnxtext.printer.metadata_placement import leave_metadata_out, place_metadata
 from onnxtext.printer.models import print_model
 from onnxtext.printer.move_weights import move_weights
-from onnxtext.proto.decode.lift import lift_model
 from onnxtext.tensor.blobs import BlobError
 
 if TYPE_CHECKING:
@@ -81,6 +80,7 @@ def print_binary(
                 metadata=metadata,
                 digests=digests,
                 embed_from=embed_from,
+                name=name,
             )
             comments = ""
             if stats and model.resources:
@@ -100,20 +100,19 @@ def print_binary(
             del model  # before the garbage collector traverses the tree
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
-    except ValueError as error:  # a LiftError, or numpy's error for a corrupt list
-        raise invalid_model_error(data, error, name) from None
     warn_if_suspicious(data, name)
     return text, weight_files
 
 
 def lift_placed(
-    data: bytes,
+    data: bytes | memoryview,
     *,
     weights: str = "section",
     inline_limit: int = 32,
     metadata: str = "auto",
     digests: dict[str, str] | None = None,
     embed_from: Path | None = None,
+    name: str = "<bytes>",
 ) -> Model:
     """Return the syntax tree that `from_binary` prints, after proving that it encodes to `data`.
 
@@ -126,9 +125,11 @@ def lift_placed(
         digests: receives the full digest of each blob in the tree's resources.
         embed_from: the directory of the model's file, to embed its external data; None to keep the
             references to external data. With embedded data, the tree does not encode to `data`.
+        name: the name of the data in messages.
 
     Raises:
-        LiftError: the bytes are not a valid `ModelProto`.
+        OnnxTextError: the bytes are not a valid `ModelProto`.
+        BlobError: external data cannot be read.
     """
 
     def move(model: Model, graphs: list[Graph | Function] | None) -> None:
@@ -151,7 +152,7 @@ def lift_placed(
         if embed_from is None and not 0 <= largest <= inline_limit:
             move(model, graphs)
 
-    model = lift_model(data, finish)
+    model = lift_binary(data, name, finish)
     if embed_from is not None:
         from onnxtext.weights.external_data import embed_external
 

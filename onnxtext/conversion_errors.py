@@ -15,7 +15,7 @@ from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
-    from onnxtext.proto.decode.lift import LiftError
+    from onnxtext.proto.decode.lift import Finish, LiftError
     from onnxtext.proto.encode.lower import LowerError
     from onnxtext.tensor.blobs import BlobSource
 
@@ -159,6 +159,20 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
     diagnostic = diagnose_invalid(data, name)
     return error if diagnostic is None else OnnxTextError(diagnostic)
+
+
+def lift_binary(data: bytes | memoryview, name: str, finish: Finish | None = None) -> Model:
+    """Return the syntax tree of a binary model, as `lift_model` does.
+
+    Raises:
+        OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic says why.
+    """
+    from onnxtext.proto.decode.lift import lift_model
+
+    try:
+        return lift_model(data, finish)  # type: ignore[arg-type]
+    except ValueError as error:  # a LiftError, or numpy's error for a corrupt list
+        raise invalid_model_error(bytes(data), error, name) from None
 
 
 def warn_if_suspicious(data: bytes, name: str) -> None:

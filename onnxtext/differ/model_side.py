@@ -109,15 +109,9 @@ class ModelSide:
         Raises:
             OnnxTextError: the bytes are not a valid model.
         """
-        from onnxtext.conversion_errors import invalid_model_error
-        from onnxtext.proto.decode.lift import lift_model
+        from onnxtext.conversion_errors import lift_binary
 
-        try:
-            return cls(lift_model(data), label, base)  # type: ignore[arg-type]
-        except ValueError as error:
-            if isinstance(error, OnnxTextError):
-                raise
-            raise invalid_model_error(bytes(data), error, label) from None
+        return cls(lift_binary(data, label), label, base)
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str], *, label: str | None = None) -> ModelSide:

@@ -43,15 +43,10 @@ def apply(
         if isinstance(content, str):
             return _edit_text(content, edit, name)
         from onnxtext.binary_to_text import lift_placed
-        from onnxtext.conversion_errors import invalid_model_error
-        from onnxtext.proto.decode.lift import LiftError
         from onnxtext.proto.encode.lower import lower_model
 
-        try:
-            # This tree equals the tree that is parsed from the text of the model.
-            model = lift_placed(content, weights="inline")
-        except LiftError as error:
-            raise invalid_model_error(content, error, name) from None
+        # This tree equals the tree that is parsed from the text of the model.
+        model = lift_placed(content, weights="inline", name=name)
         model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []

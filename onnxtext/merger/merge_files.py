@@ -164,17 +164,16 @@ def _read(data: bytes, path: str) -> _Version:
 def _lift(data: bytes, path: str) -> _Version:
     """Convert a binary model to text; its blobs go to `resources`."""
     from onnxtext.binary_to_text import lift_placed
-    from onnxtext.conversion_errors import invalid_model_error
     from onnxtext.printer import print_model
 
     try:
-        model = lift_placed(data)
+        model = lift_placed(data, name=path or "<bytes>")
         resources, model.resources = model.resources, {}
         return _Version(print_model(model), True, resources)
     except RecursionError:
         raise _Unreadable("a version cannot be read: it is nested too deeply") from None
-    except ValueError as error:  # includes LiftError
-        raise _unreadable(invalid_model_error(data, error, path or "<bytes>")) from None
+    except OnnxTextError as error:
+        raise _unreadable(error) from None
 
 
 def _print(version: _Version) -> str:
@@ -188,9 +187,8 @@ def _print(version: _Version) -> str:
     return f"{version.text}{section[1]}{section[2]}"
 
 
-def _unreadable(error: OnnxTextError | ValueError) -> _Unreadable:
-    reason = error.diagnostics[0].message if isinstance(error, OnnxTextError) else str(error)
-    return _Unreadable(f"a version cannot be read: {reason}")
+def _unreadable(error: OnnxTextError) -> _Unreadable:
+    return _Unreadable(f"a version cannot be read: {error.diagnostics[0].message}")
 
 
 def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:

@@ -15,7 +15,7 @@ from onnxtext.ast.model import Fragment, Function, Graph, Model
 from onnxtext.ast.tensors_and_attributes import Blob, ExternalData
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import list_graphs
-from onnxtext.conversion_errors import check_declared_size, invalid_model_error
+from onnxtext.conversion_errors import check_declared_size
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.memory import paused_collector
@@ -138,23 +138,15 @@ def read_model(
     """
     with paused_collector():
         if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:
-            return _finish(ReadableModel(_lift(data, name), name), base)
+            from onnxtext.binary_to_text import lift_placed
+
+            model = lift_placed(data, weights="inline", metadata="none", name=name)
+            return _finish(ReadableModel(model, name), base)
         source = Source(decode_text(bytes(data), name), name)
         root, findings = _parse(source)
         if isinstance(root, Model):
             _leave_metadata_out(root)
         return _finish(ReadableModel(root, name, findings, source), base)
-
-
-def _lift(data: bytes | memoryview, name: str) -> Model:
-    from onnxtext.binary_to_text import lift_placed
-
-    try:
-        return lift_placed(data, weights="inline", metadata="none")  # type: ignore[arg-type]
-    except ValueError as error:
-        if isinstance(error, OnnxTextError):
-            raise
-        raise invalid_model_error(bytes(data), error, name) from None
 
 
 def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:

@@ -11,7 +11,7 @@ from onnxtext.ast.model import Model
 from onnxtext.ast.tensors_and_attributes import SparseTensor, StringData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.engine.partial_parse import read_partial
-from onnxtext.conversion_errors import check_declared_size, invalid_model_error
+from onnxtext.conversion_errors import check_declared_size
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ import ModelSide
 from onnxtext.differ.tensor_data import DataReader
@@ -135,15 +135,8 @@ def _print_model(data: bytes | memoryview, name: str, resources: dict[str, Any])
     """Print a binary model without its large weights, which are added to `resources`."""
     from onnxtext.binary_to_text import lift_placed
 
-    try:
-        # Exporters write pages of metadata: print it in a section after the graphs.
-        model = lift_placed(data, metadata="section")  # type: ignore[arg-type]
-    except BlobError as error:
-        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
-    except OnnxTextError:
-        raise
-    except ValueError as error:
-        raise invalid_model_error(bytes(data), error, name) from None
+    # Exporters write pages of metadata: print it in a section after the graphs.
+    model = lift_placed(data, metadata="section", name=name)
     model.encoding = None
     resources.update(model.resources)
     if resources:

@@ -12,12 +12,17 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.check_tree import check_tree, in_text_order
 from onnxtext.checker.engine.dangling_entries import join_findings, only_dangling
 from onnxtext.checker.isolation.strip_weights import LARGE
-from onnxtext.conversion_errors import check_declared_size, left_out_errors, lowering_errors
+from onnxtext.conversion_errors import (
+    check_declared_size,
+    left_out_errors,
+    lift_binary,
+    lowering_errors,
+)
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.model_arguments import read_model_argument
-from onnxtext.proto.decode.lift import LiftError, lift_fragment, lift_model
+from onnxtext.proto.decode.lift import lift_fragment
 from onnxtext.source import Source
 
 
@@ -253,13 +258,8 @@ def looks_like_function(model: Model) -> bool:
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check a binary model; if the data is not a valid model, return one diagnostic about that."""
-    from onnxtext.proto.decode.invalid_models import diagnose_invalid
-
     try:
-        model = lift_model(data)
-    except (LiftError, ValueError) as error:
-        diagnostic = diagnose_invalid(data, name)
-        if diagnostic is None:
-            raise error
-        return [diagnostic]
+        model = lift_binary(data, name)
+    except OnnxTextError as error:
+        return list(error.diagnostics)
     return check_tree(model, file=name, encoded=lambda: data, **options)

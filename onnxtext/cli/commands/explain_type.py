@@ -142,14 +142,10 @@ class _Model:
         from onnxtext.ast.model import Model
         from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
         from onnxtext.checker.engine.check_tree import run_rules
-        from onnxtext.conversion_errors import check_declared_size, invalid_model_error
-        from onnxtext.proto.decode.lift import LiftError, lift_model
+        from onnxtext.conversion_errors import check_declared_size, lift_binary
 
         if is_binary(data, self._name):
-            try:
-                model = lift_model(data)
-            except LiftError as error:
-                raise invalid_model_error(data, error, self._name) from None
+            model = lift_binary(data, self._name)
             return run_rules(model, base_dir=base, encoded=lambda: data)[0]
         self._source = Source(decode_text(data, self._name), self._name)
         root = parse_any(self._source)

@@ -72,15 +72,11 @@ def _summarize(file: InputFile) -> tuple[str, int, ModelSummary]:
 
 
 def _parse(data: bytes, name: str) -> Model:
-    from onnxtext.conversion_errors import check_declared_size, invalid_model_error
-    from onnxtext.proto.decode.lift import lift_model
+    from onnxtext.conversion_errors import check_declared_size, lift_binary
     from onnxtext.syntax.parse import parse_model
 
     if is_binary(data, name):
-        try:
-            return lift_model(data)
-        except ValueError as error:
-            raise invalid_model_error(data, error, name) from None
+        return lift_binary(data, name)
     source = Source(decode_text(data, name), name)
     model = parse_model(source)
     check_declared_size(model, source)
