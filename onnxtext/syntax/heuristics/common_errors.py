@@ -86,8 +86,9 @@ COMMON_ERRORS = (
     node_errors.brackets_of_outputs, misplaced_inputs.misplaced_comma,
     node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
     node_errors.missing_operator, node_errors.parentheses, node_errors.nested_expressions,
-    node_errors.number_as_name, node_errors.wrong_list_brackets, node_errors.tensor_among_nodes,
-    misplaced_constructs.type_without_node, right_sides.values_as_nodes,
+    node_errors.number_as_name, node_errors.wrong_list_brackets,
+    misplaced_constructs.tensor_among_nodes, misplaced_constructs.type_without_node,
+    right_sides.values_as_nodes,
     # Brackets
     type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,
     string_errors.string_tensor, graph_errors.wrong_brackets,

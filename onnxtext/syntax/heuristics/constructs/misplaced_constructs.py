@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for misplaced types, graphs, attributes and prose."""
+"""Error heuristics for misplaced types, tensors, graphs, attributes and prose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.node_errors import (
+    NAMES,
+    VALUES,
+    closing_index,
+    in_attributes,
+)
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
 from onnxtext.syntax.heuristics.error_context import (
@@ -276,6 +281,36 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             skip_to=skip_to,
             replaces_errors=True,
             edit_cost=_GRAPH_AMONG_NODES,
+        )
+
+
+def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
+    tokens = [*context.done, *context.rest]
+    start = 1 if tokens[:1] in (["const"], ["constexpr"], ["static"]) else 0
+    type, mark, values = (
+        tokens[start : start + 1],
+        tokens[start + 2 : start + 3],
+        tokens[start + 3 :],
+    )
+    if not type or mark != ["="] or not values or "node" not in context.rules:
+        return
+    if context.name(type[0]) not in {"TYPE", "PRIM"} or values[0].end <= context.at:
+        return
+    if context.name(values[0]) in VALUES | {"INT", "BLOB", "FILE"} or values[0] in {"[", "{"}:
+        end = closing_index(values) if values[0] in {"[", "{"} else 0
+        if end is None:
+            return
+        if values[end + 1 : end + 2] == [";"]:
+            end += 1
+        first = tokens[0]
+        removed = (Edit(Span(first.at, type[0].at), ""),) if start else ()
+        yield Diagnosis(
+            "misplaced-tensor",
+            "tensors belong in the `<…>` of the graph, not among its nodes",
+            Span(first.at, values[end].end),
+            (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
+            help="move the tensor to `<…>` between the outputs of the graph and its `{`",
         )
 
 

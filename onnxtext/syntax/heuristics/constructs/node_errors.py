@@ -24,7 +24,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.tensor.element_types import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
-_VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
+VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
 _OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
 _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
@@ -270,7 +270,7 @@ def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
         last = context.ahead[0]
     elif context.name(context.done[-1]) == "PRIM":
         first = context.done[-1]
-    if context.name(last) in _VALUES:
+    if context.name(last) in VALUES:
         message = "an input of a node must be a name, not a value"
         help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
         span = Span(first.at, last.end)
@@ -328,33 +328,3 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the elements of a tensor must be in braces or square brackets"
     safe = "," in inside or row or tensor
     yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", safe=safe)
-
-
-def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
-    tokens = [*context.done, *context.rest]
-    start = 1 if tokens[:1] in (["const"], ["constexpr"], ["static"]) else 0
-    type, mark, values = (
-        tokens[start : start + 1],
-        tokens[start + 2 : start + 3],
-        tokens[start + 3 :],
-    )
-    if not type or mark != ["="] or not values or "node" not in context.rules:
-        return
-    if context.name(type[0]) not in {"TYPE", "PRIM"} or values[0].end <= context.at:
-        return
-    if context.name(values[0]) in _VALUES | {"INT", "BLOB", "FILE"} or values[0] in {"[", "{"}:
-        end = closing_index(values) if values[0] in {"[", "{"} else 0
-        if end is None:
-            return
-        if values[end + 1 : end + 2] == [";"]:
-            end += 1
-        first = tokens[0]
-        removed = (Edit(Span(first.at, type[0].at), ""),) if start else ()
-        yield Diagnosis(
-            "misplaced-tensor",
-            "tensors belong in the `<…>` of the graph, not among its nodes",
-            Span(first.at, values[end].end),
-            (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
-            help="move the tensor to `<…>` between the outputs of the graph and its `{`",
-        )
