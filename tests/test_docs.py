@@ -319,8 +319,8 @@ def test_paths_exist(page: str) -> None:
     assert found or page == "SECURITY.md"
     files = {path.name for path in REPOSITORY.glob("*.py")}
     for folder in ("onnxtext", "tests", "benchmarks"):
-        files |= {path.name for path in (REPOSITORY / folder).rglob("*.py")}
-    assert set(re.findall(r"`(\w+\.py)`", prose(page))) <= files
+        files |= {path.name for path in (REPOSITORY / folder).rglob("*.py*")}
+    assert set(re.findall(r"`(\w+\.pyx?)`", prose(page))) <= files
     for name in found - {"onnxtext/diagnostics/pages/CODE.md"}:
         place = REPOSITORY / name
         assert place.exists() or place.with_suffix(".py").exists(), name
