@@ -70,7 +70,7 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return (new shape of each input by name, old size or None if the old size is unknown)."""
+    """Return (the new shapes by input name, the old size or None if it is unknown)."""
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}

@@ -275,9 +275,9 @@ def _items_above(
     gone: set[int],
     added: Mapping[int, Sequence[int]],
 ) -> dict[int, TextPart | None]:
-    """Return the item that will be above each item that stays in a list; None if there is none.
+    """Map each item that stays in a list to the item that will be directly above it, or to None.
 
-    The keys are indices in `ours`.
+    The keys are indices in `ours`; the key -1 is the beginning of the list.
 
     Args:
         ours: the list in the text.

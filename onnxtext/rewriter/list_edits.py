@@ -67,7 +67,7 @@ class ListEdits:
     def lift(self, index: int, since: int) -> InsertedItem:
         """Remove an item from its place and return it with its edits applied.
 
-        All edits from the index `since` on must be of this item.
+        All edits in `edits` from the index `since` on must belong to this item.
         """
         part, end = self.listed.items[index].part, self._comma_end(index)
         body = self.edits.cut(part.start, part.end, since)
@@ -194,7 +194,7 @@ class ListEdits:
             self.edits.edits.append(Edit(end, rest.end(), "", drops_comments=True))
 
     def _insert_after(self, index: int, inserted: Sequence[InsertedItem], last: str) -> None:
-        """Insert items behind an item; the text `last` (a comma) follows the last of them."""
+        """Insert items behind an item; `last` is the comma after the last inserted item, or ""."""
         item = self.listed.items[index]
         offset = self._comma_end(index)
         if self.commas and not item.comma:

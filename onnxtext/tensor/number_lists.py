@@ -282,7 +282,7 @@ def _plain_ints(
     if values is None:
         return None
     smallest, greatest = int(values.min()), int(values.max())
-    # numpy clamps integers, so a limit of the type may be the result of an overflow.
+    # numpy clamps integers, so a value at a limit of the type may come from an overflow.
     end = _INT64_MAX if dtype is np.int64 else (1 << 64) - 1
     if not low <= smallest or not greatest <= high or smallest == _INT64_MIN or greatest == end:
         return None

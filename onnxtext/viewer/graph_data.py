@@ -63,7 +63,7 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _move(item: dict[str, Any], text: ColoredText) -> None:
-    """Convert the line numbers of an item from those of the text to those of the page."""
+    """Convert the line numbers of an item from lines of the text to lines of the page."""
     places = [
         *item["range"].values(),
         *[stub["at"] for stub in item.get("stubs", ()) if stub["at"]],

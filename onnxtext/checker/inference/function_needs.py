@@ -118,7 +118,7 @@ class FunctionNeeds:
         return None if parameter in self.conflicts else self._types.get(parameter)
 
     def _parameters(self, function: Scope) -> dict[str, Attribute | None]:
-        """Return `FunctionInterface.parameters` of a function."""
+        """Map each attribute parameter to its declaration; None if only the name is declared."""
         owner = function.owner
         assert isinstance(owner, Function)
         cached = self._declared.get(id(owner))
@@ -151,7 +151,7 @@ class FunctionNeeds:
                 self._reference(outer, node, index, target)
 
     def _reference(self, outer: Parameter, node: Node, index: int, target: Target) -> None:
-        """Record what attribute `index` of a node requires of `outer`, to which it refers."""
+        """Record what a node requires of `outer`, to which attribute `index` of the node refers."""
         attribute = node.attributes[index]
         required = attribute.type
         if type(target) is Signature:

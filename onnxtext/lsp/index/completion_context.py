@@ -158,7 +158,7 @@ class _Reader:
         return len(self.tokens) > 1 and self.tokens[-2] in ("=", "[", ",") and bool(self.open)
 
     def _inside(self, bracket: int) -> None:
-        """Set the context in an open bracket."""
+        """Set the context of an offset inside the open bracket `bracket`, an index in `tokens`."""
         token = str(self.tokens[bracket])
         if token.startswith("@"):
             self._arguments(bracket, token[1:-1].strip())
@@ -186,14 +186,14 @@ class _Reader:
         return str(self.tokens[index - 1]) if index else ""
 
     def _arguments(self, bracket: int, name: str) -> None:
-        """Set the context in the arguments of a decorator, or in a list in them."""
+        """Set the context of an offset in the arguments of a decorator, or in a list among them."""
         items = self._items(bracket)
         self.context.kind, self.context.attribute = ("nothing" if items[-1] else "argument"), name
         self.context.given = [name_of(item[0]) for item in items if item]
         self.context.number = len(items) - 1
 
     def _brackets(self, bracket: int) -> None:
-        """Set the context in a list that is the value of an attribute, header key or argument."""
+        """Set the context of an offset in a list: the value of an attribute, key or argument."""
         outer = self.open[-2] if len(self.open) > 1 else -1
         before = self._before(bracket)
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
@@ -213,7 +213,7 @@ class _Reader:
             context.key, context.is_free = name_of(items[-1][0]), True
 
     def _angles(self, bracket: int, upto: int | None = None) -> None:
-        """Set the context in `<…>`: attributes of a node, a header, or values of a graph."""
+        """Set the context of an offset in `<…>`: attributes, a header, or values of a graph."""
         context = self.context
         context.is_free = self.tokens[-1] in ("<", ",", "=", ":")
         items = self._items(bracket, upto)
@@ -306,7 +306,10 @@ class _Reader:
         self.context.outputs = names[::-1]
 
     def _statement(self, bracket: int) -> None:
-        """Set the context in a body (operator after `=`, else a new node) or at the top level."""
+        """Set the context of an offset in a body or, if `bracket` is -1, outside of all brackets.
+
+        After `=`, an operator follows; otherwise a node, an output or a top-level item.
+        """
         index = len(self.tokens) - 1
         words: list[Token] = []
         while index > bracket and (self.tokens[index] == "." or _is_name(str(self.tokens[index]))):

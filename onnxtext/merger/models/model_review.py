@@ -144,7 +144,7 @@ def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Field
 def _owners(model: Model, data: bytes) -> _Owners:
     """Map the `id()` of each statement to the list and index of its top-level item.
 
-    The name of a value info maps to its index, too, for value infos that are no statements. `data`
+    Value infos are also mapped by name, because a typed output is no statement of its own. `data`
     is the model as bytes.
     """
     owners: _Owners = {}
@@ -174,7 +174,11 @@ def _owners(model: Model, data: bytes) -> _Owners:
 
 
 def _places(owners: _Owners, findings: Sequence[Finding]) -> tuple[dict[FieldPath, set[int]], bool]:
-    """Return (indices of the items with findings by list, whether every finding is in an item)."""
+    """Find the top-level items with findings.
+
+    Returns:
+        (the indices of these items in each list, whether every finding is in such an item)
+    """
     places: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:

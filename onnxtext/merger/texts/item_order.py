@@ -20,8 +20,8 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
 class ItemOrders:
     """Orders merged lists.
 
-    Results are cached, because a merge orders the lists of the models and then mostly equal lists
-    of the texts.
+    Results are cached: a merge orders the lists of the models, then the lists of the texts, which
+    are mostly equal.
     """
 
     def __init__(self) -> None:

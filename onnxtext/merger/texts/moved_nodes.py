@@ -72,10 +72,10 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
 
 
 def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, int]:
-    """Match each node of the base with a new node that has its first output.
+    """Match each node of the base with the new node that has the same first output.
 
-    If other new nodes have its other outputs, the new nodes replace it together. The new node with
-    the first output is then matched only if it has the operator of the replaced node.
+    If other new nodes compute other outputs of the base node, the two matched nodes must also have
+    the same operator.
 
     Returns:
         Maps the index of each such new node to the index of the replaced node.

@@ -93,7 +93,7 @@ class Reduction:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
     def make(self, offset: int, children: Sequence[Any]) -> Any:
-        """Return the value of the rule that begins at an offset; `children`: see `take`."""
+        """Return the value of the construct at an offset, given the children (see `take`)."""
         return self.call(offset, *children) if self.located else self.call(*children)
 
 

@@ -128,9 +128,9 @@ class _OffsetsBeforeEdits:
         self._starts = [edit.span.start for edit in edits]
 
     def original(self, item: Diagnostic, source: Source) -> Diagnostic:
-        """Return a diagnostic of the edited text with its places in the original text, `source`.
+        """Convert the places of a diagnostic of the edited text to places in the original text.
 
-        A fix that overlaps the edits is dropped.
+        `source` is the original text. A fix that overlaps the edits is dropped.
         """
         labels = tuple([replace(label, span=self._span(label.span)) for label in item.labels])
         fix = None if item.fix is None else self._fix(item.fix)

@@ -202,7 +202,7 @@ class SizeEquations:
         return substitute(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by its number, or as `root` does if it is unknown."""
+        """Replace each symbol of a dimension by its number if it is known, else as `root` does."""
 
         def value(name: str) -> Extent:
             size = self._number(name)
