@@ -186,7 +186,7 @@ class StatementWriter(LiteralWriter):
         )
 
     def _output(self, tree: Tree | None) -> tuple[str, str]:
-        """Return the type (or "") and the name of a node output; for None, an omitted output."""
+        """Return (type or "", name) of a node output; None stands for an omitted output."""
         if tree is None:
             return "", '""'
         type_tree = tree.child("type")

@@ -36,7 +36,7 @@ _MAX_VISITS = 6
 class Outputs(NamedTuple):
     """The types and known elements of the outputs of a body, or of the node that contains the body.
 
-    A type or the elements are None if they are unknown, or if the output is not a small tensor.
+    An unknown type is None. Elements are None if they are unknown or not of a small tensor.
     `values` may be shorter than `types`: the elements of the remaining outputs are unknown.
     """
 

@@ -103,5 +103,5 @@ def _mark_missing_comma(error: SemanticError, token: Token) -> None:
 
 
 def token_of(value: object) -> str | None:
-    """Return a value that is a string, to mark it in an error; return None for other values."""
+    """Return `value` if it is a string, so that an error can mark it; otherwise None."""
     return value if isinstance(value, str) else None
