@@ -154,7 +154,7 @@ WITHOUT_FIX = {
     ),
     "letters in a digest": (
         value('float[2] w = blob"0123456789abxyz"'), (3, 20),
-        "a blob needs 8 to 64 lower-case hexadecimal digits",
+        "a blob needs 16 to 64 lower-case hexadecimal digits",
     ),
     "a subscript": (node("  y = x[0]"), (3, 8), "a value cannot have a subscript"),
     "a subscript of an input": (

@@ -74,7 +74,7 @@ def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a blob whose string is no digest: `blob"af55zzzz"`."""
     match = _WRONG_BLOB.match(context.text, context.done[-1].at)
     if match is not None and match.end() > context.at:
-        span, message = Span(*match.span(1)), "a blob needs 8 to 64 lower-case hexadecimal digits"
+        span, message = Span(*match.span(1)), "a blob needs 16 to 64 lower-case hexadecimal digits"
         edits = (Edit(Span(*match.span()), f'blob"{"0" * 32}"'),)
         help = "copy the digits from the section `resources`, or from the text that has the blob"
         yield Diagnosis("syntax-error", message, span, edits, help=help)
