@@ -71,7 +71,7 @@ class Header:
 
     @property
     def presence(self) -> Presence:
-        """The presence defaults, from the keys `onnxtext` and `explicit`."""
+        """The presence defaults (SPEC 11), which the keys `onnxtext` and `explicit` set."""
         return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 

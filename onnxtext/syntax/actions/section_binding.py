@@ -31,7 +31,7 @@ DANGLING = "metadata-dangling"
 NO_LABEL = "no node has the label"
 """The start of the message for a label that no node has."""
 _MAX_ERRORS = 500
-"""The maximum number of errors to collect: an error in the graph may explain many of them."""
+"""Maximum number of errors to collect; `recovery` drops those that an error in the graph causes."""
 
 
 class _Names:

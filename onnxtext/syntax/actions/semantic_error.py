@@ -41,8 +41,9 @@ class SemanticError(ValueError):
             of this value.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
-        missing: a description of the item that is missing if the marked text begins a line: then
-            the text probably belongs to the next statement. Empty if unknown.
+        missing: a description of an item, such as "an attribute type". If the marked text begins a
+            line, it probably belongs to the next statement, and this item is missing before it.
+            Empty if unknown.
     """
 
     def __init__(

@@ -84,15 +84,15 @@ class Lexer:
 
     @cached_property
     def _outside_strings(self) -> tuple[re.Pattern[str], list[str]]:
-        """The same as `_pattern`, for the rest of a text in which no string is closed."""
+        """The same as `_pattern`, without strings: for text after a quote that is never closed."""
         unquoted = [t for t in self._terminals if '"' not in t.pattern]
         return _token_pattern(unquoted, [(_LONG, _LONG_LIST)], strings=False)
 
     def _pattern_at(self, text: str, offset: int) -> tuple[re.Pattern[str], list[str]]:
         """Return the pattern for the tokens of a text from an offset on.
 
-        No string closes after a quote that is never closed. So no token after this quote needs to
-        search for the end of a string, which would take quadratic time.
+        If a quote is never closed, no string after it is closed either. The pattern then has no
+        strings: searching for the end of each string would take quadratic time.
         """
         return self._outside_strings if self._is_unclosed(text, offset) else self._pattern
 

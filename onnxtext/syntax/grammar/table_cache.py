@@ -114,7 +114,7 @@ def _write(path: Path, tables: ParserTables) -> None:
 
 
 def _checksum_line(content: bytes) -> bytes:
-    """Return the checksum of a content, the first line of its cache file."""
+    """Return the first line of a cache file: the checksum of the content."""
     return b"%08x\n" % zlib.crc32(content)
 
 

@@ -231,7 +231,7 @@ def _terminal(terminal: Any) -> Terminal:
 
 
 def _rule(rule: Any) -> GrammarRule:
-    """Convert a rule of Lark; `take` has the children that Lark keeps with `maybe_placeholders`."""
+    """Convert a rule of Lark; `take` omits the tokens that Lark filters out of its trees."""
     symbols = rule.expansion
     # In text order: True for an absent [x], False for a symbol.
     absent = rule.options.empty_indices or [False] * len(symbols)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decide whether a fix is certain: a fix that adds a comma or `=`, or quotes a name.
+"""Decide whether a fix that adds a comma or `=`, or quotes a name, is certain.
 
 A fix is certain if the names that result from it occur elsewhere in the text: a word that occurs
 only once may be a typing error. Other fixes are marked `unsafe`.
@@ -115,7 +115,7 @@ def _item(context: ErrorContext) -> list[Token]:
 def is_certain_equals(context: ErrorContext) -> bool:
     """Whether a `=` is certainly missing before the unexpected token."""
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
-    # A number after a declared value may be a part of its name.
+    # In the declaration `float w 1`, the `1` may be a part of the name.
     return same_line and context.name(context.token) not in _TYPES | _NUMBERS
 
 

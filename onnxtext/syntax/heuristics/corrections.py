@@ -289,7 +289,10 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether the tokens from `start` to the `far`-th after the error parse after `stack`."""
+        """Whether tokens from `start` on parse after `stack`, up to `far` tokens after the error.
+
+        If the text ends before that token, it must be complete.
+        """
         kinds = self.kinds
         states = States(self.context.automaton, stack)
         last = max(start, self.error) + self.far

@@ -31,7 +31,7 @@ _INNER = frozenset(("{", "(", "=>"))
 """Tokens that cannot begin a statement."""
 _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
-"""Maximum number of characters of a line that heuristics inspect: a text may have many errors."""
+"""Maximum number of characters of a line to inspect at each error, to limit the time."""
 _MENDED = 200
 """A fix also mends repetitions of a mistake in up to this number of characters after the error."""
 _MAX_SHOWN = 51

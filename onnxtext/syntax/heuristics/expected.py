@@ -41,7 +41,10 @@ _GROUPS = (
     (_NUMBERS, _NUMBERS, "a number"),
     (_STRINGS, _STRINGS, "a string"),
 )
-"""Tuples (terminals of a group, terminals that must be expected, description of the group)."""
+"""Tuples (group, needed, description).
+
+If all terminals in `needed` are expected, the description replaces all terminals in `group`.
+"""
 _ATTRIBUTE_TYPE = {"WORD", "PRIM", "CONTAINER"}
 _SINGLE = {
     "WORD": "a word",

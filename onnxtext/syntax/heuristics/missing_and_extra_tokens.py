@@ -61,14 +61,17 @@ class Change:
 
 
 def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
-    """Return the change of one token after which the most tokens parse; None if no change helps."""
+    """Return the change of one token after which the most tokens parse; None if no change helps.
+
+    `cut_short`: whether the statement seems incomplete, because the next statement begins.
+    """
     best: tuple[float, Change] | None = None
     for change in _changes(context, cut_short):
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # Three parsed tokens suffice: the same mark may be missing again. In `a = 1 b = 2 c = 3`,
-        # `b = 2` parses after the added comma; in `a 1, b 2`, `1, b` parses after the added `=`.
+        # After an added `,` or `=`, three tokens suffice: the same mark may be missing again, as
+        # after `b = 2` in `a = 1 b = 2 c = 3`, and after `1, b` in `a 1, b 2`.
         entry = change.missing in {"COMMA", "EQUAL"} and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):

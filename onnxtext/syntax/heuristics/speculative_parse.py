@@ -99,7 +99,8 @@ class Region:
         text: the whole text.
         start: the offset at which the region begins, between two tokens.
         states: the parser states at the start.
-        error: the offset of the unexpected token; at an unexpected end, the length of the text.
+        error: the end of the region: the offset of the unexpected token; at an unexpected end, the
+            length of the text.
     """
 
     text: str
@@ -142,7 +143,7 @@ def parse_with_edits(
     edits: Sequence[Edit],
     max_tokens: int = MAX_TOKENS,
 ) -> Outcome | None:
-    """Parse a region with some edits, and up to `max_tokens` tokens after it.
+    """Parse a region with edits in text order, and up to `max_tokens` tokens after it.
 
     Returns:
         The outcome; None if an error remains before the unexpected token.

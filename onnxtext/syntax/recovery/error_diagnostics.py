@@ -172,9 +172,9 @@ _ENTRY = re.compile(
 
 
 def entry_place(text: str, span: Span) -> Span:
-    """Return the span of the first entry outside of a block after the word `metadata` at `span`.
+    """Return the span of the first entry outside of a block in a metadata section.
 
-    Return `span` if there is no such entry.
+    `span` is the span of the word `metadata`. Return `span` if there is no such entry.
     """
     depth = 0
     for match in _ENTRY.finditer(text, span.end):
@@ -188,9 +188,9 @@ def entry_place(text: str, span: Span) -> Span:
 
 
 def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bool:
-    """Whether the last error is a metadata value without quotes on the line of an offset.
+    """Whether the last error is a metadata value without quotes before `start`, on the same line.
 
-    Then the second word of the value is read as the head of a metadata block.
+    Then the parser reads the second word of the value as the head of a metadata block.
     """
     if not errors or not errors[-1].is_bare or errors[-1].at is None:
         return False

@@ -4,9 +4,9 @@
 `with_verified_fixes` verifies safe fixes. The heuristics only test whether a fixed text is
 grammatical; if an action still finds an error in a fixed text, the fix is not safe.
 
-`errors_after_mark` finds more errors after a mark whose diagnostic replaces all errors that follow
-from it: wrong quotes, and marks that copying adds to a text. The places of the errors that remain
-after the fix are converted to places in the original text.
+`errors_after_mark` fixes wrong quotes, or marks that copying added to a text. The diagnostic of
+the mark has replaced all later errors; the function returns those that remain after the fix, with
+their places in the original text.
 """
 
 from __future__ import annotations

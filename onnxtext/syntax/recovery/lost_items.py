@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drop errors about section entries whose nodes or values other errors probably removed."""
+"""Drop errors about section entries that name a lost item.
+
+A lost item is a node or value that probably is not in the tree because of another error.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _MAX_PARTS = 1000
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Drop errors about section entries whose node or value another error probably removed.
+    """Drop errors about section entries that name a lost item.
 
     `errors` are from actions; `diagnostics` are the syntax errors.
     """
@@ -33,7 +36,10 @@ def without_errors_of_lost_items(
 
 
 def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bool:
-    """Whether a section names an item that was probably lost in one of the lines with errors."""
+    """Whether an error is about a section entry that names a lost item.
+
+    `lines` are the lines with errors.
+    """
     if error.code != DANGLING or error.at is None:
         return False
     text = source.text

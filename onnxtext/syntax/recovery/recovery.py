@@ -254,7 +254,7 @@ class Recovery:
         if token not in BRACKETS or begins_line(self.text, at):
             self._complete(at)
         line = line_start(self.text, at)
-        first = begins_line(self.text, at)
+        begins = begins_line(self.text, at)
         marked = self.text.startswith(CONFLICT_MARKERS, line)
         position, start = 0, at
         for position in sync_positions(machine):
@@ -263,7 +263,7 @@ class Recovery:
             # conflict marker is not part of any list.
             if start < line:
                 break
-            if not marked and (start < at or not self._is_outside_list(position, at, first)):
+            if not marked and (start < at or not self._is_outside_list(position, at, begins)):
                 break
         else:
             if position == 0 or marked:  # no enclosing list: begin at the line
@@ -308,7 +308,7 @@ class Recovery:
     def _closes_wrong_list(self, context: ErrorContext) -> bool:
         """Whether a syntax error at the end of a list may follow from a semantic error in the list.
 
-        At the end of the text, and before a section, only an error about an open bracket counts.
+        At the end of the text, and at the `{` of a section, only `unclosed-bracket` errors count.
         """
         if context.opened is None:
             return False
@@ -323,15 +323,16 @@ class Recovery:
         """Whether an action found an error in a range of the text."""
         return any(start <= (error.at or 0) < end for error in self._errors)
 
-    def _is_outside_list(self, position: int, offset: int, first: bool) -> bool:
+    def _is_outside_list(self, position: int, offset: int, begins: bool) -> bool:
         """Whether a token after an opening `<` or `(` is probably outside of the list.
 
-        This is so if the token begins a line that is indented no deeper than the bracket's line.
+        This is so if the token begins a line (`begins`) that is indented no deeper than the
+        bracket's line.
         """
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else offset
         return (
-            first
+            begins
             and 0 < position == len(machine.where)
             and machine.values[position - 1] in ("<", "(")
             and indentation(self.text, offset) <= indentation(self.text, opened)

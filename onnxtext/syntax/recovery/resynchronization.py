@@ -179,7 +179,10 @@ class Resynchronization:
     def _candidates(
         self, token: Token, indent: int, levels: list[tuple[int, float]]
     ) -> Iterator[int]:
-        """Yield stack positions for a statement that begins a line, the likeliest first."""
+        """Yield the stack positions at which `token` may begin a statement, the likeliest first.
+
+        `levels` has (stack position, result of `_level`) of the statements that are open.
+        """
         kind = self.context.lexer.kind(token)
         automaton = self.machine.automaton
         closing = token in CLOSING

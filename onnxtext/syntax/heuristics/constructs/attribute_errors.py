@@ -128,9 +128,9 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def node_above(text: str, offset: int) -> int | None:
-    """Return the end of the node on the line above the token at an offset, which begins a line.
+    """Return the end of the node on the line above the token at `offset`; None if there is none.
 
-    Return None if the line above does not end a node, or is not indented less than the token.
+    The token must begin its line, and be indented deeper than the line above.
     """
     before = text[:offset].rstrip()
     start = before.rfind("\n") + 1

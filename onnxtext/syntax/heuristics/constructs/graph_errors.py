@@ -25,14 +25,14 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 MAX_HEADER_LENGTH = 4000
-"""Maximum number of characters of a header or block to inspect: a text may have many errors."""
+"""Maximum number of characters of a header or block to inspect at each error, to limit the time."""
 _JOINED_TYPE = re.compile(
     r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
 )
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
-"""Number of characters after an edit in which to count the remaining tokens."""
+"""Number of characters after an edit in which to count tokens; if few follow, fewer must parse."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -91,7 +91,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             last = closing_index(outputs) if outputs else None
             if last is not None:  # the outputs have the same brackets as the inputs
                 edits += [replace(outputs[0], left), replace(outputs[last], right)]
-            # The tokens in the brackets must parse, too; if there are many, one token after them.
+            # The tokens in the brackets must parse, too; after many tokens, one more suffices.
             min_tokens = 1 if end >= _LONG else 4
             if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits, min_tokens):
                 continue
@@ -291,7 +291,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         # In `x = -3]`, the `-` may take the place of the `[`.
         index = innermost_bracket(context.done)
         inside_list = index is not None and context.done[index] == "["
-        # In `axis = 0]`, the `]` may be too much.
+        # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         plain = context.text[offset] != "-" and not inside_list and not single
         safe = plain

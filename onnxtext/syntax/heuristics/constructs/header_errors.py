@@ -30,7 +30,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 _MAX_HEADER_LENGTH = 4000
-"""Maximum number of characters of a header to inspect: a text may have many errors."""
+"""Maximum number of characters of a header to inspect at each error, to limit the time."""
 _MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
@@ -313,7 +313,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`, not `[node.domain]`."""
+    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`; right: `[node.domain]`."""
     done, token = context.done, context.token
     names = None if token is None else _FIELDS.match(context.text, token.at)
     if done == ["explicit", ":"] and names is not None:

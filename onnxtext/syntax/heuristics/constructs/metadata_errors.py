@@ -31,7 +31,7 @@ _WITHOUT_BRACES = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*(?P<colon>:?))[ \t\r
 _BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
 _CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
-"""Matches the key of a metadata entry, but not a part of a string."""
+"""Matches the key of a metadata entry: a string or a whole word."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
 _ONE_STRING = re.compile(r'\[[ \t]*"([^"\\]*)"[ \t]*\]')
 _MAX_VALUE_LENGTH = 1000

@@ -22,7 +22,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 _MAX_BLOCK = 4000
-"""Maximum number of characters of a block to inspect: a text may have many errors."""
+"""Maximum number of characters of a block to inspect at each error, to limit the time."""
 _OPERATOR = re.compile(
     r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)(?P<overload>:\w+)?[ \t]*(?=[<(])"
 )
@@ -70,7 +70,7 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_overload(text: str, path: str) -> bool:
-    """Whether a path such as `my.F` is a domain and a name, rather than a domain only."""
+    """Whether `x` in `my.F::x` is an overload: then the path `my.F` is a domain and a name."""
     domain, _, name = path.rpartition(".")
     return bool(domain and name) and f'"{path}"' not in text and f'"{domain}"' in text
 

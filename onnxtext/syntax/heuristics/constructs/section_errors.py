@@ -154,7 +154,7 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     if begins and context.name(done[0]) == "WORD" and context.name(done[1]) in _STRINGS:
         edits = (insert(done[0].end, ":"),)
         message = f"expected `:` after the key `{done[0]}`"
-        # Text after the string is probably a line of a string of several lines.
+        # If more text follows on the line, the line is probably in a string of several lines.
         alone = (
             context.token is None or context.token == "}" or begins_line(context.text, context.at)
         )
@@ -194,8 +194,8 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a header `<domain: "l">` that is read as the attributes of the node before it.
 
-    Here the context is the list of attributes. The fix needs the context of the node: see
-    `unclosed_before_header`.
+    The context has only the attributes, but the missing `}` belongs before them. So this diagnosis
+    has no fix; `unclosed_before_header` adds the `}` in the context of the node.
     """
     opened = context.opened
     if opened is None or {"attribute", "parameter"} & context.rules != {"attribute"}:
@@ -206,7 +206,7 @@ def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unclosed_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a missing `}` before the header of a function, given the context of a node."""
+    """Diagnose a missing `}` before a header that is read as the attributes of a node."""
     for token in context.done:
         if token == "<" and _is_header(context, token.at):
             yield _unclosed_before_header(token.span, insert(token.at, "}\n\n"))

@@ -78,7 +78,7 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
     text = context.text
     start = line_start(text, max(context.region.start, context.at - _FARTHEST))
     if text.count('"', start, context.region.start) % 2:
-        # The statement seems to begin in a string that began on an earlier line.
+        # The statement seems to begin inside a string; find the line on which the string begins.
         for _ in range(_MAX_LINES):
             start = line_start(text, max(start - 1, 0))
             if not start or text.count('"', start, text.find("\n", start)) % 2:

@@ -82,7 +82,7 @@ def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _foreign_node(context: ErrorContext, message: str, start: int, skip_to: int) -> Diagnosis:
-    """Return the diagnosis of a node in another format; it marks an incomplete node before it."""
+    """Return the diagnosis of a node in another format; also label an incomplete node before it."""
     help = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
     before = [token for token in context.done if token.at < context.line_start]
     labels = tuple([Label(token.span, "this statement is incomplete") for token in before[-1:]])
