@@ -13,8 +13,8 @@ calls these steps.
 
 The models are merged, too (`models`). If the merged text does not parse to the merged model
 (`verify_merged_text`), the differences are applied to it (`text_proposal.edit_in_layout`). If that
-fails, the merged model is printed instead (`reprint_comments`). If there are conflicts, certain
-renames of a side are applied to the other versions, and the merge is repeated (`followed_changes`).
+fails, the merged model is printed instead (`reprint_comments`). If there are conflicts, the renames
+that are certain are applied to all versions, and the merge is repeated (`followed_changes`).
 """
 
 from __future__ import annotations

@@ -83,9 +83,9 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether the versions of a conflict begin with the closing bracket that also follows them.
+    """Whether the versions begin with a closing bracket that is also the line after the conflict.
 
-    The conflict can then begin after the bracket, so that it has whole blocks.
+    The conflict can then be moved down by one line, so that it contains whole blocks.
     """
     first = [part[:1] for part in parts if part]
     brackets = following and following[0].strip(" ,")

@@ -40,8 +40,7 @@ class Changes:
 
     Attributes:
         functions: maps the keys of functions to their new keys.
-        values: maps the new key of each function, and None for the main graph, to a map of the
-            old names of renamed values to their new names.
+        values: maps each function (by its new key) and the main graph (None) to its renamed values.
         orders: maps the new keys of functions to the new order of their inputs and outputs.
     """
 
@@ -96,7 +95,8 @@ def certain_changes(read: Read) -> tuple[Changes, Changes]:
     possible = find_orders(check_calls=False)
     if not any(possible):
         return ours, theirs
-    # An argument may be both renamed and moved: find renames in a new order, then check the order.
+    # A parameter may be both renamed and moved: assume the possible orders, find the renames again,
+    # then check the orders.
     ours.values, theirs.values = {}, {}
     ours.orders, theirs.orders = possible
     find_values()
@@ -275,15 +275,16 @@ def _map_trainings(model: Model, names: Names) -> None:
 
 
 def _interface(*scopes: Scope) -> set[str]:
-    """Return the names of inputs and outputs of main graphs, which have a meaning outside."""
+    """Return the names of inputs and outputs of main graphs, which users of the model refer to."""
     graphs = [scope for scope in scopes if isinstance(scope, Graph)]
     return {value.name for graph in graphs for value in (*graph.inputs, *graph.outputs)}
 
 
 def _fits(mapping: Mapped, before: set[str], used: set[str], interface: set[str]) -> bool:
-    """Whether all renames of a side can be applied to the other side, which uses the names `used`.
+    """Whether all renames of a side can be applied to the other side.
 
-    Names may be swapped, except those in `interface`.
+    The other side must use all old names, and no names that are new. `before` are the names in the
+    base, `used` those in the other side. Names may be swapped, except those in `interface`.
     """
     reused = {name for name in mapping.values() if name in before}
     fresh = {name for name in mapping.values() if name not in before}
@@ -357,7 +358,7 @@ def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
 def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
-    `made` is the index of the output, and its node in the base, with new names.
+    `made` is (index of the output, its node in the base). The node already has the new names.
     """
     at, node = made
     match = names.matches.get(id(node))

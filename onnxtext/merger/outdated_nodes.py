@@ -28,8 +28,8 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
     """Find nodes that fit the operator set version of one side, but not that of the other side.
 
     A node does not fit a version that does not allow its attributes or the number of its inputs or
-    outputs, or that changes the default of an attribute that the node omits. If the other side has
-    a node with the same operator and outputs that does not fit either, the node is not reported.
+    outputs, or that changes the default of an attribute that the node omits. A node is not reported
+    if the other side also has an outdated node with this operator and these outputs.
     """
     assert subject.model is not None
     merged, *before = [_bodies(model) for model in (subject.model, *sides)]
@@ -40,7 +40,10 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
 
 
 def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> Iterator[Finding]:
-    """Find outdated nodes in a graph or function `body`; `other` may have changed its imports."""
+    """Find nodes in `body` that fit the imports of `side`, but not those that `other` has changed.
+
+    The three are the versions of a graph or function in the merge, on one side and on the other.
+    """
     versions, before = body[0], side[0]
     changed = {
         domain

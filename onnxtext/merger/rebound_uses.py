@@ -91,9 +91,8 @@ def _moved_arguments(
 ) -> Iterator[Finding]:
     """Find calls of functions whose parameters are in another order in the merge.
 
-    Renamed parameters are ignored. But if a name has moved to another parameter, calls are found.
-    `calls` has nodes of the merge `together`, each with its version in `side`, which added or
-    edited the call.
+    Calls are not reported if the parameters were only renamed. `calls` has (node of the merge
+    `together`, the same node in `side`) for each call that `side` added or edited.
     """
     for node, call in calls:
         key = plain_domain(node.domain), node.op_type, node.overload or ""
@@ -200,9 +199,10 @@ class _Search:
                 yield _finding(subject, name, new_name, item)
 
     def _new_name(self, name: str) -> str | None:
-        """Return the name that the other side gives to a value; None if it kept the name.
+        """Return the other side's name of the value that is called `name` on this side.
 
-        Return "" if the other side has deleted the value and reused its name.
+        Return "" if the other side has deleted the value and reused its name. Return None if the
+        other side kept the name, or if the merge lacks the value that it calls `name`.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)
@@ -256,7 +256,7 @@ class _Search:
 def _declarations(root: Graph | Function) -> dict[tuple[str, str], tuple[object, Any]]:
     """Map (subject of a message, name) to (content, item) of each part that refers to a value.
 
-    The item of a typed output is its node and a value info, which is not in the tree.
+    For a typed output, which has no item of its own, the item is (its node, a new value info).
     """
     result: dict[tuple[str, str], tuple[object, Any]] = {}
     for value in root.values:

@@ -41,11 +41,9 @@ def new_orders(
 ) -> dict[FunctionKey, Order]:
     """Return the new orders of the functions whose inputs or outputs a side reordered.
 
-    Functions are left out if the side edited them otherwise, too, or if the other side changed
-    the names or the order of their inputs or outputs.
-
-    `kept` is the other side. `check_calls` also leaves out functions whose calls the side did not
-    reorder.
+    Functions are left out if the side also edited them in other ways, or if the other side (`kept`)
+    changed the names or the order of their inputs or outputs. `check_calls`: whether to leave out
+    functions whose calls the side did not reorder, too.
     """
     result: dict[FunctionKey, Order] = {}
     before, after, others = map(scopes_by_key, (base, side, kept))
@@ -94,7 +92,7 @@ def _permuted(items: Sequence[_Item], order: Sequence[int]) -> list[_Item]:
 def _calls_follow(
     order: Order, old: Sequence[Node], new: Sequence[Node], others: Sequence[Node]
 ) -> bool:
-    """Whether a side has reordered all calls of a function, and has changed at least one by this.
+    """Whether a side has reordered all calls of a function, and at least one call has changed.
 
     `old`, `new` and `others` are the calls in the base, in this side and in the other side.
     """

@@ -71,8 +71,8 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
     """Return the errors that the checker finds in a merge, but in no side.
 
-    If an error of a side is missing in the merge, an edit of the other side may have changed its
-    message. Then one error with the same code counts as this error, not as a new one.
+    An edit of the other side may change the message of an error. So for each error of a side that
+    the merge lacks, one error of the merge with the same code is left out.
     """
     found = _errors_in(model)
     if not found:
@@ -104,7 +104,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
     """Yield the errors that edits of two sides can cause together.
 
     These are undefined, duplicate and misordered values, uses of deleted functions and domains,
-    calls that do not fit their function, nodes that do not fit a converted opset import, and uses
+    calls that do not fit their function, nodes that do not fit a changed opset import, and uses
     of names that one side has given to other values or parameters. A function or opset import
     counts as deleted if a side has it, but the model does not.
 

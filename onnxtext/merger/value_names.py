@@ -83,8 +83,9 @@ class ValueNames:
     """The names that a side gives to the values of the base.
 
     A value is renamed if its node, data or parameter has another name on the side, and the nodes
-    that use the value use this name. If they still use the old name, or if there are no such nodes,
-    a new node that has the old name and depends on the value was inserted after it.
+    that use the value use this name. It keeps its name if a new node with the old name was inserted
+    after it. This is assumed if the nodes that use the value still use the old name, or if nothing
+    uses the value and the new node depends on it.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.
@@ -117,9 +118,9 @@ class ValueNames:
     def _parameters(self, before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (name in the base, name in the side) of inputs, paired by position or by uses.
 
-        Uses decide if the side has renamed all inputs, and the uses of each old input refer to a
-        different new input: the inputs may be reordered, too. If the number of inputs differs, the
-        inputs count as not renamed.
+        Inputs are paired by uses if the side has renamed all of them, and the uses of each old
+        input refer to a different new input: they may be reordered, too. Otherwise, they are paired
+        by position. If the number of inputs differs, they count as not renamed.
         """
         if len(before) != len(after):
             yield from zip(before, before, strict=True)
@@ -150,7 +151,10 @@ class ValueNames:
         return result
 
     def _depends(self, name: str, other: str | None) -> bool:
-        """Whether a value of the side depends on another, or the other is None."""
+        """Whether a value of the side depends on another.
+
+        Return True if `other` is None, or if the search visits more than `_MAX_CHAIN` values.
+        """
         waiting, seen = [name], {name}
         while waiting and other is not None and len(seen) < _MAX_CHAIN:
             made = self._side.definitions.get(waiting.pop(), ())
@@ -162,7 +166,7 @@ class ValueNames:
         return other is None or bool(waiting)
 
     def is_used_as(self, name: str, new_name: str) -> bool:
-        """Whether all uses of a value have a new name on the side, and there are uses."""
+        """Whether a value has uses, and all of them have the name `new_name` on the side."""
         return set(self._uses.get(name, ())) == {new_name}
 
     def _only_use(self, name: str) -> str | None:
@@ -191,7 +195,10 @@ def node_identity(node: Node) -> Definition:
 def _uses(
     base: ValueScope, side: ValueScope, pairs: Sequence[tuple[Node, Node]]
 ) -> dict[str, Counter[str]]:
-    """For each value of the base, count the names in its place in the uses on the side."""
+    """For each value of the base, count the names that its uses have on the side.
+
+    Uses are the inputs of matched nodes and the outputs of the graph.
+    """
     lists = [(old.inputs, new.inputs) for old, new in pairs]
     before, after = [tuple([v.name for v in scope.root.outputs]) for scope in (base, side)]
     if isinstance(base.root, Graph):  # outputs of functions may be renamed

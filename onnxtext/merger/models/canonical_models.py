@@ -145,7 +145,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; if it is equal to a missing blob, encode the mark of the blob instead."""
+        """Encode a value, or the mark of a missing blob that has the digest of the value."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:

@@ -61,8 +61,8 @@ class ModelMerger:
         renames: what ours and theirs have renamed.
         forced: items to turn into conflicts even if they merge cleanly: for each list, their
             indices in the merge resolved to ours.
-        ambiguous: whether the merge is a conflict although the three results are equal. It is if
-            an item in `forced` is equal in ours and theirs.
+        ambiguous: whether there is a conflict that the results do not show. For example, an item
+            in `forced` is equal in ours and theirs.
     """
 
     orders: ItemOrders
@@ -74,8 +74,8 @@ class ModelMerger:
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
         """Merge whole models.
 
-        The arguments are canonical bytes; the base is empty if there is none. To turn items into
-        conflicts that a first call has merged, set `forced`, and call again with the same models.
+        The arguments are canonical bytes; the base is empty if there is none. If a first call has
+        merged items that must be conflicts, set `forced`, and call again with the same models.
 
         Returns:
             The merged model three times, with each conflict resolved to ours, to theirs, and to the

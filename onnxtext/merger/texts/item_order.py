@@ -147,7 +147,7 @@ _theirs: Position = attrgetter("theirs")
 def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
     """Return the `id()`s of the items that ours moved, and of those that theirs moved.
 
-    If several minimal sets are possible, choose disjoint sets.
+    Each set is a result of `_moved_items`. If several results are possible, choose disjoint sets.
     """
     ours, theirs = _moved_items(shared, _ours, set()), _moved_items(shared, _theirs, set())
     if ours & theirs and not (others := _moved_items(shared, _theirs, ours)) & ours:

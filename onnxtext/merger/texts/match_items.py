@@ -179,8 +179,8 @@ def _pair_by_keys(
 ) -> tuple[list[int], set[int]]:
     """Match the items of a side with the base, one key after the other.
 
-    `matched` maps indices of items that are already matched from the side to the base. Return the
-    same as `_pair`.
+    `matched` has the items that are already matched: it maps indices in the side to indices in the
+    base. Return the same as `_pair`.
     """
     partners = [ABSENT] * len(side)
     used = [False] * len(base)
@@ -236,12 +236,12 @@ def _pair_as_other_side(
     base: Sequence[Any],
     rules: MatchRules,
 ) -> None:
-    """Match an unmatched item of a side like the item of the other side with the same name.
+    """Give an unmatched item of `side` the match that an item of `other` with the same key has.
 
-    For example, both sides rename the output of `y = Relu (x)` to `z`, and one side also changes
-    the operator: `z = Tanh (x)`. Only the node of the other side is similar enough to be matched
-    with the base directly. `from_side`, which is updated, and `from_other` have the index in the
-    base, or `ABSENT`, of each item of `side` and `other`.
+    For example, both sides rename the output of `y = Relu (x)` to `z`, and `side` also changes the
+    operator: `z = Tanh (x)`. Only the node of `other` is similar enough to be matched with the base
+    directly. `from_side` and `from_other` have the index in the base, or `ABSENT`, of each item of
+    `side` and `other`; `from_side` is updated.
     """
     places = {found: at for at, found in enumerate(from_side) if found != ABSENT}
     added = {rules.key(item) for item, at in zip(other, from_other, strict=True) if at == ABSENT}
@@ -262,7 +262,8 @@ def _pair_as_other_side(
             (at,), (found,) = ats, founds
             place = places.get(found, ABSENT)
             if place != ABSENT:
-                # On both sides, a new item may have taken the key of the base's item.
+                # `side` already has a match. It is wrong if it is a new item that took the old key:
+                # then `other` has also added an item with this key.
                 item = side[place]
                 if rules.key(item) not in added or rules.content(item) == rules.content(
                     base[found]

@@ -55,8 +55,8 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
 
     For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
     depend on the moved node, perhaps through other new nodes. The moved node may also be edited if
-    the new node has another operator and another label. Without this condition, the new node could
-    be `y = Relu` itself, with a new node before it.
+    the new node has another operator and another label than the node of the base. Otherwise, the
+    new node may be the node of the base itself, and the supposed moved node a new node before it.
 
     Returns:
         Maps the index of each moved node in the side to its index in the base.
@@ -128,7 +128,7 @@ class _Search:
         takers = {at: self._takers(at) for at in left}
         if edited:
             replaced = {at: self._unlike(at, found) for at, found in takers.items()}
-            # If only similar nodes have the outputs of a node, the node was edited in place.
+            # If all nodes that have its outputs are similar to a node, it was edited in place.
             takers = {at: found for at, found in replaced.items() if found or not takers[at]}
         if not any(takers.values()):
             return
@@ -177,8 +177,8 @@ class _Search:
     def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
         """Whether a new node has the operator and the label of a node of the base.
 
-        False if the new node may be a copy, and the original was edited: no node reads the copy,
-        and a node of `takers` has the inputs of the original.
+        Return False if the new node may be a copy of the node, which was edited itself: if no node
+        reads the outputs of the new node, and one of `takers` has the inputs of the node.
         """
         rules, new, old = self.rules, self.side.items[index], self.base.items[at]
         label = rules.label(old)

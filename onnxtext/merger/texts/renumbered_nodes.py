@@ -116,9 +116,8 @@ def _is_suspicious(
 ) -> bool:
     """Whether names may pair the wrong nodes of a region.
 
-    If so, a node is not matched, was matched by its position, or has another operator or other
-    inputs than expected, and its operator is the operator of another such node. The nodes that
-    compute the expected inputs count, too.
+    They may if a node of the base whose match is doubtful (`_changed_nodes`) can have another
+    match: a node of the side with the same operator whose own match is doubtful or missing.
     """
     changed = _changed_nodes(base, side, region, guessed, rules)
     if not changed:
@@ -143,7 +142,12 @@ def _changed_nodes(
     guessed: Collection[int],
     rules: NodeRules,
 ) -> set[int]:
-    """Return the indices in the base of the nodes whose matches may be wrong."""
+    """Return the indices in the base of the nodes whose matches are doubtful.
+
+    These nodes are unmatched, matched only by position (`guessed`), or matched with a node that has
+    another operator or other inputs than expected. If the inputs differ, the nodes that compute the
+    inputs are doubtful, too.
+    """
     paired = {index for index, _ in region.pairs}
     makers: dict[Hashable, int] = {}
     renamed: dict[Hashable, Hashable] = {}
@@ -182,10 +186,10 @@ class _Names:
         self._read = set(chain.from_iterable(inputs for _, _, inputs in self._new.values()))
 
     def edits(self, pairs: Pairs) -> int:
-        """Count the edits if some nodes are matched: nodes that are new, deleted or edited.
+        """Count the nodes that are new, deleted or edited if the nodes of `pairs` match.
 
-        A new operator counts twice, as a node that is deleted and a new one. New names of outputs
-        that no node uses count twice together, if other nodes have the old names.
+        A node with a new operator counts twice: as a deleted and as a new node. Two edits are added
+        if `_is_unread` holds for a pair.
         """
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:
@@ -238,7 +242,10 @@ class _Names:
         return list(pairs.items())
 
     def _pair_sources(self, pairs: dict[int, int]) -> None:
-        """Match nodes of the same kind whose outputs are the same inputs of matched nodes."""
+        """Match the nodes that compute inputs with the same index of two matched nodes.
+
+        Their operators and attributes must be equal. Continue with the nodes matched in this way.
+        """
         makers, new_makers = [
             {name: at for at, (_, outputs, _) in nodes.items() for name in outputs}
             for nodes in (self._old, self._new)
@@ -268,7 +275,11 @@ def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, 
 
 
 def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hashable]:
-    """Return the operator and attributes of each node, and a pattern of its inputs."""
+    """Return the operator, attributes and inputs of each node.
+
+    None replaces each input that a node of the region computes, and, unless `with_outer_names`, all
+    other inputs.
+    """
     made = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
     return [
         (form, *[None if name in made or not with_outer_names else name for name in inputs])

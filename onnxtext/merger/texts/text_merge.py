@@ -91,7 +91,8 @@ def _merge_statements(
 ) -> Merged:
     """Merge valid texts: the base, ours and theirs; `models` are the trees of the nonempty ones.
 
-    `follows`: whether to apply certain renames to the other versions if there are conflicts.
+    `follows`: whether to apply the `certain_changes` of each side to the other versions, and merge
+    again, if there are conflicts.
     """
     *before, mine, others = models
     trees = [before[0] if before else None, mine, others]
@@ -176,7 +177,7 @@ class _Merge:
 
     @property
     def has_conflicts(self) -> bool:
-        """Whether the sides change the same part of the models."""
+        """Whether both sides changed a part of the models in different ways."""
         return self._resolved[0] != self._resolved[1]
 
     def run(self) -> tuple[str, int]:

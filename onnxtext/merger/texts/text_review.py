@@ -59,8 +59,8 @@ class ReviewedMerge:
     Attributes:
         text: the merged text, with conflicts resolved to ours.
         tree: its syntax tree.
-        consistent: whether the last check of the text found no semantic conflicts besides those
-            that were marked before, or that ours or theirs already has.
+        consistent: whether the last check of the text found nothing new. Semantic conflicts are not
+            new if they are already marked, or if ours or theirs has them.
     """
 
     text: str
