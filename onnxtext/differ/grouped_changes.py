@@ -23,8 +23,8 @@ _MAX_OPERATORS = 8
 _MAX_NODES = 40
 """Maximum number of nodes in a rewrite; a larger rewrite is split into parts.
 
-Rewrites are larger if, for example, all nodes of a model were replaced. The nodes of a part compute
-the same output names.
+Rewrites are larger if, for example, all nodes of a model were replaced. A part consists of the old
+and new nodes that share output names.
 """
 
 

@@ -66,10 +66,10 @@ def value_uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Find the uses of a value, (node index, input index), by unmatched nodes.
+    """Map (input index, operator) to the index of the unmatched node that uses a value in this way.
 
-    Return a map from (input index, operator) of the use to the index of the node. If several uses
-    have the same input index and operator, they are mapped to -1.
+    `uses` has (node index, input index) of each use. If several unmatched nodes use the value in
+    the same way, the index is -1.
     """
     result: dict[Hashable, int] = {}
     for index, slot in uses:

@@ -83,7 +83,10 @@ def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) 
 
 
 def transpositions(array: Array, shape: tuple[int, ...]) -> Iterator[Array]:
-    """Yield an array of a shape with its axes in each other order, if its rank is 2 to 4."""
+    """Yield all transpositions of an array after it is reshaped to `shape`.
+
+    Yield nothing if the rank of the shape is not 2 to 4.
+    """
     if 2 <= len(shape) <= _MAX_RANK:
         shaped = array.reshape(shape)
         for order in [*permutations(range(len(shape)))][1:]:

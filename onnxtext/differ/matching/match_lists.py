@@ -27,10 +27,10 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved_entries(order: Sequence[int]) -> set[int]:
-    """Return the positions of the moved entries in a list of distinct old indices in the new order.
+    """Return the indices in `order` of the moved entries.
 
-    The entries of a longest increasing subsequence of `order` count as unmoved, all other entries
-    as moved. The time is O(n log n).
+    `order` has the old index of each entry, in the new order. The entries of a longest increasing
+    subsequence count as unmoved, all other entries as moved. The time is O(n log n).
     """
     if all(map(lt, order, islice(order, 1, None))):
         return set()

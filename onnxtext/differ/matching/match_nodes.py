@@ -3,7 +3,7 @@
 
 Nodes are matched in steps, from the strongest evidence to the weakest: equal statements with equal
 neighbors; equal computations with any names; equal statements; equal names; connections to matched
-nodes. Each step takes linear time, except for sorting.
+nodes; position between matched nodes. Each step takes linear time, except for sorting.
 """
 
 from __future__ import annotations
@@ -190,13 +190,14 @@ class NodeMatcher:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        Two nodes with such a signature are a pair.
-        A rival is an unmatched node of the new graph that is in no pair, but has the output name of
-        the old node of a pair. If the rival has the operator of the old node, skip the pair: the
-        rival is probably the old node with a changed input. If the rival has the inputs of the new
-        node, and the uses of the output name are kept, match the old node with the rival: the new
-        node is a copy. Also skip the pair if an unmatched node of the old graph that is in no pair
-        has the output name and the operator of the new node.
+        Two nodes with such a signature are a pair. A rival of one of them is an unmatched node of
+        the other graph that is in no pair and has the same output name.
+
+        - If either node has a rival with the same operator, skip the pair: the rival is probably
+          the same node with a changed input.
+        - If the rival of the old node has the inputs of the new node, and the uses of the output
+          name are kept, the new node is a copy: match the old node with the rival.
+        - Otherwise, match the pair.
         """
         if not self._has_unmatched():
             return

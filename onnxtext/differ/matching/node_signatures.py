@@ -30,10 +30,10 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes; nodes with equal keys are equal.
+    """Computes keys of nodes, to match nodes with equal keys.
 
     The keys from `statements` include the node name and the names of inputs and outputs. The keys
-    from `of` are numbers, and ignore these names.
+    from `of` are numbers, and ignore these names and the contents of graphs.
     """
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
