@@ -214,7 +214,7 @@ def _number(text: str, subject: str, key: str) -> int:
 
 
 def embed_external(model: Model, base: Path | None) -> None:
-    """Embed the external data of a model in its tensors; remove an encoding patch, if it had any.
+    """Embed the external data of a model in its tensors; if it has any, remove the encoding patch.
 
     Args:
         model: the model, changed in place.

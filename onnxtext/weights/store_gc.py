@@ -128,7 +128,7 @@ def find_references(directory: Path) -> StoreReferences:
         directory: the directory of the store.
 
     Raises:
-        OSError: the store, a directory beside it or a text cannot be read.
+        OSError: the store, a searched directory or a text cannot be read.
     """
     store = Store(directory)
     result = StoreReferences(store, users={name: [] for name in store.names()})

@@ -60,7 +60,7 @@ class WeightFiles:
         return None if self._are_written(self._blobs_in(target)) else target
 
     def _are_written(self, blobs: dict[str, memoryview]) -> bool:
-        """Whether a file with the blobs `blobs` has all blobs to write, and no others."""
+        """Whether `blobs`, the content of a file, are exactly the blobs to write."""
         return blobs.keys() == self.blobs.keys() and all(
             same_bytes(blobs[digest], data) for digest, data in self.blobs.items()
         )
