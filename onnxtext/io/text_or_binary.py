@@ -36,7 +36,8 @@ def looks_binary(data: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # The last bytes may be a part of a character. A text never begins with an invalid byte.
+        # An error in the last 3 bytes may be a cut character: ignore it. An error in the first byte
+        # always counts.
         return error.start < max(len(head) - 3, 1)
     # A model usually begins with the key of one of its first fields: a byte that begins no text.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
