@@ -4,8 +4,8 @@
 - `onnxtext/fromBinary` {uri} -> {text, size, digest}: print a binary model; `size` and `digest` are
   the number of bytes and the SHA-256 of its file
 - `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}: write a text as a
-  binary model to `target`, by default to `original`; `digest` is the result of `fromBinary`, to
-  detect changes of the file `original`; the result has the size and the SHA-256 of the new file
+  binary model to `target`, by default to `original`; fail if the SHA-256 of `original` is not the
+  given `digest`; the result has the size and the SHA-256 of the new file
 - `onnxtext/convert` {uri, target, direction, force?} -> {target}: convert a file; `direction` is
   `to-binary` or `from-binary`
 - `onnxtext/verify` {uri} -> {ok, report}: verify that the conversions of a file are lossless
@@ -171,9 +171,9 @@ async def convert(server: Server, params: Any) -> dict[str, Any]:
     arguments = [verb, str(path), "-o", str(target), "--output-format", "json"]
     if getattr(params, "force", False):
         arguments.append("--force")
-    status, _, said = await _run(arguments)
+    status, _, stderr = await _run(arguments)
     if status:
-        raise RequestError(_messages(said) or f"onnxtext {verb} failed")
+        raise RequestError(_error_messages(stderr) or f"onnxtext {verb} failed")
     return {"target": target.as_uri()}
 
 
@@ -182,8 +182,8 @@ async def verify(server: Server, params: Any) -> dict[str, Any]:
     path = _path(params.uri)
     if not path.exists():
         raise RequestError(f"{path} does not exist")
-    status, output, said = await _run(["verify", "--color", "never", str(path)])
-    return {"ok": status == 0, "report": (output + said).strip()}
+    status, stdout, stderr = await _run(["verify", "--color", "never", str(path)])
+    return {"ok": status == 0, "report": (stdout + stderr).strip()}
 
 
 async def _run(arguments: list[str]) -> tuple[int, str, str]:
@@ -198,23 +198,26 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
         env={**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"},
     )
     try:
-        output, said = await process.communicate()
+        stdout, stderr = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         raise
     return (
         process.returncode or 0,
-        output.decode("utf-8", "replace"),
-        said.decode("utf-8", "replace"),
+        stdout.decode("utf-8", "replace"),
+        stderr.decode("utf-8", "replace"),
     )
 
 
-def _messages(said: str) -> str:
-    """Return one line for each of the first ten findings in JSON; return other text stripped."""
+def _error_messages(stderr: str) -> str:
+    """Return the messages of the first ten findings, one per line.
+
+    `stderr` has the findings in JSON; any other text is returned without blanks around it.
+    """
     try:
-        messages = json.loads(said)
+        messages = json.loads(stderr)
     except ValueError:
-        return said.strip()
+        return stderr.strip()
     rows = []
     for item in messages:
         row = str(item.get("message", ""))

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 _MAX_FOUND = 500
 _DEEPEST = 60
 _MARK = "\0"
-"""Placeholder for the line number of a statement in the JSON of its symbol."""
+"""Placeholder for the number of a statement's first line in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Placeholder for the number of a line after the first line of a statement. The digits are the
-distance between the two lines."""
+"""Matches the placeholder for the number of another line of a statement. The digits are this number
+minus the number of the first line."""
 
 
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
@@ -38,7 +38,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
     builder, version = _Outline(document.version), document.version
     column, _ = document.columns.column_for("symbols", version)
     await document.columns.fill("symbols", version, column, builder.row)
-    builder.place(column)
+    builder.group_by_scope(column)
     return orjson.Fragment(f"[{','.join(builder.roots())}]".encode())
 
 
@@ -89,8 +89,11 @@ class _Outline:
         ends = [(f"\1{line - first}\1" if line > first else _MARK, at) for line, at in places]
         return _RANGE % (*ends[0], *ends[1])
 
-    def place(self, column: list[str | None]) -> None:
-        """Group cached symbols by scope, after replacing their placeholders by line numbers."""
+    def group_by_scope(self, column: list[str | None]) -> None:
+        """Replace the placeholders of symbols by line numbers, and group the symbols by scope.
+
+        `column` has the result of `row` for each statement.
+        """
         statements, by_scope = self.index.statements, self._by_scope
         places = self.lines.places(self.index.starts)
         for statement, row, (line, _) in zip(statements, column, places, strict=True):

@@ -95,8 +95,8 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
     """Return the edits that format the one-line nodes in a range of lines.
 
     This is for texts with syntax errors: nodes with errors are skipped. Indentation and comments do
-    not change. Return [] if the edits would change the partial syntax tree, since error recovery
-    may have assigned a part of the next statement to a node.
+    not change. Return [] if the edits would change the partial syntax tree: after an error, the
+    parser may have added a part of the next statement to a node.
     """
     from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_in_full import write_document

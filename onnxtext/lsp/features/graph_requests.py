@@ -2,13 +2,15 @@
 """Answer the requests of graph views.
 
 - `onnxtext/graph` {uri, opened?, closed?, position?} -> {version, roots, groups, total, truncated,
-  here, against}: the open groups of nodes, including those around the position; `opened` and
-  `closed` are ids of groups
+  here, against}: the outermost graphs and the functions (`roots`), and the open groups of nodes.
+  `opened` and `closed` are ids of groups; groups around the position are open, too. `total` is the
+  number of nodes and values; `truncated` is true if a group stays closed because it has too many
+  items. `here` is the result of `graphPlace` for the position, `against` that of `graphCompare`
 - `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value with an id, or else
   at a position; `path` has the ids of the groups and nodes around it
 - `onnxtext/graphCompare` {uri, against?} -> {against}: from now on, mark the differences from
-  another version: a file, `git:REVISION`, or none; the result is the name of that version, or the
-  reason why the graph cannot be compared
+  another version: a file, `git:REVISION`, or none; the result is the name of that version,
+  followed by the reason if the graph cannot be compared
 - `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator, label or
   outputs contain the string `words`
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node or value in detail
@@ -73,7 +75,7 @@ async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def find(server: Server, params: Any) -> list[dict[str, Any]] | orjson.Fragment:
-    """Return {path, id} of each node and value that a search finds, with `details.find`."""
+    """Return {path, id} of the nodes and values whose operator or names contain `params.words`."""
     return _fast(find_nodes(await _views(server, params).drawing(), params.words))
 
 
@@ -97,8 +99,8 @@ class GraphViews:
 
     Attributes:
         document: the document.
-        label: the name of the chosen version, or the reason why the comparison with it failed;
-            None if no version was chosen, or if it was not compared yet.
+        label: the name of the chosen version, followed by the reason if the comparison with it
+            failed; None if no version was chosen, or if it was not compared yet.
     """
 
     def __init__(self, document: Document) -> None:

@@ -53,7 +53,10 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
-    """Return the span of an item; for an offset in an operator's domain, include the domain."""
+    """Return the span of the item at `offset`.
+
+    If `offset` is in the domain before an operator's name, the span has both.
+    """
     span = at_cursor.span
     if at_cursor.statement is None or span.start <= offset <= span.end:
         return span

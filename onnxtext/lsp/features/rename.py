@@ -124,7 +124,7 @@ def _unreadable_line(document: Document, symbol: Symbol, renamed: set[Span]) -> 
 
 
 def _valid_parts(version: DocumentVersion) -> list[Span]:
-    """Return the spans of the header and of the sections, if they contain no syntax error.
+    """Return the spans of the header and of the sections, except those with a syntax error.
 
     Return [] if a quote has no partner, because the error may then be anywhere.
     """
@@ -151,7 +151,8 @@ def _is_unrelated(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -
     if found.key is None:
         return True
     other = index.symbols.get(found.key)
-    # A name without a definition may refer to the symbol: an extra brace may have ended its graph.
+    # A name without a definition may refer to the symbol: a superfluous `}` before the name may
+    # have ended the graph that defines the symbol.
     return found.key[0] != symbol.key[0] or (
         other is not None and other.defined and other is not symbol
     )

@@ -51,7 +51,7 @@ _KEYS = {
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
     """Yield the completion items at the cursor in a section, the likeliest first.
 
-    `item` makes a completion item, as `completion._Maker._item` does.
+    `item` makes a completion item from its label, its kind and options.
     """
     section = context.section
     assert section is not None
@@ -118,7 +118,8 @@ class _SectionItems:
     def values(self) -> Iterator[t.CompletionItem]:
         """Yield values for a metadata key: `above`, and the key's values elsewhere in the text.
 
-        In a section `quantization`, yield a list with the keys of an annotation.
+        In a section `quantization`, yield one snippet: a list with all keys of an annotation, and
+        tab stops for their values.
         """
         if self.section.section == "quantization":
             pairs = ", ".join(f'"{name}": "${at}"' for at, name in enumerate(ANNOTATION_KEYS, 1))
@@ -243,7 +244,7 @@ def argument_items(
     For `@meta`, they are the metadata keys in the text. For `@value_info` and `@initializers`, they
     are the names of lists, such as `inputs`, and the names of values.
 
-    `item` makes a completion item, as `completion._Maker._item` does.
+    `item` makes a completion item from its label, its kind and options.
     """
     if context.attribute == "meta":
         for index, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):

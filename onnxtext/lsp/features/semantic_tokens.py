@@ -34,7 +34,7 @@ StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
 - the column of the first token, relative to the statement,
 - all tokens as encoded in the protocol, five numbers each,
 - the line of the last token, relative to the statement,
-- the column of the last token, relative to the statement if the line is 0,
+- the column of the last token; relative to the statement if that line is 0,
 - the result of `token_kinds.token_inputs`.
 """
 
@@ -96,8 +96,8 @@ class TokenEncoder:
 
     Attributes:
         context: the data that tokens depend on, besides the text of their statement: the operator
-            sets of each graph or function, the keys of the model's functions, and the results of
-            `given_meanings`.
+            sets of each graph or function, the keys of the model's functions, and the token types
+            and modifiers of inputs and initializers (`given_meanings`).
         others: the tokens of statements that cannot be cached as `StatementTokens`: a statement
             that contains graphs, or whose first token is not on the statement's first line.
     """
@@ -144,13 +144,13 @@ class TokenEncoder:
         if statement.number in statement.scope.children:
             self.others += statement_tokens(self._index, statement)
             return None
-        means = self._meanings(statement)
+        meanings = self._meanings(statement)
         match = match_plain(statement.kind, self._index.chunk(statement))
         if match is not None:
-            relative = plain_tokens(statement, match, means)
+            relative = plain_tokens(statement, match, meanings)
             text = match.group()
             if lines.is_plain and "\n" not in text and "\r" not in text:
-                return _on_one_line(relative, means)
+                return _on_one_line(relative, meanings)
             offset = statement.at
             tokens = [
                 (offset + start, offset + end, kind, modifiers)
@@ -167,21 +167,25 @@ class TokenEncoder:
         last_line, last_column = sum(numbers[5::5]), first
         for ahead, shift in zip(numbers[5::5], numbers[6::5], strict=True):
             last_column = shift if ahead else last_column + shift
-        return first, numbers, last_line, last_column, means
+        return first, numbers, last_line, last_column, meanings
 
     def _meanings(self, statement: Statement) -> tuple[object, ...]:
         given = self._given[self._index.number(statement.scope)]
         return token_inputs(self._index, statement, given)
 
 
-def _on_one_line(tokens: list[Token], means: tuple[object, ...]) -> StatementTokens:
-    """Encode the sorted tokens of a one-line statement, whose offsets are relative to its start."""
+def _on_one_line(tokens: list[Token], meanings: tuple[object, ...]) -> StatementTokens:
+    """Encode the tokens of a one-line statement.
+
+    `tokens` is sorted, with offsets relative to the statement's start. `meanings` is the result of
+    `token_inputs`.
+    """
     numbers: list[int] = []
     last = 0
     for start, end, kind, modifiers in tokens:
         numbers += (0, start - last, end - start, kind, modifiers)
         last = start
-    return numbers[1], numbers, 0, last, means
+    return numbers[1], numbers, 0, last, meanings
 
 
 def _join(

@@ -25,7 +25,7 @@ from onnxtext.printer.quoting import quote_word
 
 
 def signature_help(document: Document, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
-    """Return the signature of the operator, function or decorator whose arguments are typed.
+    """Return the signature of the operator, function or decorator whose arguments the user types.
 
     Return None elsewhere, and for an unknown operator.
     """

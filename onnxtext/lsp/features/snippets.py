@@ -7,7 +7,8 @@ import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
 _ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""Sets of punctuation. A completion adds none of a set if one of the set follows the cursor."""
+"""If the text after the cursor begins with a character of one of these sets, a completion adds no
+character of the same set."""
 
 
 def escape_snippet(text: str) -> str:
@@ -16,9 +17,10 @@ def escape_snippet(text: str) -> str:
 
 
 def name_alone(written: str, following: str) -> str | None:
-    """Return only the name of a completion if the text after the cursor continues it; else None.
+    """Return the name at the start of a completion, if only the name should be inserted; else None.
 
-    For example, `Relu ($1)` is cut to `Relu` before `(x)`.
+    Only the name is inserted if the text after the cursor (`following`) already has what should
+    follow the name: `Relu ($1)` is cut to `Relu` before `(x)`.
     """
     name = _NAME.match(written)
     added = "" if name is None else written[name.end() :].strip()[:1]

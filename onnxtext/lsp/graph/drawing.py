@@ -336,8 +336,8 @@ class Drawing:
     def _add_edges(self, drawn: dict[str, dict[str, Any]]) -> None:
         """Add each edge to the innermost group with both ends, if that group is drawn.
 
-        If a drawn group contains only the source, add the value to its field `makes`; if it
-        contains only the target, to `uses`.
+        If a drawn group or a node with graphs contains only the source, add the value to its field
+        `makes`; if it contains only the target, add the value to `uses`.
         """
         holders = {
             item["id"]: item for part in drawn.values() for item in part["items"] if item["bodies"]

@@ -197,7 +197,7 @@ class _Reader:
         outer = self.open[-2] if len(self.open) > 1 else -1
         before = self._before(bracket)
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):
-            self._angles(outer, upto=bracket)
+            self._angles(outer, end=bracket)
             self._in_list(bracket)
         elif outer >= 0 and self.tokens[outer].startswith("@") and before == ":":
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
@@ -212,11 +212,14 @@ class _Reader:
         elif context.kind == "header-value" and len(items[-1]) == 2 and items[-1][1] == ":":
             context.key, context.is_free = name_of(items[-1][0]), True
 
-    def _angles(self, bracket: int, upto: int | None = None) -> None:
-        """Set the context of an offset in `<…>`: attributes, a header, or values of a graph."""
+    def _angles(self, bracket: int, end: int | None = None) -> None:
+        """Set the context of an offset in `<…>`: attributes, a header, or values of a graph.
+
+        Tokens from the index `end` on are ignored; None to read all tokens.
+        """
         context = self.context
         context.is_free = self.tokens[-1] in ("<", ",", "=", ":")
-        items = self._items(bracket, upto)
+        items = self._items(bracket, end)
         last = items[-1]
         if self._operator_before(bracket) or self._call_before(bracket):
             context.given = [name_of(item[0]) for item in items if item]
@@ -237,9 +240,12 @@ class _Reader:
             else:
                 context.kind = "header"
 
-    def _items(self, bracket: int, upto: int | None = None) -> list[list[Token]]:
-        """Return the items of a list so far, without the contents of nested brackets."""
-        end = len(self.tokens) if upto is None else upto
+    def _items(self, bracket: int, end: int | None = None) -> list[list[Token]]:
+        """Return the tokens of each item after `bracket`, without the contents of nested brackets.
+
+        Tokens from the index `end` on are ignored; None to read all tokens.
+        """
+        end = len(self.tokens) if end is None else end
         items: list[list[Token]] = [[]]
         index = bracket + 1
         opened = {start: close for close, start in self.closed.items()}
@@ -322,12 +328,12 @@ class _Reader:
             self.context.kind = "operator"
             self.context.is_free = _is_name(self._before(index))  # False in `g () =`
         elif bracket >= 0 or not self._closed_body():
-            self.context.kind = "body" if self._ends_statement(bracket) else "nothing"
+            self.context.kind = "body" if self._may_begin_item(bracket) else "nothing"
         else:
             self.context.kind = "top"
 
-    def _ends_statement(self, bracket: int) -> bool:
-        """Whether a statement or one of its outputs may begin after the tokens."""
+    def _may_begin_item(self, bracket: int) -> bool:
+        """Whether a statement, or a further output of a node, may begin after the tokens."""
         last = len(self.tokens) - 1
         if last < 0 or self.tokens[last] not in (")", ">"):
             return last < 0 or self.tokens[last] in ("{", "}", "]", ",")

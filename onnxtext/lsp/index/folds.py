@@ -69,7 +69,7 @@ def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[s
 def _close(open_brackets: list[tuple[str, int]], opener: str) -> int | None:
     """Pop the open bracket `opener` and all brackets opened after it; return its line.
 
-    Returns None if none of the innermost open brackets is `opener`.
+    Only the innermost open brackets are searched. Return None if `opener` is not among them.
     """
     for depth in range(len(open_brackets) - 1, max(len(open_brackets) - 8, -1), -1):
         if open_brackets[depth][0] == opener:

@@ -122,7 +122,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """The strings in decorators that name values: maps their spans to (graph, name)."""
+        """Maps the span of each string in a decorator that names a value to (graph, name)."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -243,7 +243,7 @@ class Index:
         return sorted([*starts, *(section.at for section in self.section_spans[:1])])
 
     def original(self, item: Any) -> Any:
-        """Return the item of the syntax tree for a scope's item, which may be a resolved copy."""
+        """Return the item of the tree that the checker copied to `item`; `item` if not a copy."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 

@@ -27,15 +27,16 @@ WORDS = {
     "device": "The device configuration of the node that follows.",
     "set": "Fields of the following item that have no syntax of their own.",
     "unset": (
-        "Fields of the following item that are not stored, although the text has a value for them."
+        "Fields of the following item to leave out of the binary model, although the text has a "
+        "value for them."
     ),
     "value_info": (
-        "The order of the graph's `value_info` list. Each argument adds entries; `values` and "
-        "`nodes` follow if they are not among the arguments."
+        "The order of the graph's `value_info` list: each argument adds entries. If `values` or "
+        "`nodes` is not given, it is added at the end."
     ),
     "initializers": (
-        "The order of the graph's initializers. `inputs` and `values` follow if they are not among "
-        "the arguments."
+        "The order of the graph's initializers. If `inputs` or `values` is not given, it is added "
+        "at the end."
     ),
     "external": "Data in another file: the entries of `external_data`.",
 }
@@ -49,7 +50,7 @@ ARGUMENTS = {
         "values": "The value infos in `<…>`.",
         "nodes": "The types before outputs of nodes.",
         '"name"': "One entry for this value.",
-        "without": "Initializers, inputs and outputs without an entry.",
+        "without": "The initializers, inputs and outputs that get no entry.",
     },
     "initializers": {
         "inputs": "The defaults of inputs that no argument names.",
@@ -69,7 +70,7 @@ SECTION_EXPLANATIONS = {
     "quantization": "The `quantization_annotation` of graphs.",
     "training": "An entry of `training_info`.",
     "configuration": "An entry of the model's `configuration`.",
-    "order": "The orders of the main graph's lists that are too long for its decorators.",
+    "order": "Long decorators `@initializers` and `@value_info` of the main graph.",
     "encoding": "How the bytes of the file differ from the canonical encoding.",
     "resources": "The bytes of blobs, or the stores and files with them.",
 }

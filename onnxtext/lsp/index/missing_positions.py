@@ -82,7 +82,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
     """Return the last possible end of a graph or function.
 
     For a nested graph, it is the end of the node that contains it; for others, the start of the
-    next graph, function or section.
+    next graph, function or section, or the end of the text.
     """
     if scope.holder is not None:
         statement = index.statement_of(scope.holder)

@@ -16,8 +16,9 @@ class TextBlocks:
     """The multi-line strings of a text.
 
     Attributes:
-        is_paired: whether each quote has a partner. If not, no string `"…"` extends beyond its
-            line, so that an unclosed quote does not change the meaning of later lines.
+        is_paired: whether each quote has a partner. If one has none, each string `"…"` is assumed
+            to end in the line in which it begins, so that the unclosed quote does not affect later
+            lines.
     """
 
     def __init__(self, text: str) -> None:

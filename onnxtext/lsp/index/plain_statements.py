@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the spans in plain statements by regular expressions: a fast path for exported models.
 
-A plain statement has simple parts and no comments. It may have several lines if they are wrapped as
-the printer would. Parsing a statement takes 0.2 ms; matching takes a hundredth of that. Statements
+A plain statement has simple parts and no comments. It may have several lines if it is wrapped as in
+printed texts. Parsing a statement takes 0.2 ms; matching takes a hundredth of that. Statements
 that are not plain are parsed.
 """
 

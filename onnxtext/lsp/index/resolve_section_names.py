@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 def section_scope(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function of the value or node to which a name in a section refers.
+    """Return the graph or function that contains the value or node to which `name` refers.
 
-    For a scale or zero point, return the graph that defines it. For the name of a function, return
-    this function. Return None if the graph or function does not exist.
+    If `name` refers to a scale or zero point, return the graph that defines it, which may be an
+    outer graph. If `name` refers to a function, return this function. Return None if the graph or
+    function does not exist.
     """
     assert index.subject is not None
     functions = index.subject.functions
@@ -49,10 +50,10 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 
 def section_owner(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function that defines what a name in a section refers to.
+    """Return the graph or function that defines the value or node to which `name` refers.
 
-    It is an outer graph of the one that `section_scope` returns if the name is an output that the
-    outer graph defines.
+    This is the result of `section_scope`, except for an output of a nested graph that an outer
+    graph defines.
     """
     scope = section_scope(index, name)
     if scope is None or name.is_label or name.function is not None:
@@ -78,7 +79,7 @@ def section_occurrences(
 
     Before the first use of a node's label, also yield the definition of the label.
 
-    `symbols` has the symbols so far, which the caller extends.
+    `symbols` has the symbols found so far; the caller adds each result to it.
     """
     for name in index.section_names:
         scope = section_owner(index, name)
@@ -101,7 +102,7 @@ def section_occurrences(
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Find the strings in decorators that name values; return (graph, name) of each, by span.
+    """Map the span of each string in a decorator that names a value to (graph, name).
 
     The graph is the graph or function that defines the value.
     """

@@ -159,7 +159,12 @@ class _Reader:
                     self._add(output, training=(number, graph))
 
     def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
-        """Read the path of a block; return the key of the function for a block `function`."""
+        """Add the names in the head of a block; return the key of the function it names, or None.
+
+        Args:
+            tokens: the head: the kind of the block, and a path.
+            within: the key of the function whose block contains this block.
+        """
         if not tokens or tokens[0] not in BLOCKS:
             return None
         if tokens[0] != "function":

@@ -71,7 +71,7 @@ class PendingRequest:
 
 
 def _without_pygls(method: str) -> Callable[..., Any]:
-    """Return a method that calls only the handler of `Server` for a notification, not pygls'."""
+    """Return a method that passes a notification to the handler of `Server`, but not to pygls."""
 
     @lsp_method(method)
     def handle(self: Protocol, params: Any) -> Generator[Any, Any, None]:
@@ -203,7 +203,8 @@ class Protocol(LanguageServerProtocol):
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
-            # The worker runs in a copy of the context, because the context holds one request's id.
+            # pygls stores the id of a request in its context. The worker gets its own context,
+            # because it answers later requests, too.
             context = contextvars.copy_context()
             loop = asyncio.get_running_loop()
             self._worker = context.run(loop.create_task, self._work())

@@ -273,7 +273,10 @@ class Server(LanguageServer):
             self._check(document, delay=0)
 
     def _read(self, uri: str) -> None:
-        """Parse the newest text and publish its syntax errors, or [] if earlier errors are gone."""
+        """Parse the newest text and publish its syntax errors.
+
+        If it has none, publish [] to remove earlier errors from the editor.
+        """
         self._reading.pop(uri, None)
         document = self.documents.get(uri)
         if document is None:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 _SIZE = 1 << 16
 _FAIR = 200
-"""Number of lines after which other tasks may run, if input never pauses."""
+"""Number of lines after which other tasks may run, even if more input has arrived."""
 _MAX_LINE_LENGTH = 1 << 16
 _MAX_DIGITS = 9
 """Maximum number of digits of a `Content-Length`: each message is held in memory."""
