@@ -46,7 +46,8 @@ class ReadableModel:
     name: str
     findings: tuple[Diagnostic, ...] = ()
     source: Source | None = None
-    # The bytes of blobs by number, and the result of `first_uses_of_blobs`.
+    # `_moved` has the bytes of each blob by its number in `root`. `_uses` has the name and element
+    # type of the first use of each blob.
     _moved: dict[str, bytes | memoryview] = field(default_factory=dict)
     _uses: dict[str, tuple[str, str]] = field(default_factory=dict)
     _reader: DataReader | None = None

@@ -177,8 +177,8 @@ def as_graph(
         chosen: the indices of the nodes to keep.
         starts: the values to list first in the inputs. The inputs are all values that the kept
             nodes use and do not compute, except initializers.
-        ends: the outputs of the new graph. If empty, the outputs are the values that kept nodes
-            compute, and that are outputs of `graph` or used by nodes that are not kept.
+        ends: the outputs of the new graph. If empty, a value that a kept node computes becomes an
+            output if it is an output of `graph`, or if a node that is not kept uses it.
     """
     nodes = [graph.nodes[index] for index in chosen]
     produced = {name for node in nodes for name in node.outputs if name}
