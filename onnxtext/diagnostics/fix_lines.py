@@ -14,7 +14,7 @@ MAX_FIX_LINES = 8
 """Maximum number of lines to show per fix."""
 
 MAX_CHANGED_LENGTH = 100_000
-"""Maximum number of characters in adjacent changed lines and in the new texts of their edits."""
+"""Maximum length of adjacent changed lines plus the new texts of their edits, in characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ _SGR = {
 }
 _NARROWEST = 20
 _FARTHEST = 20
-"""If an error is at the start of a line, a nonempty line is searched among so many lines above."""
+"""Maximum number of lines above an error to search for a nonempty line to show."""
 _BOM = "\ufeff"
 
 
@@ -165,9 +165,9 @@ def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
 
 
 def _with_context(source: Source, marked: Iterable[int], primary: int) -> set[int]:
-    """Return the numbers of the lines to show: `marked`, those with labels, and lines of context.
+    """Return the numbers of the lines to show: lines with labels, and lines of context.
 
-    `primary` is the offset of the primary label.
+    `marked` has the numbers of the lines with labels; `primary` is the offset of the first label.
     """
     shown = set(marked)
     position = source.position(primary)
