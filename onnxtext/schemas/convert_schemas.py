@@ -48,7 +48,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
-        # If a type has no syntax in texts, the constraint cannot list it: it allows every type.
+        # A constraint cannot list a type without syntax in texts: then it allows every type.
         known = allowed if len(types) == len(allowed) else None
         result.constraints[constraint.type_param_str] = known
     result.inputs = _values(schema.inputs, schema.min_input, result)

@@ -18,7 +18,7 @@ _MAX_LINE_LENGTH = 300
 
 
 class SchemaImportError(Exception):
-    """A package has no usable schemas; `help` tells what to do."""
+    """A package has no usable schemas; `help` is advice for the user."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
@@ -80,7 +80,7 @@ def import_schemas(package: str) -> SchemaFile:
 def with_bodies(new: SchemaFile, old: SchemaFile) -> SchemaFile:
     """Copy bodies from `old` to the operators of `new` that have no body; return `new`.
 
-    Packages offer no bodies; users write bodies by hand.
+    Schemas that are converted from `OpSchema` have no bodies: users write bodies by hand.
     """
     bodies = {(s.domain, s.name, s.since): s.body for s in old.schemas if s.body is not None}
     for schema in new.schemas:
