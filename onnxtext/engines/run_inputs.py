@@ -167,20 +167,23 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
     if value.dtype.kind in "iu" and expected.kind in "iu":  # -1 and 2**64 - 1 have the same bits
         exact = exact and np.array_equal(result < 0, value < 0)
-    # The integers of ml_dtypes, such as int4, have the kind V.
-    is_integer = expected.name.startswith(("int", "uint", "bool"))
     if (
         value.dtype.kind == "f"
-        and not is_integer
+        and not _is_integer(expected)
         and np.any(np.isfinite(value) > np.isfinite(back))
     ):
         raise input_error(f"`{name}` must be {expected.name}, whose range the given values exceed")
-    if not exact or (value.dtype.kind in "fc" and is_integer):
+    if not exact or (value.dtype.kind in "fc" and _is_integer(expected)):
         raise input_error(
             f"`{name}` must be {expected.name}, which cannot hold the given {value.dtype.name} "
             "exactly"
         )
     return result
+
+
+def _is_integer(type: np.dtype[Any]) -> bool:
+    """Whether a type is bool or an integer; those of ml_dtypes, such as int4, have the kind V."""
+    return type.name.startswith(("int", "uint", "bool"))
 
 
 def _wrong_type(name: str, expected: np.dtype[Any], array: NDArray[Any]) -> OnnxTextError:
@@ -266,7 +269,7 @@ def _draw(name: str, shape: list[int], expected: np.dtype[Any], seed: int) -> An
     draw = np.random.default_rng([seed, *name.encode()])
     if expected == np.dtype(object):
         return np.full(shape, "a", object)
-    if expected.kind in "iub":
+    if _is_integer(expected):
         return draw.integers(0, 2, shape).astype(expected)
     values = draw.standard_normal(shape)
     if expected.kind == "c":

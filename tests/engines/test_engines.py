@@ -72,6 +72,13 @@ def test_random_inputs_depend_on_name_and_seed_only() -> None:
     assert "n" not in engines.random_inputs(model)
 
 
+@pytest.mark.parametrize("type", ["bool", "int8", "uint64", "int4", "uint4", "int2"])
+def test_random_integers_are_0_or_1(type: str) -> None:
+    model = engines.load_model(TEXT.replace("float[N, 2]", f"{type}[N, 2]"))
+    values = engines.random_inputs(model, sizes={"N": 50})["x"]
+    assert set(np.unique(values.astype(np.int64))) == {0, 1}
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -203,11 +203,7 @@ class Protocol(LanguageServerProtocol):
         version = None if document is None else document.version
         self._queue.append(PendingRequest(msg_id, method_name, params, uri, version))
         if self._worker is None or self._worker.done():
-            # pygls stores the id of a request in its context. The worker gets its own context,
-            # because it answers later requests, too.
-            context = contextvars.copy_context()
-            loop = asyncio.get_running_loop()
-            self._worker = context.run(loop.create_task, self._work())
+            self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def _work(self) -> None:
         """Answer queued requests, one after the other, while no input is pending."""
