@@ -2,8 +2,9 @@
 """Convert the content of a file from binary to text (clean) and back (smudge).
 
 `clean` and `smudge` never raise: content that cannot be converted is passed through with a warning.
-If a filter fails, git stores or checks out other content. With `filter.<driver>.required`, git even
-removes the file from the working tree (measured; docs/design.md, Git filters).
+If a filter fails, git uses the unconverted content, too, but does not show the reason. With
+`filter.<driver>.required`, git even removes the file from the working tree (measured;
+docs/design.md, Git filters).
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def _means(stored: bytes, model: bytes) -> bool:
 
 
 def _restore_text(data: bytes, name: str) -> ConvertedFile:
-    """Restore a text of a model that an earlier checkout or merge has changed."""
+    """Return the text of a model as the filter stores it: with LF, its comment and its weights."""
     lines = with_stored_line_ends(data)
     completed = _complete(lines, name)
     if completed.data is None and lines != data:

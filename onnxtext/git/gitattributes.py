@@ -104,6 +104,6 @@ class AttributesFile:
         return b"\r\n" if b"\r\n" in (self.content or b"") else b"\n"
 
     def _block_bytes(self, lines: list[str], note: bytes) -> bytes:
-        """Return a block with the lines."""
+        """Return a block with the lines; `note` is the suffix of its begin comment."""
         ours = [_BEGIN + note, *[line.encode("utf-8", "surrogateescape") for line in lines], _END]
         return b"".join(line + self._line_end() for line in ours)

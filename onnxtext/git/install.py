@@ -283,9 +283,9 @@ def _attribute_edits(
 ) -> dict[Path, bytes | None]:
     """Return the new content of each attributes file that changes; None for files to remove.
 
-    If `.gitattributes` in the working tree has the lines, `.git/info/attributes` gets only the
-    attributes `diff` and `merge`. These then also apply to commits without `.gitattributes`. The
-    filter must not convert the models of such commits.
+    Lines in a committed file, such as `.gitattributes`, do not apply to commits without this file.
+    So in this case, `.git/info/attributes` also gets the lines, but only with the attributes `diff`
+    and `merge`: the filter must not convert the models of such commits.
 
     Args:
         scope: the scope of the installation.

@@ -32,10 +32,10 @@ _VERSIONS = (
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
-    """Return a text that has conflicts, with its weights replaced by `resources none`.
+    """Replace the weights of a text with conflicts by `resources none`; return the text.
 
-    The text is unchanged if one of its weights is in none of the merged versions, which git stores,
-    or if there are conflicts in the weights.
+    The text is returned unchanged if its weights have conflicts, or if one of them is in none of
+    the `versions`. Git stores the versions, so `put_back` can copy the weights from them.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):

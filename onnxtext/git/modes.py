@@ -80,8 +80,9 @@ def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict
     """
     # `--`: a file may be named `-h.onnx`.
     common = {
-        # Git merges several common ancestors into one base. A base with conflict markers could not
-        # be merged as a model; the driver "binary" uses the ancestor of the ancestors instead.
+        # If there are several common ancestors, git first merges them into one base. Our driver
+        # could leave conflict markers in the base, and then it could not read the base as a model.
+        # The driver "binary" takes the common ancestor of these ancestors as the base.
         "merge.onnxtext.name": "onnxtext: three-way merge of ONNX models",
         "merge.onnxtext.driver": f"{command} git merge-driver -- %O %A %B %L %P %S %X %Y",
         "merge.onnxtext.recursive": "binary",
