@@ -79,8 +79,8 @@ def _interface(
 ) -> tuple[list[ValueInfo], list[ValueInfo]]:
     """Return the inputs and outputs of an extracted graph.
 
-    The outputs are `last`. The inputs are those of `first` that are needed, and other needed
-    inputs, which have default values. `types` has the types of values by name.
+    The outputs are `last`. The inputs are the needed values of `first`, followed by other needed
+    inputs of the model, all of which have default values. `types` has the types of values by name.
     """
     infos = [value for value in graph.values if value.data is None]
     declared = {value.name: value for value in (*infos, *graph.outputs, *graph.inputs)}
@@ -99,9 +99,13 @@ def _interface(
 def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[str]) -> None:
     """Move types and metadata between the interface of a graph and its inner values.
 
-    A value that became an input or output is declared only as such. An output that became an inner
-    value is declared at the node that computes it. `before` are the outputs before the extraction,
-    `weights` the names of the initializers that stay.
+    A value that became an input or output loses its declaration as an inner value. An output that
+    became an inner value is declared at the node that computes it.
+
+    Args:
+        graph: the graph; changed in place.
+        before: the outputs before the extraction.
+        weights: the names of the initializers that stay.
     """
     outputs = {name for node in graph.nodes for name in node.outputs}
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}
@@ -177,7 +181,10 @@ def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
 def _needed_nodes(
     graph: Graph, flow: DataFlow, first: Sequence[str], last: Sequence[str], weights: set[str]
 ) -> tuple[set[int], list[str]]:
-    """Return the indices of the nodes that compute `last` from `first`, and other needed inputs."""
+    """Return (indices of the nodes that compute `last` from `first`, names of missing values).
+
+    A missing value is needed, but is not in `first` or `weights`, and no node computes it.
+    """
     chosen: set[int] = set()
     missing: dict[str, None] = {}
     begins, ends, stack = set(first), set(last), list(last)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Change constant shapes that allow only the old size of a dimension that was made symbolic.
+"""Fix constant shapes in a model with a dimension that was made symbolic.
 
-An example of such a shape is the second input of a `Reshape`.
+A constant shape, such as the second input of a `Reshape`, may contain the old size of the
+dimension, and so allow no other size.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def fix_one(
 def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElementChange | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
-    Only one `Reshape` is changed: the first one whose input has the symbolic dimension at the same
-    index.
+    Only one `Reshape` is changed: the first one whose constant shape has the old size at the index
+    at which the input has the symbolic dimension.
     """
     main = inferred.subject.main
     views = inferred.inference.visits.get(id(main), ())
@@ -142,7 +143,7 @@ def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
-    """Return an attribute of a `Constant` with one element replaced; None for other types."""
+    """Return an int64 tensor or list attribute with one element replaced; None for other types."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, size)

@@ -114,8 +114,8 @@ def _without_docs(presence: Presence) -> Presence:
 def _strip_decorators(attribute: A, name: str) -> A:
     """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
-    Return `attribute` itself if it is the name of a function's parameter, or if it has no such
-    decorators.
+    Return `attribute` itself if there are no such decorators, or if it is a string: the name of an
+    attribute parameter of a function.
     """
     if isinstance(attribute, str):
         return attribute
@@ -140,7 +140,7 @@ def _tensor_without(value: Any, name: str) -> Any:
 
 
 _FIELDS = {"doc": "doc_string", "meta": "metadata_props"}
-"""The field that a decorator stands for, which `@set` may also contain."""
+"""Maps the name of a decorator to the field that it sets; `@set` may set the field, too."""
 
 
 def _without(decorators: tuple[Decorator, ...], name: str) -> tuple[Decorator, ...]:

@@ -163,9 +163,11 @@ def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:
 
 
 def _check_order(scope: Graph | Function, start: int, end: int) -> None:
-    """Raise OnnxTextError if a new node, or an old node before it, uses a value computed later.
+    """Check the order of the new nodes, which have the indices from `start` to `end - 1`.
 
-    The new nodes are those from index `start` to before `end`.
+    Raises:
+        OnnxTextError: a new node uses a value that a later node computes, or an old node uses a
+            value that a later new node computes.
     """
     makers = {
         name: index for index, node in enumerate(scope.nodes) for name in node.outputs if name
@@ -217,8 +219,8 @@ def remove(model: Model, node: str) -> None:
     kept = [name for name in target.outputs if name in needed]
     source = next(filter(None, target.inputs), None)
     if scope is model.graph:
-        # If an output of the node is a graph output, the name of this output replaces the name of
-        # the input. Otherwise, the names of the outputs disappear.
+        # If the node computes a graph output, its input gets the name of that output, and the old
+        # name of the input disappears. Otherwise, the names of the node's outputs disappear.
         renamed = any(value.name in target.outputs for value in scope.outputs)
         trained = _used_in_training(model).intersection([source] if renamed else target.outputs)
         if trained:

@@ -15,7 +15,7 @@ from onnxtext.tensor.element_count import count_elements
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
 _MOST_INPUTS = 9
-"""The largest number of inputs that a rule reads. If a node has fewer, the others are unknown."""
+"""The largest number of inputs that a rule reads. The shape of a missing input is None."""
 _CHECKED_DOMAINS = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
 """Domains in which onnx's inference or a rule below checks all sizes."""
 _CHECKED_OPERATORS = frozenset(

@@ -38,8 +38,8 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         A sentence if the type or shape changed; otherwise an empty list.
 
     Raises:
-        OnnxTextError: the model has no such weight, or several weights have the name, all outside
-            of the main graph; or ONNX has no element type for the array.
+        OnnxTextError: the model has no weight of this name, or several, but none in the main graph;
+            or ONNX has no element type for the array.
     """
     from onnxtext.printer import print_type
 

@@ -251,8 +251,8 @@ class _Conversion:
     def _node(self, original: Node, node: Node) -> list[Node]:
         """Convert a node, and return the nodes that replace it.
 
-        The arguments are those of `GraphConverter.convert`. A node that cannot be converted is
-        returned unchanged.
+        `original` is the node in the syntax tree. `node` is the same node, in which attribute lists
+        stored in blobs are expanded. A node that cannot be converted is returned unchanged.
         """
         domain = plain_domain(node.domain)
         current = self._versions[domain]

@@ -33,8 +33,7 @@ REMOVED: dict[Step, dict[str, object]] = {
     ("", "LSTM", 7): {"output_sequence": ANY},
     ("", "RNN", 7): {"output_sequence": ANY},
 }
-"""Attributes that a version removed; with the value here, older versions behave like the newer one.
-"""
+"""Attributes that a version removed, each with the value that behaves like the newer version."""
 CONSUMED = "consumed_inputs"
 """A hint for optimizers that version 6 removed from all operators."""
 
@@ -46,7 +45,7 @@ UNUSED_BY_OLDER: dict[Step, tuple[str, ...]] = {
     ("", "CastLike", 24): ("round_mode",),
     ("", "Range", 27): ("stash_type",),
 }
-"""New attributes of a version that only affect element types which this version added, too."""
+"""New attributes that affect only element types that are new in the same version."""
 
 MEANT_BEFORE: dict[Step, dict[str, object]] = {
     ("", "RoiAlign", 16): {"coordinate_transformation_mode": b"output_half_pixel"},

@@ -127,7 +127,7 @@ class GraphConverter:
         self._sentences += work.notes
         result: list[Node] = []
         if work.removed:
-            # The new nodes take over the graphs of the replaced node, which use its version.
+            # Graphs of the replaced node are now in the new nodes, and still use `version`.
             self._bodies(work.before, version if nested_graphs((node,)) else reached, depth)
         for new_node in work.nodes():
             before = (
@@ -269,9 +269,9 @@ class GraphConverter:
 
 
 def _apply(rule: Change | None, conversion: NodeConversion) -> None:
-    """Rewrite a node with its rule, if it has one.
+    """Rewrite a node with its rule, if there is one, then adapt the node to its new schema.
 
-    Unless the rule changes the operator, then adapt the node to its new schema.
+    If the rule has changed the operator, the node is not adapted.
     """
     if rule is not None:
         rule(conversion)
