@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply the differences of two printed models to a text, item by item.
 
-The text means the same as the printed model before the edit, but its layout, spelling and order of
-items may differ. So each item of the text is paired with an item of this printed model, and that
-item with one of the edited printed model. If the two printed items differ, only the differences are
-written into the text: in lists item by item, in other constructs part by part, in the smallest
-parts token by token.
+There are three versions of each item: in the text, in the printed model before the edit, and in the
+printed model after the edit. The first two mean the same, but may differ in layout, spelling and
+order. The last two differ only by the edit. So an item is compared in the printed models, and only
+the differences are written into the text. Lists are edited item by item, other constructs part by
+part, and the smallest parts token by token.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ from onnxtext.rewriter.token_edits import edit_tokens
 Printed = tuple[str, str]
 """The printed forms of a construct before and after an edit."""
 _OF_VALUES = frozenset(("value", "output", "value_info", "tensor"))
-"""The kinds of metadata blocks whose meaning depends on the list that declares a value."""
+"""Keywords of metadata blocks for values; the keyword depends on the list that declares the value.
+"""
 
 
 class CannotEdit(Exception):
-    """The text has no place for a difference."""
+    """The text lacks an item or part that the edit changes, or items are added to an empty list."""
 
 
 class ItemEdits:
@@ -60,7 +61,7 @@ class ItemEdits:
         self.edits = edits
         self.text = edits.text
         self.renamed = renamed
-        # After the edit, the entries of the metadata block above the current one.
+        # The entries that the metadata block directly above the current block has after the edit.
         self._above: dict[Hashable, str] = {}
 
     # ---- Lists ------------------------------------------------------------------------------
@@ -69,7 +70,7 @@ class ItemEdits:
         """Edit the items of a list, which commas may separate.
 
         Raises:
-            CannotEdit: the text has no place for a difference.
+            CannotEdit: the differences cannot be written into the text.
         """
         own = pair_spellings(base.items, ours.items)
         edited = pair_edited(base.items, theirs.items, self.renamed)
@@ -113,7 +114,10 @@ class ItemEdits:
         self.part(ours, base, theirs)
 
     def _repeated_entry(self, ours: TextPart, theirs: TextPart) -> None:
-        """Replace `above` in a metadata entry by its value, unless the block above has it, too."""
+        """Replace the word `above` in a metadata entry by the value that it stands for.
+
+        Keep the word if the block above has this value for the same key after the edit.
+        """
         word, value = [part.tree.last() for part in (ours, theirs) if isinstance(part.tree, Tree)]
         assert word is not None
         assert value is not None
@@ -148,7 +152,7 @@ class ItemEdits:
         """Edit a construct.
 
         Raises:
-            CannotEdit: the text has no place for a difference.
+            CannotEdit: the differences cannot be written into the text.
         """
         is_same = base.body == theirs.body or base.token_texts() == theirs.token_texts()
         if is_metadata(ours, "repeated_entry"):
@@ -275,13 +279,14 @@ def _items_above(
     gone: set[int],
     added: Mapping[int, Sequence[int]],
 ) -> dict[int, TextPart | None]:
-    """Map each item that stays in a list to the item that will be directly above it, or to None.
+    """Map each item that stays in a list to the item directly above it after the edit, or to None.
 
-    The keys are indices in `ours`; the key -1 is the beginning of the list.
+    The keys are indices in `ours`; the key -1 is the beginning of the list. The values are items of
+    `theirs`.
 
     Args:
         ours: the list in the text.
-        theirs: the edited list, printed; the result has items of this list.
+        theirs: the printed list after the edit.
         places: maps indices in `theirs` to indices in `ours`.
         gone: the indices in `ours` of the items to remove or move.
         added: maps indices in `ours` to the indices in `theirs` of the items to insert behind.
@@ -298,7 +303,7 @@ def _items_above(
 
 
 def _entries(block: TextPart | None) -> dict[Hashable, str]:
-    """Return the values of the entries of a printed metadata block, as spelled."""
+    """Map the key of each entry in a printed metadata block to the entry's value, as spelled."""
     listed = None if block is None or not is_metadata(block, "metadata_block") else read_list(block)
     result = {}
     for item in () if listed is None else listed.items:

@@ -15,18 +15,21 @@ from onnxtext.merger.texts.text_parts import Item, TextPart
 def arrange(
     theirs: Sequence[Item], edited: Mapping[int, int], places: Mapping[int, int]
 ) -> tuple[set[int], dict[int, list[int]]]:
-    """Return the items to move, and the items to insert.
+    """Find the items of a list in a text to move, and the items to insert.
+
+    There are three lists: the list in the text, the printed list before the edit, and `theirs`, the
+    printed list after the edit.
 
     Args:
         theirs: the items after the edit.
-        edited: maps indices in the printed list before the edit to indices in `theirs`.
-        places: maps indices of items in `theirs` to their indices in the text. Items that are in
-            `edited`, but have no place, are ignored: they are not in the text.
+        edited: maps indices before the edit to indices in `theirs`.
+        places: maps indices in `theirs` to indices in the text. An item that is in neither `edited`
+            nor `places` is new. An item that is only in `edited` is ignored: the text lacks it.
 
     Returns:
-        - the indices in the text of the items to move;
-        - a map from the index in the text of an item that stays to the indices in `theirs` of the
-          new and moved items to insert behind it. The key -1 stands for the start of the list.
+        (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` maps
+        the index in the text of an item that stays, or -1 for the start of the list, to the indices
+        in `theirs` of the items to insert behind it: new and moved items.
     """
     order = _new_order(_groups(theirs, edited, places), places)
     ranks = {index: rank for rank, index in enumerate(order)}
@@ -49,8 +52,8 @@ def _groups(
 ) -> dict[int, Hashable]:
     """Map the index in `theirs` of each item to its group; for the parameters, see `arrange`.
 
-    The order of a group's items in the text may differ from the printed model. If so, and if the
-    edit does not change their order, each item becomes a group of its own, so that it stays.
+    If the text has the items of a group in another order than the printed list, and the edit does
+    not change their order, they keep their places: each of them becomes a group of its own.
     """
     known = set(edited.values())
     groups = {
@@ -79,8 +82,9 @@ def _unsorted(indices: Sequence[int], groups: Mapping[int, Hashable]) -> set[Has
 def _new_order(groups: Mapping[int, Hashable], places: Mapping[int, int]) -> list[int]:
     """Return the indices of the items of `groups` in the order that the text will have.
 
-    The groups stay where they are in the text; the items of each group get the order of their
-    indices. Items of groups that the text lacks follow the item with the next smaller index.
+    Each position in the text stays with its group. The items of a group fill the positions of the
+    group in ascending order of their indices. If the text has no item of a group, the items of the
+    group follow the item with the next smaller index.
     """
     queues: dict[Hashable, deque[int]] = defaultdict(deque)
     for index, group in groups.items():
@@ -118,7 +122,7 @@ def _group(part: TextPart, index: int) -> Hashable:
 
 
 def is_metadata(part: TextPart, alias: str) -> bool:
-    """Whether an item is a `metadata_block` or another alternative of `metadata_item`."""
+    """Whether a part is a `metadata_item` of the kind `alias`, such as `metadata_block`."""
     if part.origin != "metadata_item":
         return False
     return isinstance(part.tree, Tree) and part.tree.alias == alias

@@ -84,7 +84,8 @@ def _statement_names(model: Model) -> Iterator[tuple[int, tuple[str, ...]]]:
 def pair_spellings(base: Sequence[Item], ours: Sequence[Item]) -> Pairs:
     """Pair the printed items `base` with the items of the text that have the same meaning.
 
-    Their order may differ, and the spelling of an item: `output y { … }` may be `value y { … }`.
+    The text may have them in another order and spelling, such as `value y { … }` for
+    `output y { … }`.
     """
     pairs: Pairs = {}
     for key in (_key, _name_in_section, _content, lambda item: item.part.origin):
@@ -125,7 +126,10 @@ def _new_key(key: Hashable, renamed: Mapping[str, str | None], origin: str) -> H
 
 
 def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pairs) -> None:
-    """Pair unpaired items with equal keys, in order, if equally many items have the key."""
+    """Pair unpaired items with equal keys, in order.
+
+    Unless `key` is `_key`, skip items whose key occurs more often in one list than in the other.
+    """
     taken = set(pairs.values())
     places: dict[Hashable, list[int]] = defaultdict(list)
     for index, item in enumerate(base):
@@ -143,7 +147,7 @@ def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pair
 
 
 def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> None:
-    """Pair the unpaired items between two pairs if both lists have equally many.
+    """Pair the unpaired items between two neighboring pairs, if both lists have equally many there.
 
     Items that define or describe values are never paired: their comments describe the old item.
     """

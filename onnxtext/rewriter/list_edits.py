@@ -94,7 +94,7 @@ class ListEdits:
         removed: set[int],
         lifted: set[int],
     ) -> None:
-        """Add and remove items. The list must have items if any are added.
+        """Insert and remove items; nothing can be inserted into an empty list.
 
         Args:
             added: maps the index of an item that stays to the items to insert behind it. The key -1

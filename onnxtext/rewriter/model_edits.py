@@ -15,8 +15,8 @@ from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
 from onnxtext.rewriter.item_pairs import may_name, renamed_names
 from onnxtext.rewriter.text_edits import TextEdits
 
-_NO_GRAPH = "g () => () {}\n\n"
-"""Precedes sections that are read without their model."""
+_EMPTY_GRAPH = "g () => () {}\n\n"
+"""A graph to precede sections that are parsed alone: a text cannot begin with a section."""
 
 
 def edit_items(old: Model, new: Model, text: str) -> str | None:
@@ -43,7 +43,8 @@ def edit_sections(
 ) -> None:
     """Edit the sections of a text, except `encoding` and `resources`.
 
-    If they have no place for a difference, they stay. `renamed` is the result of `renamed_names`.
+    If a difference cannot be written into them, none is changed. `renamed` is the result of
+    `renamed_names`.
     """
     before, after = _sections(old), _sections(new)
     # The sections follow the last node.
@@ -79,5 +80,5 @@ def _read_source(text: str, model: Model) -> ListItems:
 
 
 def _read_sections(text: str) -> ListItems:
-    """Read printed sections without their model: after an edit, their paths may not fit it."""
-    return read_model(_NO_GRAPH + text, Model(Graph("g")))
+    """Return printed sections as items; their paths are not resolved."""
+    return read_model(_EMPTY_GRAPH + text, Model(Graph("g")))

@@ -140,12 +140,9 @@ class _Splice:
         return edits
 
     def _restate(self, at: int, origin: str, printed: Printed) -> None:
-        """Replace a statement; if it has several lines or graphs, only its changed parts.
-
-        The printed statements are equal if only metadata has changed.
-        """
+        """Replace a statement; if it has several lines or graphs, only its changed parts."""
         if printed[0] == printed[1]:
-            return
+            return  # only metadata has changed, which is in a section
         start, end = self._span(at, origin)
         text, count = self.source.text[start:end], len(self.edits.edits)
         if self.in_parts and ("\n" in text or "=>" in text):
@@ -195,7 +192,7 @@ class _Splice:
 
 
 def _without_lists(node: Node) -> object:
-    """Return a node in a form for comparisons that ignore sections and lists of nested graphs."""
+    """Return a value to compare nodes by, ignoring metadata and the contents of nested graphs."""
 
     def plain(value: object) -> object:
         if isinstance(value, Graph):

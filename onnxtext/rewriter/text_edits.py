@@ -75,10 +75,10 @@ class TextEdits:
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
 
     def remove(self, start: int, end: int, *, is_statement: bool) -> None:
-        """Remove an item and the comment behind it; comments on lines inside the item stay.
+        """Remove an item and the comment behind it.
 
-        Other comments are dropped with a statement (`is_statement`); else, `keep_comments` keeps
-        them.
+        Comments on lines of their own inside the item stay. If `is_statement`, the other comments
+        are dropped; otherwise, `keep_comments` writes them above the edited statement.
         """
         rest = REST_OF_LINE.match(self.text, end)
         if rest is None or not self.is_first_on_line(start):
@@ -104,7 +104,7 @@ class TextEdits:
         return [comment.text for lead in leads for comment in lead]
 
     def keep_comments(self, start: int, since: int) -> None:
-        """Write the comments that edits of a statement have removed above the statement.
+        """Insert comments above a statement: those that the edits of the statement have removed.
 
         The statement begins at the offset `start`, and its first edit has the index `since`.
         """
@@ -123,7 +123,7 @@ class TextEdits:
             self.replace(start, start, "".join(lines))
 
     def after_line_end(self, offset: int) -> int:
-        """Return the offset after the line end at an offset; at the end of the text, its end."""
+        """Return the offset after the line end that begins at `offset`; `offset` if none does."""
         line_end = _LINE_END.match(self.text, offset)
         return offset if line_end is None else line_end.end()
 
