@@ -31,7 +31,7 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
 
 
 def read_error(error: OSError, default: str | Path) -> CommandError:
-    """Create the error for a file that cannot be read: the file of `error`, or else `default`."""
+    """Create the error for an unreadable file: `default`, unless `error` names another file."""
     message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
     return CommandError("cannot-read", message)
 

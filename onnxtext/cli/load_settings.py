@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Return the settings of the project of a file, or of the current directory if `path` is None.
+    """Return the project settings for a file; if `path` is None, for the current directory.
 
     Raises:
         CommandError: the settings cannot be read or are invalid.
@@ -62,7 +62,11 @@ def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[O
 
 @contextmanager
 def schemas_of_project(path: Path | None, files: Sequence[str] = ()) -> Iterator[Settings]:
-    """Let all checks in the `with` block use the schema files of a file's project, and `files`.
+    """Let all checks in the `with` block use the schema files of a project, and `files`.
+
+    Args:
+        path: a file of the project; None for the project in the current directory.
+        files: further schema files.
 
     Yields:
         The settings of the project.

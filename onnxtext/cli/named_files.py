@@ -47,7 +47,7 @@ class InputFile:
 
 
 def output_path(output: str | None) -> Path | None:
-    """Return the file that the option `-o` names; None for standard output, also for `-`."""
+    """Return the file that the option `-o` names; None for standard output (`-`, or no option)."""
     return None if output in (None, _DASH) else Path(str(output))
 
 

@@ -134,7 +134,7 @@ def test_unknown_values_and_wrong_usage_are_errors(files: Path) -> None:
     wrong = run("explain-type", "wrong.onnxtxt", "first", cwd=files)
     assert wrong.status == 0
     assert "`Rellu` has an error: there is no operator `Rellu`" in wrong.out.decode()
-    assert "has errors (onnxtext check)" in wrong.err
+    assert "has errors (see `onnxtext check`)" in wrong.err
 
 
 def test_recursive_functions_and_fragments_are_explained(files: Path) -> None:

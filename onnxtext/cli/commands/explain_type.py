@@ -50,9 +50,9 @@ _STEPS = 6
 @click.option(
     "--graph",
     metavar="NAME",
-    help="The graph or function of the values: its name, or the node and attribute of a nested "
-    "graph (loop.body). Default: the main graph if it defines the value, else the first graph or "
-    "function that does.",
+    help="The graph or function that defines the values: its name, or the node and attribute of a "
+    "nested graph (loop.body). Default: the main graph if it defines the value, else the first "
+    "graph or function that does.",
 )
 @click.option(
     "--line",
@@ -105,7 +105,7 @@ def command(
                          for scope, value in chosen]  # fmt: skip
                 print_to_stdout("\n\n".join(shown))
         if model.errors:
-            note = "has errors (onnxtext check), so more types may be unknown"
+            note = "has errors (see `onnxtext check`), so more types may be unknown"
             reporter.summary(f"{source.name}: {note}")
 
 
@@ -213,7 +213,7 @@ class _Model:
         return [(statement[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
-        """Return (scope, statement) of the last statement at or before a line; None if none is."""
+        """Return (scope, statement) of the last statement at or before a line, or None."""
         if self._source is None:
             return None
         best: tuple[int, Scope, Any] | None = None
@@ -246,7 +246,7 @@ class _Model:
         return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, views: list[Any]) -> Iterator[str]:
-        """Yield notes on other calls of the function, and on other values with the same name."""
+        """Yield notes on other calls of the function `scope`, and on other values called `name`."""
         from onnxtext.checker.context.finding import Place
         from onnxtext.checker.inference.explain_shape_errors import spell_type
 

@@ -235,7 +235,7 @@ def checkout(reporter: Reporter) -> int:
     "max_characters",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Show only the models that fit into N characters, and name up to 20 of the others.",
+    help="Write differences of at most N characters; name up to 20 of the models left out.",
 )
 @reporting_options
 def diff(

@@ -115,9 +115,14 @@ def _note_missing_weights(
 ) -> None:
     """Report a note if the merged text cannot find its weights.
 
-    Paths of weights are relative to the directory of the text, and the versions (`paths` are their
-    files) may be in other directories than the merged text. `name` is the path of the merged text;
-    if it is written to standard output, the path of OURS.
+    A text finds its weights by paths relative to its own directory. The merged text keeps the paths
+    of the versions, but may be in another directory.
+
+    Args:
+        result: the result of the merge.
+        paths: the files of the versions.
+        name: the path of the merged text; the path of OURS for standard output.
+        reporter: reports the note.
     """
     from onnxtext.text_to_binary import encode_text
 

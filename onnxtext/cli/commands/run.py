@@ -221,9 +221,10 @@ def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
 
 
 def _split(name: str, value: str, candidates: list[str]) -> tuple[str, str]:
-    """Split `NAME=VALUE` after the longest known name, since names may contain equals signs.
+    """Split an argument `NAME=VALUE` in which NAME may contain equals signs.
 
-    `name` is the part before the first equals sign, `candidates` are the known names.
+    `name` and `value` are the parts before and after the first equals sign. Return (NAME, VALUE):
+    NAME is the longest of the `candidates`, the known names, that fits; if none does, it is `name`.
     """
     assignment = f"{name}={value}"
     fitting = [candidate for candidate in candidates if assignment.startswith(f"{candidate}=")]

@@ -204,7 +204,7 @@ def show(operator: str, files: tuple[str, ...], reporter: Reporter) -> None:
             raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
         texts = []
         for signature in signatures:
-            assert signature is not None, "the history lists only versions with a signature"
+            assert signature is not None, "every version in the history has a signature"
             origin = signature.origin or "onnx"
             schema = signature.source or convert_schema(_onnx_schema(signature))
             texts.append(f"# {origin}\n{signature_text(schema)}\n")

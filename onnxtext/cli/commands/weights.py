@@ -44,7 +44,7 @@ _STORES = click.argument(
 )
 
 _MIN_AGE_SECONDS = 3600.0
-"""The age, in seconds, up to which a file may belong to a conversion that is still running."""
+"""Files of at most this age, in seconds, are kept: a running conversion may have written them."""
 
 
 @click.group("weights", cls=SuggestingGroup, epilog=EXAMPLES)
