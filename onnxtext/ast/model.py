@@ -99,7 +99,7 @@ class Annotation:
     entries: tuple[tuple[str, str], ...]
 
     def renamed(self, names: Callable[[str], str]) -> Annotation:
-        """Return the annotation with other names of tensors."""
+        """Return the annotation with `names` applied to the name of each tensor."""
         entries = tuple([(key, names(value)) for key, value in self.entries])
         return Annotation(names(self.tensor_name), entries)
 
@@ -120,7 +120,7 @@ class Graph:
             Pairs that are written at the graph are in a `@meta` decorator instead.
         value_metadata: maps names of values to their (key, value) pairs in the metadata section. It
             has only values whose `value_info` entry has no statement of its own: typed outputs of
-            nodes, and initializers with `@value_info(initializers)`.
+            nodes, and the inputs, outputs and initializers that `@value_info(…)` selects.
         at: the character offset in the text; -1 if the graph was not parsed.
     """
 

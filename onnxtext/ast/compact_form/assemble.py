@@ -49,8 +49,8 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        # Some entries have metadata, and the name of an entry is also that of an input, output or
-        # initializer: `recombine_value_infos` converts the list later.
+        # An entry with metadata has the name of an input, output or initializer. Make no decorator
+        # yet: `recombine_value_infos` converts the list when its metadata is placed.
         graph.values = rest + place_types(graph.nodes, infos)
         return order
     decorator, infos = place_infos(graph, infos, any_order=not described)

@@ -29,7 +29,10 @@ ORDERS = frozenset((DECORATOR, INITIALIZERS))
 """The names of both decorators; the decorators are not stored in the `GraphProto`."""
 
 MAX_NAMES_LENGTH = 72
-"""If the names in a decorator have more characters in total, it moves to the section `order`."""
+"""Maximum total length of the names in a decorator, with their quotes and commas.
+
+If the names of one decorator are longer, both decorators move to the section `order`.
+"""
 
 PARTS = {
     DECORATOR: ("initializers", "inputs", "outputs", "values", "nodes"),
@@ -112,8 +115,9 @@ class ListEntry(NamedTuple):
         name: the name of the value.
         type: the type of the value; None if the value has no type.
         at: the character offset of the statement that has the type.
-        statement: the `ValueInfo` from which the entry was made, for a value info in `<…>`, and for
-            any entry of the list of initializers; otherwise None.
+        statement: the statement that is the entry: a value info in `<…>`, or in the list of
+            initializers, the initializer. None for the entries of `value_info` that are outputs of
+            nodes or repeat declarations.
     """
 
     part: str
@@ -186,9 +190,9 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Set `has_order` if `@value_info` or `@initializers` of the main graph is too long for it.
+    """Set `model.has_order` if `@value_info` or `@initializers` of the main graph is long.
 
-    Both decorators are then printed in the section `order`.
+    Both decorators are then printed in the section `order`. `MAX_NAMES_LENGTH` is the limit.
     """
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
@@ -234,7 +238,7 @@ def known_entries(graph: Graph) -> list[ListEntry]:
 
 
 def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
-    """Return the parts of `value_info` (see `PARTS`) that are needed to apply an order."""
+    """Return the parts of `value_info` (see `PARTS`) from which an order may select entries."""
     if order is not None and (order.without or any(isinstance(i, str) for i in order.items)):
         return PARTS[DECORATOR]
     words = [item.text for item in order.items if isinstance(item, Word)] if order else []
@@ -244,8 +248,9 @@ def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
 def _entries_in_order(
     decorator: str, order: ListOrder | None, lists: Mapping[str, Sequence[ListEntry]]
 ) -> Iterator[ListEntry]:
-    """Yield all entries in the given order; a part skips the entries that the order lists by name.
+    """Yield all entries in the given order.
 
+    A keyword of the order stands for the entries of its part that the order does not list by name.
     If the order lists a name twice, the second occurrence refers to the second entry of that name.
 
     Args:

@@ -87,7 +87,7 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.
-        The suffix is empty if an entry before it is an output of a node, too.
+        If an entry before the suffix is also an output of a node, the suffix is empty.
     """
     placed: Placed = []
     left = len(infos)

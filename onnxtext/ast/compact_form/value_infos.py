@@ -168,7 +168,7 @@ def _in_parts(
         be printed in `<…>`.
     """
     fewer = {part: types for part, types in lists.items() if part != "outputs"}
-    # First try to move the types of graph outputs to nodes, rather than to copy graph outputs.
+    # First treat no entry as a copy of a graph output: then the types move to the nodes' outputs.
     for used in (fewer, lists):
         runs = [(part, list(run)) for part, run in groupby(infos, partial(_part_of, used))]
         copied = [part for part, _ in runs if part]
@@ -254,12 +254,12 @@ def _split_runs(
 
     Args:
         nodes: the nodes of the graph.
-        others: the entries, in at most two runs. Between the runs, the list has entries that repeat
-            declarations.
+        others: the runs of adjacent entries, at most two; entries that repeat declarations separate
+            them.
 
     Returns:
-        For each run, its statements and its output types. None if there are two runs and neither
-        consists of output types only.
+        For each run, its statements and its output types. None if there are two runs and both need
+        statements.
     """
     if not others:
         return []
