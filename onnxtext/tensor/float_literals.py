@@ -43,10 +43,10 @@ _SINGLE, _WORD = struct.Struct("<f"), struct.Struct("<I")
 _DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<Q")
 _DOUBLE_INF = 0x7FF0000000000000
 _BELOW_FLOAT32 = 0x1FFFFFFF
-"""The mantissa bits of a double that a float32 does not have."""
+"""The mask of the mantissa bits of a double that a float32 lacks."""
 
 _HALFWAY = 0x10000000
-"""The bits `_BELOW_FLOAT32` of a double that is halfway between two normal float32 values."""
+"""`bits & _BELOW_FLOAT32` for the bits of a double halfway between two normal float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -253,7 +253,7 @@ def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
         raise LiteralError(
             f"expected the {width} bits of a nan, found {shorten(text)}",
             length=len(text),
-            help=f"nan(0x{nan:x}) is the same as nan, nan(0x{infinity + 1:x}) is the smallest one",
+            help=f"nan is nan(0x{nan:x}); the smallest bits of a nan are 0x{infinity + 1:x}",
         )
     return bits | (sign if minus else 0)
 

@@ -316,7 +316,7 @@ def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -
 
 
 def _packed_text(element: ElementType, entries: NDArray[Any], count: int | None) -> str | None:
-    """Unpack elements from entries; return None if packing them gives other entries."""
+    """Return packed entries as the text of their elements; None if packing gives other entries."""
     if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)

@@ -92,8 +92,9 @@ def _decimals(
 def _codes(form: FloatFormat, values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Round decimals of few digits, given as doubles, to codes; -1 if they overflow.
 
-    In general, if a double is exactly between two codes, its decimal may be above or below the
-    double. Neither 16-bit format has such a decimal with so few digits; a test tries all codes.
+    If a double is exactly halfway between two codes, rounding it can be wrong, because the decimal
+    may be slightly above or below the double. With so few digits, this happens in neither 16-bit
+    format; a test tries all codes.
     """
     below, top = values_of(form.name)[form.top - 1 : form.top + 1].tolist()
     rounded = round_doubles(form, np.minimum(values, top))

@@ -33,9 +33,11 @@ _INTEGERS = _list_of(_INTEGER)
 _NUMBERS = _list_of(_NUMBER)
 _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
-_HALF = 0x1000_0000
 _LOW_BITS = 0x1FFF_FFFF
-"""The bits of a float64 that a float32 lacks; they equal `_HALF` halfway between two float32s."""
+"""The mask of the mantissa bits of a float64 that a float32 lacks."""
+
+_HALF = 0x1000_0000
+"""`bits & _LOW_BITS` for the bits of a float64 that is halfway between two float32s."""
 
 _NORMAL = 0x3810_0000_0000_0000
 """The bits of 2**-126 as float64: the smallest normal float32."""
