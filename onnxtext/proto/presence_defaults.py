@@ -205,7 +205,7 @@ class _TensorRewriter(Rewriter):
         return self._change(tensor)
 
     def rewrite(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
-        """Apply `change` to the tensors of graphs in place; `nodes` have tensors in attributes."""
+        """Rewrite graphs in place; `nodes` are all their nodes with tensors in attributes."""
         self.attributes_of(graphs, nodes)
         for value in [value for graph in graphs for value in graph.values]:
             if isinstance(value.data, SparseTensor):

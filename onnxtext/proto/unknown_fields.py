@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert unknown fields, which the schema does not have, to values with numbers as keys, and back.
+"""Convert fields that the schema does not have to record fields with numbers as keys, and back.
 
 The syntax of a value (`7`, `5i32`, `9i64`, `"…"` or `{…}`) gives the wire type (SPEC 12).
 """
@@ -157,9 +157,9 @@ def lift_numbered(data: Data, item: WireField) -> FieldValue:
 
 
 def canonical_unknown_fields(message: str, data: Data) -> Data:
-    """Encode the unknown fields of a message canonically; protobuf copies them as they are.
+    """Encode the unknown fields of a message canonically, as `lower_numbered` does.
 
-    Otherwise, a varint that is longer than necessary would differ from the encoding of a record.
+    Protobuf copies these fields unchanged, with varints that may be longer than necessary.
 
     Args:
         message: the name of the message type.

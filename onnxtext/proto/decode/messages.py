@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from onnxtext._core.proto.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""Limits how often the careful path first tries to lift a graph without comparing items.
+"""Number of levels of nested graphs that the careful path first lifts without comparing items.
 
-It tries only if fewer than this number of enclosing graphs are lifted carefully. Without the limit,
-a node could be lifted once for each enclosing graph.
+If the result is not complete, the graph is lifted again item by item. Deeper graphs are only lifted
+item by item: otherwise a node could be lifted once for each enclosing graph.
 """
 
 _DEEP = 90

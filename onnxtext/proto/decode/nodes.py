@@ -45,10 +45,10 @@ class NodeLifter(ABC):
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """The encoder of items; its result is compared with the original bytes of the item.
+        """The encoder of items; the careful path compares its results with the original bytes.
 
-        It is the encoder in Python, which reuses the encoded attributes that were passed to
-        `remember`. The native encoder would encode a nested graph again for each enclosing graph.
+        It is always the Python encoder, which can reuse the attributes passed to `remember`. The
+        native encoder would encode a nested graph again for each enclosing graph.
         """
         return Lowering(PresenceDefaults(NO_DEFAULTS))
 

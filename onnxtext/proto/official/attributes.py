@@ -34,7 +34,7 @@ _A = AttributeType
 LISTS = "the official parser drops the values of a list of this type: the list is written empty"
 SPARSE = "a sparse tensor cannot be written as an attribute: the attribute is left out"
 NO_TYPE = "the official syntax requires a type: the attribute gets the type of its value"
-NO_KIND = "an attribute with neither a type nor a single value cannot be written: it is left out"
+NO_KIND = "an attribute without a type must have exactly one value field: it is left out"
 NO_VALUE = "the value of an attribute cannot be written: the attribute is left out"
 EXTRA_VALUE = "an attribute can have only a value of its own type: other values are left out"
 
@@ -75,21 +75,21 @@ class AttributeReducer(ValueReducer, ABC):
         head = field(1, name)
         kind = integer(fields.get("type", ()))
         values = [name for name in _VALUES if name in fields]
-        stored = [name for name in values if not self._is_empty_value(name, fields[name])]
+        non_empty = [name for name in values if not self._is_empty_value(name, fields[name])]
         reference = fields.get("ref_attr_name", (None,))[-1]
         if reference is not None and (reference or not values):
-            return head + self._reference(reference, kind, values, stored, fields, path)
+            return head + self._reference(reference, kind, values, non_empty, fields, path)
         if reference is not None:
             self.losses.presence_changed(message, "ref_attr_name")
         if not kind:
-            chosen = stored or values
+            chosen = non_empty or values
             if len(chosen) != 1:
                 self.losses.lost(path, NO_KIND)
                 return None
             self.losses.lost(path.at("type"), NO_TYPE)
             kind = _VALUES[chosen[0]]
         value_field = _FIELD_OF[kind]
-        self._drop_values([name for name in values if name != value_field], stored, path)
+        self._drop_values([name for name in values if name != value_field], non_empty, path)
         value = self._value(
             AttributeType(kind), value_field, fields.get(value_field), path, in_function
         )
@@ -100,10 +100,10 @@ class AttributeReducer(ValueReducer, ABC):
         spec = message_spec("AttributeProto").by_name[name]
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
-    def _drop_values(self, names: Sequence[str], stored: Sequence[str], path: ItemPath) -> None:
-        """Record the loss of value fields (by name) that do not have the attribute's type."""
+    def _drop_values(self, names: Sequence[str], non_empty: Sequence[str], path: ItemPath) -> None:
+        """Record the loss of the value fields `names`; an empty field only changes its presence."""
         for name in names:
-            if name in stored:
+            if name in non_empty:
                 self.losses.lost(path.at(name), EXTRA_VALUE)
             else:
                 self.losses.presence_changed("AttributeProto", name)
@@ -113,12 +113,12 @@ class AttributeReducer(ValueReducer, ABC):
         reference: Data,
         kind: int,
         values: Sequence[str],
-        stored: Sequence[str],
+        non_empty: Sequence[str],
         fields: Fields,
         path: ItemPath,
     ) -> bytes:
         """Reduce a `ref_attr_name` and its type; return the encoded fields."""
-        self._drop_values(values, stored, path)
+        self._drop_values(values, non_empty, path)
         result = field(21, self.text(reference, path.at("ref_attr_name")))
         if kind:
             return varint_field(20, varint(kind)) + result

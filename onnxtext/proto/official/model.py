@@ -186,7 +186,7 @@ class Reducer(AttributeReducer):
         return result
 
 
-# The fields of each message that the official syntax can express.
+# For each message, the fields that the official syntax can express.
 _MODEL_STRINGS = (("producer_name", 2), ("producer_version", 3), ("domain", 4), ("doc_string", 6))
 _MODEL = frozenset(
     ("ir_version", "model_version", "opset_import", "metadata_props", "graph", "functions")

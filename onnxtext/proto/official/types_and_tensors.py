@@ -229,7 +229,7 @@ class ValueReducer(FieldReducer):
         return [delimited(key, bytes(value))]
 
 
-# The fields of each message that the official syntax can express.
+# For each message, the fields that the official syntax can express.
 _KINDS = frozenset(
     ("tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type",
      "opaque_type")
