@@ -103,7 +103,7 @@ def _value_text(dialect: Dialect, value: ast.AttributeValue, indent: str, budget
             lay_out = fill_list if isinstance(value[0], (bytes, ast.Blob)) else bracket_list
             return lay_out(items, "[]", indent, budget, dialect.comma)
         case ast.Reference() | ast.Graph() | ast.TypedBlob() | ast.RepeatedList():
-            raise AssertionError("printed with its type, or as a graph")
+            raise AssertionError("`attribute_text` must print this value itself")
     return type_value_text(value, indent, budget, dialect)
 
 

@@ -159,7 +159,7 @@ class GraphPrinter:
         values = graph.values
         if len(values) == 1:
             item = self.value_text(values[0], indent + STEP)
-            after = _after_head(graph, indent, is_last=True)
+            after = _after_head(graph, indent, after_values=True)
             if "\n" not in item and start + len(item) + 3 + after <= WIDTH:
                 return [f"<{item}>"]
         before = f"\n{indent}{STEP}"
@@ -308,16 +308,16 @@ class GraphPrinter:
         ]
 
 
-def _after_head(graph: Graph | Function, indent: str, *, is_last: bool = False) -> int:
-    """Return the width of the text that follows the outputs (or the `<…>` list) on their line.
+def _after_head(graph: Graph | Function, indent: str, *, after_values: bool = False) -> int:
+    """Return the width of the text that follows the outputs, or the `<…>` list, on the same line.
 
     Args:
         graph: the graph or function.
         indent: the indentation of its statement; if not "", it is in an attribute, and a comma
             follows it.
-        is_last: whether to return the width after the `<…>` list instead of after the outputs.
+        after_values: whether the text follows the `<…>` list, not the outputs.
     """
-    if graph.nodes or (graph.values and not is_last):
+    if graph.nodes or (graph.values and not after_values):
         return len(" {")
     return len(" {},") if indent else len(" {}")
 

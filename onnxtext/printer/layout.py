@@ -90,7 +90,7 @@ def wrap_items(items: Sequence[str], width: int) -> list[str]:
 
 
 def line_starts(items: Sequence[str], width: int) -> list[int]:
-    """Return the index of the first item of each line if `wrap_items` distributes the items."""
+    """Return, for each line that `wrap_items` makes, the index of its first item."""
     starts = [0]
     taken = 0
     several = False  # whether the line ends with an item of several lines

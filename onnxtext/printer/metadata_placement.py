@@ -29,10 +29,11 @@ def place_metadata(
 ) -> None:
     """Decide which metadata is printed in `@meta` decorators, and which in the `metadata` section.
 
-    The metadata of an item is printed in a decorator in two cases: it is a single entry that fits
-    on one line and that no exporter seems to have written; or no path identifies the item. An
-    exporter seems to have written an entry if its key begins with `pkg.`, or more than
-    `MAX_AUTHORED_USES` items have the key.
+    The metadata of an item is printed in a decorator in two cases:
+
+    * No path identifies the item.
+    * It is a single entry that fits on one line and probably was not written by an exporter: its
+      key does not begin with `pkg.`, and at most `MAX_AUTHORED_USES` items have the key.
 
     Args:
         model: a model that was just decoded; changed in place.

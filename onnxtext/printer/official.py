@@ -69,7 +69,8 @@ def _with_explicit_lists(graph: ast.Graph) -> ast.Graph:
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]
     if any(item.name == INITIALIZERS for item in graph.decorators):
-        # The initializers are not in the order of the inputs: print no input with a default value.
+        # The official syntax puts the defaults of inputs before all other initializers. The order
+        # here is another one, so write all initializers in `<…>`.
         initializers = with_data(graph)
         inputs = [replace(value, data=None) for value in inputs]
     return replace(graph, inputs=inputs, values=[*initializers, *infos], decorators=())

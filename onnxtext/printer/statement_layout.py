@@ -256,7 +256,8 @@ def tensor_lines(
 ) -> str:
     """Return `decorators type name = literal`: the text of a tensor in an attribute.
 
-    If the tensor begins its line and does not fit, its parts are on lines of their own.
+    If the tensor begins its line and does not fit on it, each decorator has its own line. The name
+    and the literal are on further lines if they still do not fit.
 
     Args:
         decorators: the text of the decorators.
@@ -372,7 +373,7 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
     flat = [item.flat for item in lists]
 
     def join(broken: Sequence[str]) -> str:
-        """Return the text of all lists; `broken` has the text of each list on several lines."""
+        """Return the text of all lists, with the text in `broken` for those that are not flat."""
         return "".join(
             [
                 item.before + (long if short is None else short)
