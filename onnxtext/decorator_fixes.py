@@ -58,10 +58,10 @@ def fix_decorator(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
     return Fix(title, tuple(edits), "unsafe")
 
 
-def _nearest_decorator(name: str, message: str) -> str | None:
-    """Return the decorator of a type of message that a misspelled name probably means, or None."""
-    words = [word for word, fields in FIELDS.items() if message in fields]
-    words += ["set", "unset", *(PARTS if message == "GraphProto" else ())]
+def _nearest_decorator(name: str, message_type: str) -> str | None:
+    """Return the decorator of a message type that `name` probably means; None if unknown."""
+    words = [word for word, fields in FIELDS.items() if message_type in fields]
+    words += ["set", "unset", *(PARTS if message_type == "GraphProto" else ())]
     meant = _OTHER_NAMES.get(name)
     return meant if meant in words else nearest_name(name, words)
 

@@ -11,7 +11,7 @@ _MAX_COMPARED = 2000
 _MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
-"""The similarity of names with the same letters in another order: probably one typing error."""
+"""The similarity of two names with the same first letter and the same other letters, reordered."""
 _CLEAR_MARGIN = 0.1
 _SHORT = 3
 """Maximum length of a short name."""
