@@ -90,7 +90,7 @@ class RecordedView:
 
     def made(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs."""
-        return self.recorded.made.get((id(self.facts), id(node)))
+        return self.facts.made.get(id(node))
 
     def _view(self, facts: ShapeEnvironment | None) -> RecordedView | None:
         return None if facts is None else RecordedView(self.recorded, facts)
@@ -107,7 +107,7 @@ class RecordedView:
 
     def call(self, node: Node) -> InferredView | None:
         """Return the view of the function that a node calls."""
-        return self._view(self.recorded.calls.get((id(self.facts), id(node))))
+        return self._view(self.facts.calls.get(id(node)))
 
     def caller(self) -> tuple[InferredView, Node] | None:
         """Return the first call of this function body."""

@@ -82,7 +82,7 @@ def _propagate(subject: CheckedModel) -> KindPropagation | None:
     reduced = CheckedModel(
         small, Options(encoded=lambda: data, inference=subject.options.inference)
     )
-    if TypeInference(reduced).run() or whole_model(reduced) is not None:
+    if TypeInference.of(reduced).findings or whole_model(reduced) is not None:
         return None
     return kinds
 

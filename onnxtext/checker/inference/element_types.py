@@ -43,23 +43,18 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
         self._reported: set[tuple[int, str, int]] = set()
-        self._visits: dict[int, list[TypeEnvironment]] = {}
 
-    def run(self) -> list[Finding]:
-        """Visit all graphs and functions, including uncalled functions; return the findings."""
+    def run(self) -> None:
+        """Visit all graphs and functions, including uncalled functions."""
         super().run()
-        called_ids = {key[0] for key in self._calls.results}
-        for scope in self._functions.values():
-            if id(scope) not in called_ids:
-                self._scope(scope, (), None)
-        return self.findings
+        self._visit_uncalled(self._functions.values())
 
     def types_in_calls(self, scope: Scope, name: str) -> set[str | None]:
         """Return the types that a value of a scope has in the calls of its function.
 
         Outside of functions, there is only one type. A type is None if it is unknown.
         """
-        return {visit.find(name) for visit in self._visits.get(id(scope), ())}
+        return {visit.find(name) for visit in self.visits.get(id(scope), ())}
 
     def _text(self, type: Type | None) -> str | None:
         if type is None:
@@ -89,8 +84,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             origin = declared.get(value.name)
             self._set_input_type(scope, origin[1] if origin else value, input_types[index], types)
         environment: TypeEnvironment = Environment(types, outer)
-        self.environments.setdefault(id(scope), environment)
-        self._visits.setdefault(id(scope), []).append(environment)
+        self.visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             output_types = self._node(scope, index, node, resolved[index], environment)
@@ -204,7 +198,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
         children = scope.children.get(index)
         if type(target) is Scope:
-            return self._call(target, inputs)
+            return self._output_types(target, inputs)
         if type(target) is not Signature:
             for child in children or ():
                 self._scope(child, (), environment)
@@ -226,18 +220,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             return output_types
         return with_special(target, node, inputs, output_types)
 
-    def _call(self, function: Scope, inputs: Texts) -> Texts:
-        key = self._calls.key(function, inputs)
-        cached: Texts | None = self._calls.results.get(key)
-        if cached is None:
-            if not self._calls.enter(function):
-                return ()
-            self._calls.results[key] = ()  # the function may call itself
-            environment = self._scope(function, inputs, None)
-            self._calls.leave()
-            cached = tuple([environment.find(value.name) for value in function.outputs])
-            self._calls.results[key] = cached
-        return cached
+    def _output_types(self, function: Scope, inputs: Texts) -> Texts:
+        """Return the types of the outputs of a called function; () if they are unknown."""
+        key = self._call_key(function, inputs)
+        body = self._call(key, function, lambda: self._scope(function, inputs, None))
+        return () if body is None else body.find_outputs(function)
 
     def _bodies(
         self, node: Node, inputs: Texts, bodies: list[Scope], environment: TypeEnvironment
@@ -247,7 +234,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         for body in bodies:
             passed = _passed_types(node, inputs, body)
             inner = self._scope(body, passed, environment)
-            output_types.append(tuple([inner.find(value.name) for value in body.outputs]))
+            output_types.append(inner.find_outputs(body))
         match node.op_type:
             case "If":
                 if len(output_types) == 2:

@@ -13,7 +13,12 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
+from onnxtext.checker.inference.symbolic.small_tensors import (
+    SmallTensor,
+    SmallTensors,
+    stored_value,
+)
+from onnxtext.checker.inference.type_merging import Types
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.tensor.element_count import count_elements
 
@@ -52,9 +57,33 @@ class Environment(Generic[V]):
         environment = self.holder(name)
         return None if environment is None else environment.facts[name]
 
+    def find_outputs(self, scope: Scope) -> tuple[V | None, ...]:
+        """Return the facts about the outputs of the scope; None where unknown."""
+        return tuple([self.find(value.name) for value in scope.outputs])
+
 
 @dataclass(slots=True)
-class ShapeEnvironment(Environment[Type]):
+class ValueEnvironment(Environment[V]):
+    """The known facts about the values of a scope, and the elements of its small tensors.
+
+    Attributes:
+        values: maps the names of small integer tensors to their known elements.
+    """
+
+    values: dict[str, SmallTensor]
+
+    def value(self, name: str) -> SmallTensor | None:
+        """Return the elements of a small integer tensor; None if unknown."""
+        holder = self.holder(name)
+        return holder.values.get(name) if isinstance(holder, ValueEnvironment) else None
+
+    def results(self, scope: Scope) -> tuple[tuple[V | None, ...], SmallTensors]:
+        """Return the facts about the outputs of the scope, and the elements of small outputs."""
+        return self.find_outputs(scope), tuple([self.value(value.name) for value in scope.outputs])
+
+
+@dataclass(slots=True)
+class ShapeEnvironment(ValueEnvironment[Type]):
     """The inferred facts about the values of a scope: a graph or function body.
 
     Attributes:
@@ -62,25 +91,23 @@ class ShapeEnvironment(Environment[Type]):
         constants: maps the names of small constants to their types and data.
         places: maps the name of a value to the place in the model that determines its type: a
             declaration or the output of a node.
-        values: maps the names of small integer tensors to their known elements.
         parameters: in a function body, the attributes of the call, by name.
+        made: maps `id(node)` to the computed types of the node's outputs, before they are merged
+            with declared types.
+        calls: maps `id(node)` of each function call to the environment of the called body.
     """
 
     scope: Scope
     constants: dict[str, Constant] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
-    values: dict[str, SmallTensor] = field(default_factory=dict)
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
+    made: dict[int, Types] = field(default_factory=dict)
+    calls: dict[int, ShapeEnvironment] = field(default_factory=dict)
 
     def constant(self, name: str) -> Constant | None:
         """Return the type and data of a small constant; None for other values."""
         holder = self.holder(name)
         return holder.constants.get(name) if isinstance(holder, ShapeEnvironment) else None
-
-    def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small integer tensor; None if unknown."""
-        holder = self.holder(name)
-        return holder.values.get(name) if isinstance(holder, ShapeEnvironment) else None
 
     def place(self, name: str) -> Place | None:
         """Return the place in the model that determines a value's type; None if unknown."""
@@ -95,6 +122,18 @@ def is_small(type: Type | None, data: object) -> bool:
         return False
     dims = [dim for dim in shape if isinstance(dim, int)]
     return len(dims) == len(shape) and count_elements(dims) <= _MAX_ELEMENTS
+
+
+def known_values(scope: Scope, passed: SmallTensors, ir_version: int) -> dict[str, SmallTensor]:
+    """Return the known elements of the inputs and initializers of a scope, by name.
+
+    `passed` are the elements of small tensors that a call passes to the inputs of a function.
+    """
+    variable = replaceable_inputs(scope, ir_version)
+    constants = [value for value in scope.initializers if value.name not in variable]
+    pairs = [(value.name, stored_value(value.type, value.data)) for value in constants]
+    pairs += zip([value.name for value in scope.inputs], passed, strict=False)
+    return {name: value for name, value in pairs if value is not None}
 
 
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:

@@ -26,8 +26,8 @@ def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
     by_kind = _full_types_by_kind(subject)
     if by_kind is not None:
         return by_kind
-    environments = ShapeInference.of(subject).environments
-    return {scope: environment.facts for scope, environment in environments.items()}
+    visits = ShapeInference.of(subject).visits
+    return {scope: environments[0].facts for scope, environments in visits.items()}
 
 
 def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
@@ -40,14 +40,14 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
         return {}
     spelled = cache(spell_type)  # most values share a few types
     types_by_scope = inferred_types(subject)
-    elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).environments
+    elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).visits
     result: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
         if scope.original.at < 0:
             continue
         types: dict[str, str] = {}
         plain = elements.get(id(scope))
-        for name, text in plain.facts.items() if plain is not None else ():
+        for name, text in plain[0].facts.items() if plain is not None else ():
             if text is not None:
                 element = text_spelling(text)
                 types[name] = element if element == text else f"{element}[]"
@@ -67,11 +67,9 @@ def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
     if walk is None:
         return {}
     return {
-        scope.original.at: environment.values
+        scope.original.at: visits[0].values
         for scope in subject.scopes
-        if scope.original.at >= 0
-        and (environment := walk.environments.get(id(scope)))
-        and environment.values
+        if scope.original.at >= 0 and (visits := walk.visits.get(id(scope))) and visits[0].values
     }
 
 

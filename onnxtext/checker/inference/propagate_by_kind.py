@@ -35,7 +35,7 @@ from onnxtext.checker.inference.kind_facts import (
     types_of,
 )
 from onnxtext.checker.inference.node_inference import Answer, node_inference
-from onnxtext.checker.inference.scope_walk import CallMemo
+from onnxtext.checker.inference.scope_walk import CallLimits
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import has_several
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
@@ -86,7 +86,7 @@ class KindPropagation:
         self._inference = node_inference(subject)
         self._opsets = main.opsets
         self._main = main
-        self._calls = CallMemo(subject)
+        self._calls = CallLimits(subject)
         self._merger = TypeMerger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = resolve_targets(subject)

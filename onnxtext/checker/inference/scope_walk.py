@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visit the graphs of a model to infer types or shapes, and memoize function calls.
+"""Visit the graphs of a model to infer types or shapes; visit a function once per kind of call.
 
 Nested graphs and training algorithms are visited after the values that they may use are known. A
 function body is visited once for calls with equal input types and attributes: if each of 30
@@ -26,59 +26,12 @@ E = TypeVar("E")
 W = TypeVar("W", bound="ScopeWalk[Any]")
 
 
-def visit_graphs(scopes: Iterable[Scope], visit: Callable[[Scope, E | None], E]) -> None:
-    """Call `visit(scope, outer environment)` for all top-level graphs.
-
-    The outer environment of a training algorithm is the environment of the main graph, whose values
-    the algorithm may use. Other graphs have no outer environment (None).
-    """
-    main: E | None = None
-    for scope in scopes:
-        if scope.parent is None and scope.kind != "function":
-            environment = visit(scope, main if scope.kind == "algorithm" else None)
-            main = environment if scope.kind == "main" else main
-
-
-class CallMemo:
-    """Caches the results of function calls; limits the number of node visits and the call depth.
-
-    Attributes:
-        results: maps the `key` of a call to the cached result of the call.
-    """
+class CallLimits:
+    """Limits the number of nodes that a walk visits in called functions, and the depth of calls."""
 
     def __init__(self, subject: CheckedModel) -> None:
-        self.results: dict[tuple[object, ...], Any] = {}
         self._budget = _MAX_NODES + 2 * subject.node_count
         self._depth = 0
-        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
-
-    def key(
-        self, function: Scope, inputs: Sequence[object], attributes: Sequence[Attribute] = ()
-    ) -> tuple[object, ...]:
-        """Return the cache key of a call.
-
-        `inputs` are hashable facts about the inputs of the call, such as their types. `attributes`
-        are the attributes that the call sets; default values are not needed, because they depend
-        only on the function.
-        """
-        if not attributes:
-            return (id(function), *inputs)
-        given = [(attribute.name, attribute.type, self._value(attribute.value))
-                 for attribute in attributes]  # fmt: skip
-        return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
-
-    def _value(self, value: object) -> object:
-        """Return a hashable key for an attribute's value: the value if it is short, else its id."""
-        if isinstance(value, (int, float, str, bytes)):
-            return type(value), value
-        if (
-            isinstance(value, tuple)
-            and len(value) < 16
-            and all(isinstance(item, (int, float, str, bytes)) for item in value)
-        ):
-            return (*map(type, value), *value)
-        self._kept.append(value)
-        return id(value)
 
     def enter(self, function: Scope) -> bool:
         """Begin a visit of a function's body, unless a limit is exceeded; `leave` ends the visit.
@@ -101,16 +54,19 @@ class ScopeWalk(Generic[E]):
 
     Attributes:
         findings: the findings of the walk, such as contradictory types.
-        environments: maps `id(scope)` to the environment of the first visit of the scope.
+        visits: maps `id(scope)` to the environments of all visits of the scope, in their order.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
         self.findings: list[Finding] = []
-        self.environments: dict[int, E] = {}
+        self.visits: dict[int, list[E]] = {}
         # The subject caches this walk: a reference back to the subject would make a cycle.
         self._scopes = subject.scopes
+        self._ir_version = subject.ir_version
         self._targets = resolve_targets(subject)
-        self._calls = CallMemo(subject)
+        self._limits = CallLimits(subject)
+        self._called: dict[tuple[object, ...], E | None] = {}
+        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
     @classmethod
     def of(cls: type[W], subject: CheckedModel) -> W:
@@ -121,10 +77,23 @@ class ScopeWalk(Generic[E]):
             cached.run()
         return cached
 
-    def run(self) -> list[Finding]:
-        """Visit all graphs, and the functions that they call; return the findings."""
-        visit_graphs(self._scopes, lambda scope, outer: self._scope(scope, (), outer))
-        return self.findings
+    def run(self) -> None:
+        """Visit all top-level graphs, and the functions that they call.
+
+        The outer environment of a training algorithm is the environment of the main graph, whose
+        values the algorithm may use.
+        """
+        main: E | None = None
+        for scope in self._scopes:
+            if scope.parent is None and scope.kind != "function":
+                environment = self._scope(scope, (), main if scope.kind == "algorithm" else None)
+                main = environment if scope.kind == "main" else main
+
+    def _visit_uncalled(self, functions: Iterable[Scope]) -> None:
+        """Visit functions that have not been visited; their inputs have unknown types."""
+        for scope in functions:
+            if id(scope) not in self.visits:
+                self._scope(scope, (), None)
 
     def _scope(self, scope: Scope, given: tuple[Any, ...], outer: E | None) -> E:
         """Visit a graph or function body; return its environment.
@@ -132,3 +101,46 @@ class ScopeWalk(Generic[E]):
         `given` are the types that a call or node passes to its inputs; None where unknown.
         """
         raise NotImplementedError
+
+    # ---- Function calls ---------------------------------------------------------------------
+
+    def _call(self, key: tuple[object, ...], function: Scope, visit: Callable[[], E]) -> E | None:
+        """Return the environment of a function call; only the first call of each `key` visits it.
+
+        Return None if a limit is exceeded, or if the function calls itself.
+        """
+        if key not in self._called:
+            if not self._limits.enter(function):
+                return None
+            self._called[key] = None
+            self._called[key] = visit()
+            self._limits.leave()
+        return self._called[key]
+
+    def _call_key(
+        self, function: Scope, inputs: Sequence[object], attributes: Sequence[Attribute] = ()
+    ) -> tuple[object, ...]:
+        """Return the key of a call: calls with equal keys have equal results.
+
+        `inputs` are hashable facts about the inputs of the call, such as their types. `attributes`
+        are the attributes that the call sets; default values are not needed, because they depend
+        only on the function.
+        """
+        if not attributes:
+            return (id(function), *inputs)
+        given = [(attribute.name, attribute.type, self._attribute_key(attribute.value))
+                 for attribute in attributes]  # fmt: skip
+        return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
+
+    def _attribute_key(self, value: object) -> object:
+        """Return a hashable key for an attribute's value: the value if it is short, else its id."""
+        if isinstance(value, (int, float, str, bytes)):
+            return type(value), value
+        if (
+            isinstance(value, tuple)
+            and len(value) < 16
+            and all(isinstance(item, (int, float, str, bytes)) for item in value)
+        ):
+            return (*map(type, value), *value)
+        self._kept.append(value)
+        return id(value)

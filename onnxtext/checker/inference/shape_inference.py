@@ -23,6 +23,7 @@ from onnxtext.checker.inference.environment import (
     ShapeEnvironment,
     input_symbols,
     is_small,
+    known_values,
     replaceable_inputs,
 )
 from onnxtext.checker.inference.explain_shape_errors import explain, explain_difference, spell_type
@@ -41,7 +42,7 @@ from onnxtext.checker.inference.onnx_errors import (
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, stored_value
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import (
     TypeMerger,
@@ -62,13 +63,20 @@ _Inputs = list[Type | None]
 
 
 class ShapeInference(ScopeWalk[ShapeEnvironment]):
-    """Infers the types of all values, with shapes, in one walk over a model."""
+    """Infers the types of all values, with shapes, in one walk over a model.
+
+    Visits in which findings are not reported are not in `visits`.
+
+    Attributes:
+        callers: maps `id(environment)` of the visit of a function body to the call that first used
+            the results of the visit: the environment that contains the call, and its node.
+    """
 
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
+        self.callers: dict[int, tuple[ShapeEnvironment, Node]] = {}
         self._inference = node_inference(subject)
         self._merger = TypeMerger(input_symbols(subject))
-        self._ir_version = subject.ir_version
         self._step = SymbolicStep()
         self._targets = dict(self._targets)
         self._rules = ShapeRules(subject)
@@ -93,9 +101,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         parameters: Mapping[str, Attribute] | None = None,
         values: SmallTensors = (),
     ) -> ShapeEnvironment:
-        environment = ShapeEnvironment({}, outer, scope, parameters=parameters or {})
+        known = known_values(scope, values, self._ir_version)
+        environment = ShapeEnvironment({}, outer, known, scope, parameters=parameters or {})
         if not self._quiet:
-            self.environments.setdefault(id(scope), environment)
+            self.visits.setdefault(id(scope), []).append(environment)
         types, places = environment.facts, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -114,15 +123,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
             if small and value.name not in variable:
                 environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
-                stored = stored_value(value.type, value.data)
-                if stored is not None:
-                    environment.values[value.name] = stored
-        for value, passed in zip(scope.inputs, values, strict=False):
-            if passed is not None:
-                environment.values[value.name] = passed
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             output_types, elements = self._node(scope, index, node, resolved[index], environment)
+            environment.made[id(node)] = output_types
             for name, computed in zip(node.outputs, elements, strict=False):
                 if name and computed is not None:
                     environment.values.setdefault(name, computed)
@@ -192,7 +196,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if type(target) is Scope:
             if id(node) in self._wrong:
                 return (), ()  # the error is in the call, not in the body
-            return self._call(node, target, input_types, environment)
+            return self._call_results(node, target, input_types, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, [])
         if any(map(self._has_error, bodies)):
@@ -226,10 +230,9 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
             before, self._quiet = self._quiet, self._quiet or quiet
             self._budget -= (1 + len(body.nodes)) if quiet else 0
-            types = self._scope(body, input_types, environment, environment.parameters)
+            inner_types = self._scope(body, input_types, environment, environment.parameters)
             self._quiet = before
-            names = [value.name for value in body.outputs]
-            return Outputs(tuple(map(types.find, names)), tuple(map(types.value, names)))
+            return Outputs(*inner_types.results(body))
 
         first, scans = bodies[0], inner.scan_input_count(node)
         if node.op_type == "If" and values:
@@ -339,28 +342,27 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return types, ()
         before, self._quiet = self._quiet, True  # report no findings in the shape rule
         self._active.append(rule)
-        output_types, _ = self._call(node, rule, inputs, environment)
+        output_types, _ = self._call_results(node, rule, inputs, environment)
         self._active.pop()
         self._quiet = before
         return tuple(map(with_shape_of, types, (*output_types, *(None,) * len(types)))), ()
 
-    def _call(
+    def _call_results(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
+        """Return the types of the outputs of a function call, and the elements of small outputs."""
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
-        key = self._calls.key(function, (*inputs, *values, self._quiet), attributes)
-        cached: tuple[Types, SmallTensors] | None = self._calls.results.get(key)
-        if cached is None:
-            if not self._calls.enter(function):
-                return (), ()
-            parameters = call_attributes(function.owner, node, outer.parameters)
-            environment = self._scope(function, tuple(inputs), None, parameters, values)
-            self._calls.leave()
-            names = [value.name for value in function.outputs]
-            cached = tuple(map(environment.find, names)), tuple(map(environment.value, names))
-            self._calls.results[key] = cached
-        return cached
+        key = self._call_key(function, (*inputs, *values, self._quiet), attributes)
+        parameters = call_attributes(function.owner, node, outer.parameters)
+        body = self._call(
+            key, function, lambda: self._scope(function, tuple(inputs), None, parameters, values)
+        )
+        if body is None:
+            return (), ()
+        outer.calls[id(node)] = body
+        self.callers.setdefault(id(body), (outer, node))
+        return body.results(function)
 
     def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
         """Encode a tensor; return None if the encoding fails."""

@@ -41,7 +41,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     if subject.is_recursive or sizes_fit_by_kind(subject):
         return
     shapes = SymbolicShapes(subject)
-    conflicts = shapes.run()
+    shapes.run()
+    conflicts = shapes.sizes.conflicts
     for conflict in conflicts:
         yield _conflict(conflict)
     passed: set[int] = set()

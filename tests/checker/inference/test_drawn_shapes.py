@@ -32,7 +32,7 @@ def judged(seed: int) -> tuple[int, int, int]:
     assert subject.main is not None
     wrong = [f"{f.code}: {f.message}" for f in found if "dim" in f.code or "mismatch" in f.code]
     assert not wrong, (seed, wrong)
-    environment = ShapeInference.of(subject).environments[id(subject.main)]
+    environment = ShapeInference.of(subject).visits[id(subject.main)][0]
     dims = known = elements = 0
     for node in graph.nodes:
         for name in node.output:

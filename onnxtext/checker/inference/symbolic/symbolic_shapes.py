@@ -9,20 +9,19 @@ Therefore, symbols of such bodies and functions get a suffix (`instance`).
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.context.operator_resolution import Target, resolve_targets
+from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import live_branch
-from onnxtext.checker.inference.environment import Environment, replaceable_inputs
+from onnxtext.checker.inference.environment import ValueEnvironment, known_values
 from onnxtext.checker.inference.onnx_errors import wrong_items
-from onnxtext.checker.inference.scope_walk import CallMemo, visit_graphs
-from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
@@ -37,14 +36,12 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
 from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
 from onnxtext.checker.inference.symbolic.sizes.size_equations import (
     PassedShape,
-    SizeConflict,
     SizeEquations,
 )
 from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,
     common_elements,
-    stored_value,
 )
 from onnxtext.quick_dataclass import dataclass
 
@@ -52,7 +49,7 @@ F = TypeVar("F")
 
 
 @dataclass(slots=True)
-class SymbolicEnvironment(Environment[SymbolicShape]):
+class SymbolicEnvironment(ValueEnvironment[SymbolicShape]):
     """The known shapes, small tensors and equations between sizes in a graph or function body.
 
     The symbols of the graph or body get the suffix `instance`, which may be empty.
@@ -60,56 +57,25 @@ class SymbolicEnvironment(Environment[SymbolicShape]):
 
     sizes: SizeEquations
     instance: str
-    values: dict[str, SmallTensor] = field(default_factory=dict)
-
-    def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small tensor; None if unknown."""
-        if self.outer is None:
-            return self.values.get(name)
-        holder = self.holder(name)
-        return holder.values.get(name) if isinstance(holder, SymbolicEnvironment) else None
-
-    def results(self, scope: Scope) -> Results:
-        """Return the shapes and values of the outputs of the graph or function body."""
-        names = [output.name for output in scope.outputs]
-        return tuple(map(self.find, names)), tuple(map(self.value, names))
 
 
-class SymbolicShapes:
+class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     """Propagates symbolic shapes in one walk over a model.
 
     Attributes:
-        sizes: the equations between the symbols of the main graph.
-        main: the shapes and values of the main graph.
+        sizes: the equations between the symbols of the main graph, and the conflicts and mismatches
+            of the model.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
+        super().__init__(subject)
         self.sizes = SizeEquations()
-        self.main: SymbolicEnvironment | None = None
-        self._scopes = subject.scopes
-        self._ir_version = subject.ir_version
-        self._targets = resolve_targets(subject)
         self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
-        self._calls = CallMemo(subject)
-        self._kept: list[SizeEquations] = []
         self._instances = 0
         # Nodes with errors are skipped, so that they get no further findings.
         self._wrong = wrong_items(subject)
-
-    def run(self) -> list[SizeConflict]:
-        """Visit all graphs, and the functions that they call; return the conflicts."""
-
-        def visit(scope: Scope, outer: SymbolicEnvironment | None) -> SymbolicEnvironment:
-            environment = SymbolicEnvironment({}, outer, self.sizes, "")
-            if scope.kind == "main":
-                self.main = environment
-            self._scope(scope, ((), ()), environment)
-            return environment
-
-        visit_graphs(self._scopes, visit)
-        return self.sizes.conflicts
 
     def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
         """Return the shape of a type; its symbols get the suffix `instance` of a body or call."""
@@ -124,23 +90,35 @@ class SymbolicShapes:
     # ---- Scopes -----------------------------------------------------------------------------
 
     def _scope(
-        self, scope: Scope, input_results: Results, environment: SymbolicEnvironment
-    ) -> None:
-        """Visit a graph or function body; `input_results` are shapes and values of its inputs."""
-        sizes, shapes = environment.sizes, environment.facts
+        self,
+        scope: Scope,
+        input_shapes: Shapes,
+        outer: SymbolicEnvironment | None,
+        values: SmallTensors = (),
+        sizes: SizeEquations | None = None,
+        instance: str = "",
+    ) -> SymbolicEnvironment:
+        """Visit a graph or function body; return its environment.
+
+        `input_shapes` and `values` are the shapes and values of its inputs. Without `sizes`, the
+        equations of the main graph apply.
+        """
+        sizes = self.sizes if sizes is None else sizes
+        known = known_values(scope, values, self._ir_version)
+        known = {name: self._intern(value) for name, value in known.items()}
+        environment = SymbolicEnvironment({}, outer, known, sizes, instance)
+        self.visits.setdefault(id(scope), []).append(environment)
+        shapes = environment.facts
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            shape = self._shape(value.type, environment.instance)
+            shape = self._shape(value.type, instance)
             if shape is not None:
                 earlier_shape = declared.setdefault(value.name, shape)
                 if earlier_shape is not shape:
                     equate_dims(sizes, earlier_shape, shape, Place(value, ("type",)))
         for value in (*scope.inputs, *scope.initializers):
             shapes[value.name] = declared.get(value.name)
-        for value, data in zip(scope.inputs, input_results[1], strict=False):
-            if data is not None:
-                environment.values[value.name] = data
-        for value, shape in zip(scope.inputs, input_results[0], strict=False):
+        for value, shape in zip(scope.inputs, input_shapes, strict=False):
             declared_shape = shapes[value.name]
             if shapes_contradict(declared_shape, shape):
                 assert declared_shape is not None
@@ -149,12 +127,8 @@ class SymbolicShapes:
                 declared_shape = None
             shapes[value.name] = shape if declared_shape is None else declared_shape
             equate_dims(sizes, declared_shape, shape, Place(value, ("name",)))
-        variable = replaceable_inputs(scope, self._ir_version)
-        for value in scope.initializers:
-            stored = stored_value(value.type, value.data) if value.name not in variable else None
-            if stored is not None:
-                environment.values[value.name] = self._intern(stored)
         self._nodes(scope, declared, environment)
+        return environment
 
     def _nodes(
         self, scope: Scope, declared: dict[str, SymbolicShape], environment: SymbolicEnvironment
@@ -206,7 +180,7 @@ class SymbolicShapes:
                     if sizes.learned != before:
                         results = self._results(environment)
                     elif (
-                        type(target) is not Scope  # `_call` has its own cache
+                        type(target) is not Scope  # `_call` caches
                         and id(node) not in wrong
                         and rejected == len(sizes.mismatches)  # each equal node gets a finding
                     ):
@@ -257,33 +231,32 @@ class SymbolicShapes:
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
         if type(target) is Scope:
-            shapes, contents = self._call(target, (tuple(inputs), tuple(values)), environment)
+            shapes, contents = self._call_results(target, tuple(inputs), tuple(values), sizes)
             return unify_shapes(node, declared_shapes, shapes, sizes), contents
         if id(node) in self._wrong:
             return tuple(declared_shapes), ()
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
-    def _call(
-        self, function: Scope, input_results: Results, environment: SymbolicEnvironment
+    def _call_results(
+        self, function: Scope, shapes: Shapes, values: SmallTensors, sizes: SizeEquations
     ) -> Results:
-        sizes = environment.sizes
-        key = id(function), input_results, sizes.state
-        cached: Results | None = self._calls.results.get(key)
-        if cached is not None:
-            return cached
-        if not self._calls.enter(function):
+        """Return the shapes and values of the outputs of a function call."""
+        key = id(function), shapes, values, sizes.state
+        is_new, before = key not in self._called, sizes.learned
+
+        def visit() -> SymbolicEnvironment:
+            instance = self._new_instance() if declares_types(function) else ""
+            return self._scope(function, shapes, None, values, sizes, instance)
+
+        body = self._call(key, function, visit)
+        if body is None:
             return (), ()
-        before = sizes.learned
-        instance = self._new_instance() if declares_types(function) else ""
-        inner = SymbolicEnvironment({}, None, sizes, instance)
-        self._scope(function, input_results, inner)
-        self._calls.leave()
-        result = inner.results(function)
+        result = body.results(function)
         # Results with symbols of the body are not cached: the next call gives the symbols another
         # suffix.
-        new_symbols = _symbols(result) - _symbols(input_results)
-        if sizes.learned == before and not any("\0" in name for name in new_symbols):
-            self._calls.results[key] = result
+        new_symbols = _symbols(result) - _symbols((shapes, values)) if is_new else ()
+        if sizes.learned != before or any("\0" in name for name in new_symbols):
+            del self._called[key]
         return result
 
     def _new_instance(self) -> str:
@@ -302,8 +275,7 @@ class SymbolicShapes:
                 continue  # this branch never runs
             instance = environment.instance if branches else self._new_instance()
             sizes = SizeEquations(environment.sizes)
-            inner = SymbolicEnvironment({}, environment, sizes, instance)
-            self._scope(body, ((), ()), inner)
+            inner = self._scope(body, (), environment, (), sizes, instance)
             outputs.append(inner.results(body))
         if branches and len(outputs) == 1 and live is not None:
             return outputs[0]

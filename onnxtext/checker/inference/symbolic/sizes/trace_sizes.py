@@ -27,13 +27,13 @@ class SymbolTrace:
     def __init__(self, main: Scope, shapes: SymbolicShapes) -> None:
         self.shapes = shapes
         self._main = main
+        self._environment = shapes.visits[id(main)][0]
         self._indexes: dict[int, int] | None = None
         self._budget = _MAX_VISITED
 
     def shape(self, name: str) -> SymbolicShape:
         """Return the shape of a value of the main graph; None if unknown."""
-        environment = self.shapes.main
-        return None if environment is None else environment.find(name)
+        return self._environment.find(name)
 
     def holds(self, name: str, symbol: str) -> bool:
         """Whether a value's shape contains a symbol, or another one that equations relate to it."""
@@ -118,13 +118,12 @@ class SymbolTrace:
         Return (index, replacement): the 0-based index of the number in the shape, and `0` or `-1`,
         which allows other sizes of the symbol. Return None if no number restricts the symbol.
         """
-        node, environment = place.item, self.shapes.main
-        if not isinstance(node, Node) or node.op_type != "Reshape" or environment is None:
+        node = place.item
+        if not isinstance(node, Node) or node.op_type != "Reshape":
             return None
         if len(node.inputs) != 2 or not self.is_in_main(node):
             return None
-        shape, value = self.shape(node.inputs[0]), environment.value(node.inputs[1])
-        numbers = value.numbers() if value is not None else None
+        shape, numbers = self.shape(node.inputs[0]), self._numbers(node.inputs[1])
         if shape is None or numbers is None or min(numbers, default=0) < 1:
             return None
         literals: list[tuple[int, str]] = []
@@ -140,10 +139,13 @@ class SymbolTrace:
                 literals.insert(position, (index, "-1"))
         return literals[0] if literals else None
 
+    def _numbers(self, name: str) -> tuple[int, ...] | None:
+        value = self._environment.value(name)
+        return None if value is None else value.numbers()
+
     def number(self, name: str, index: int) -> int | None:
         """Return the element at a 0-based index of a small integer list; None if unknown."""
-        value = self.shapes.main.value(name) if self.shapes.main is not None else None
-        numbers = value.numbers() if value is not None else None
+        numbers = self._numbers(name)
         return numbers[index] if numbers is not None else None
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
