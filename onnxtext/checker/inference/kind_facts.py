@@ -173,25 +173,25 @@ class KindShapes:
 
     `SymbolicShapes`, in contrast, infers the shapes of all nodes.
 
-    Attributes:
-        consistent: False as soon as two shapes disagree, or a node equates two symbols (`N = M`) or
-            restricts a symbol (`N` is 4; `N` is 1 or 8). If False, all methods return unknown
-            shapes and values.
+    As soon as it is not `consistent`, all methods return unknown shapes and values.
     """
 
     def __init__(self) -> None:
-        self.consistent = True
         self._sizes = SizeEquations()
 
-    def _update_fits(self) -> None:
+    @property
+    def consistent(self) -> bool:
+        """Whether no shapes disagree, and no node equates or restricts symbols.
+
+        `N = M` equates two symbols; `N` is 4, or `N` is 1 or 8, restricts a symbol.
+        """
         sizes = self._sizes
-        self.consistent = not (sizes.learned or sizes.mismatches or sizes.conflicts)
+        return not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
     def equate(self, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
-        """Record that two shapes of one value must be equal, and update `consistent`."""
+        """Record that two shapes of one value must be equal."""
         if self.consistent:
             equate_dims(self._sizes, left, right, place)
-            self._update_fits()
 
     def step(
         self, node: Node, target: Target, typed: Facts, input_facts: Facts, values: SmallTensors
@@ -206,9 +206,7 @@ class KindShapes:
             return (), ()
         declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
         inputs = list(shapes_of(input_facts))
-        result = operator_step(node, target, declared_shapes, inputs, list(values), self._sizes)
-        self._update_fits()
-        return result
+        return operator_step(node, target, declared_shapes, inputs, list(values), self._sizes)
 
     def unified(
         self, node: Node, typed: Facts, shapes: tuple[SymbolicShape, ...]
@@ -220,9 +218,7 @@ class KindShapes:
         if not self.consistent:
             return ()
         declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
-        result = unify_shapes(node, declared_shapes, shapes, self._sizes)
-        self._update_fits()
-        return result
+        return unify_shapes(node, declared_shapes, shapes, self._sizes)
 
 
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:

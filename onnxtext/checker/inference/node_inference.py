@@ -13,8 +13,13 @@ from functools import cache
 
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.model import Node, Presence
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, attribute_value
-from onnxtext.ast.types import Type
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    AttributeType,
+    TensorData,
+    attribute_value,
+)
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
@@ -23,7 +28,7 @@ from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.types_and_tensors import lower_type
+from onnxtext.proto.encode.types_and_tensors import lower_tensor, lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.wire.reader import WireError
@@ -52,6 +57,7 @@ class NodeInference:
         self._decode_type = cache(_decode_type)
         self._equal: dict[Type, Type] = {}
         self._one: dict[int, Type] = {}
+        self._tensors: dict[tuple[int, int], bytes | None] = {}
         self._answers: dict[tuple[object, ...], Answer] = {}
         self._opsets: dict[int, dict[str, int]] = {}
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
@@ -133,6 +139,17 @@ class NodeInference:
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
         found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
         return _correct_types(node, found)
+
+    def encode_tensor(self, type: TensorType, data: TensorData) -> bytes | None:
+        """Encode a constant as a `TensorProto`; return None if that fails."""
+        key = id(type), id(data)
+        if key not in self._tensors:
+            self._kept += (type, data)
+            try:
+                self._tensors[key] = b"".join(lower_tensor(type, None, data))
+            except (LowerError, ValueError):
+                self._tensors[key] = None
+        return self._tensors[key]
 
     def _intern(self, type: Type) -> Type:
         """Return one object for all equal types."""

@@ -49,8 +49,6 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
 from onnxtext.checker.inference.type_merging import TypeMerger, Types
 from onnxtext.checker.inference.type_variables import bind_type_variables
-from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_tensors import lower_tensor
 from onnxtext.schemas.type_strings import type_text
 
 _MIN_REPEATS = 4
@@ -292,7 +290,12 @@ class KindPropagation:
         inputs = types_of(input_facts)
         computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
         if not computed:
-            data = {name: _encode_tensor(tensor) for name, tensor in constants.items()}
+            data: dict[str, bytes] = {}
+            for name, tensor in constants.items():
+                encoded = self._inference.encode_tensor(tensor.type, tensor.data)
+                if encoded is None:
+                    raise Inconclusive
+                data[name] = encoded
             computed = self._inference.plain(target, sample, inputs, data, self._opsets)
         if not isinstance(computed, tuple):
             raise Inconclusive
@@ -390,10 +393,3 @@ class KindPropagation:
             self._values.pop(name, None)
             self._constants.pop(name, None)
         return result
-
-
-def _encode_tensor(tensor: Tensor) -> bytes:
-    try:
-        return b"".join(lower_tensor(tensor.type, None, tensor.data))
-    except (LowerError, ValueError):
-        raise Inconclusive from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Attribute, Tensor, TensorData
+from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
@@ -51,8 +51,6 @@ from onnxtext.checker.inference.type_merging import (
     given_types,
 )
 from onnxtext.checker.isolation.child_process import Failure
-from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.types_and_tensors import lower_tensor
 
 _UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deeply
 _MAX_REPEATED = 2_000
@@ -85,7 +83,6 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self._quiet = False  # if True, visits report no findings
         # Limits repeated visits: their number grows exponentially with the nesting depth of loops.
         self._budget = _MAX_REPEATED + 4 * subject.node_count
-        self._encoded: dict[tuple[int, int], bytes | None] = {}
         # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
         # If two types contradict each other, neither is used: it could cause cascading errors.
@@ -287,7 +284,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if signature.domain or not depends_on_types_alone(signature.name, len(inputs)):
             for name in node.inputs:
                 constant = environment.constant(name) if name else None
-                encoded = self._tensor(*constant) if constant is not None else None
+                encoded = constant and self._inference.encode_tensor(*constant)
                 if encoded is not None:
                     constants[name] = encoded
         if not bodies:
@@ -363,16 +360,6 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         outer.calls[id(node)] = body
         self.callers.setdefault(id(body), (outer, node))
         return body.results(function)
-
-    def _tensor(self, type: TensorType, data: TensorData) -> bytes | None:
-        """Encode a tensor; return None if the encoding fails."""
-        key = id(type), id(data)  # no id is reused: the tree lives longer
-        if key not in self._encoded:
-            try:
-                self._encoded[key] = b"".join(lower_tensor(type, None, data))
-            except (LowerError, ValueError):
-                self._encoded[key] = None
-        return self._encoded[key]
 
     def _add_constant(self, node: Node, environment: ShapeEnvironment) -> None:
         """Store the output of a `Constant` among the small constants."""
