@@ -20,11 +20,10 @@ from onnxtext.checker.inference.symbolic.operator_shapes import (
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.attention import standard_attention
 from onnxtext.checker.inference.symbolic.operator_shapes.data_dependent_shapes import broadcast_pair
-from onnxtext.checker.inference.symbolic.operator_shapes.input_ranks import (
+from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import (
     REDUCTIONS,
-    require_ranks,
+    require_relations,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import require_relations
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
@@ -214,12 +213,18 @@ def _layer_normalized(call: OperatorCall) -> SymbolicShape:
 
 
 def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape; check the axes of `ReverseSequence`."""
+    """Return the input's shape; check the sequence lengths and the axes of `ReverseSequence`."""
     batch, time = call.integer("batch_axis", 1), call.integer("time_axis", 0)
+    shape, lengths, elements = call.shape(0), call.shape(1), call.value(1)
+    size = shape[time] if shape is not None and 0 <= time < len(shape) else None
+    for length in elements.items if elements is not None else ():
+        if isinstance(length, int) and isinstance(size, int) and not 0 <= length <= size:
+            problem = f"the length {length} is out of range"
+            call.reject(f"{problem}: dimension {time} of {{0}} is {size}")
+            break
     if {batch, time} != {0, 1}:
         wrong = f"`batch_axis` is {batch} and `time_axis` is {time}, but one must be 0, the other 1"
         call.reject(wrong, certain=batch == time or max(batch, time) > 1)
-    shape, lengths = call.shape(0), call.shape(1)
     if shape and lengths and 0 <= batch < len(shape):
         call.equal(shape[batch], lengths[0], f"dimension {batch} of {{0}}", "the size of {1}")
     return shape
@@ -333,7 +338,6 @@ def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
     A shape or an entry of elements is unknown if it is None or missing. `name` is the node's
     operator, of a domain in `DOMAINS`.
     """
-    require_ranks(name, call)
     require_relations(name, call)
     operator = OPERATORS.get(name)
     shapes = tuple(map(_without_negative, operator(call))) if operator is not None else ()

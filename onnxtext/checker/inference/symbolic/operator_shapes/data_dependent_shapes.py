@@ -116,6 +116,11 @@ def constant(call: OperatorCall) -> SymbolicShape:
 
 def constant_of_shape(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConstantOfShape`: the elements of its input."""
+    value = call.attribute("value")
+    if isinstance(value, Tensor):
+        count = count_elements(value.type.integer_dims)
+        if count != 1:
+            call.reject(f"`value` has {count_noun(count, 'element')}, but 1 is needed")
     return call.symbolic("shape", 0) if _require_rank_1(call, 0) else None
 
 

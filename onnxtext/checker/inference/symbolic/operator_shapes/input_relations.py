@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check constraints on inputs and attributes that the shape inference of onnx does not check.
 
-Each function checks what the ONNX operator specification requires of its operator.
+Each function checks what the ONNX operator specification requires of its operator. The tables
+`_NUMBERS` and `_RANKS` have what onnxruntime requires when the model runs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from onnxtext.ast.model import Graph
-from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     SymbolicShape,
@@ -25,6 +25,7 @@ from onnxtext.checker.inference.symbolic.operator_shapes.images_and_signals impo
     IMAGES_AND_SIGNALS,
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.normalization import require_class_weights
+from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
@@ -44,16 +45,6 @@ def _center_crop_pad(call: OperatorCall) -> None:
         call.reject(f"`axes` is {list(axes)}, which names an axis twice")
     if shape is not None and len(shape) == 1:
         call.equal(len(axes), shape[0], "the length of `axes`", "the size of {1}")
-
-
-def _constant_of_shape(call: OperatorCall) -> None:
-    """Require the attribute `value` of `ConstantOfShape` to have one element."""
-    value = call.attribute("value")
-    if isinstance(value, Tensor):
-        dims = [dim for dim in value.type.shape or () if isinstance(dim, int)]
-        count = count_elements(dims)
-        if count != 1:
-            call.reject(f"`value` has {count_noun(count, 'element')}, but 1 is needed")
 
 
 def _deform_conv(call: OperatorCall) -> None:
@@ -151,17 +142,6 @@ def _non_max_suppression(call: OperatorCall) -> None:
         if scores is not None and len(scores) == 3:
             call.equal(boxes[0], scores[0], "dimension 0 of {0}", "dimension 0 of {1}")
             call.equal(boxes[1], scores[2], "dimension 1 of {0}", "dimension 2 of {1}")
-
-
-def _reverse_sequence(call: OperatorCall) -> None:
-    """Require the sequence lengths of `ReverseSequence` to be at most the size of the time axis."""
-    shape, lengths, axis = call.shape(0), call.value(1), call.integer("time_axis", 0)
-    size = shape[axis] if shape is not None and 0 <= axis < len(shape) else None
-    for length in lengths.items if lengths is not None else ():
-        if isinstance(length, int) and isinstance(size, int) and not 0 <= length <= size:
-            problem = f"the length {length} is out of range"
-            call.reject(f"{problem}: dimension {axis} of {{0}} is {size}")
-            return
 
 
 def _rotary_embedding(call: OperatorCall) -> None:
@@ -317,6 +297,36 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
             call.reject(f"`{name}` has {entries(count)}, but `{pool}` has {grams:,} n-grams")
 
 
+_NUMBERS: Mapping[str, tuple[int, ...]] = {
+    "Clip": (1, 2),
+    "CumProd": (1,),
+    "CumSum": (1,),
+    "Pad": (2,),
+    "Range": (0, 1, 2),
+    "TopK": (1,),
+    "Trilu": (1,),
+}
+"""Maps each operator to the 0-based indices of the inputs that must have one element."""
+REDUCTIONS = """
+    ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
+    ReduceSum ReduceSumSquare
+"""
+_RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
+    **{name: {1: (1,)} for name in REDUCTIONS.split()},
+    "AffineGrid": {0: (3,)},
+    "CenterCropPad": {1: (1,)},
+    "GridSample": {0: (4, 5)},
+    "LRN": {0: (4,)},
+    "NonMaxSuppression": {0: (3,), 1: (3,)},
+    "Pad": {1: (1, 2), 3: (1,)},
+    "STFT": {0: (2, 3)},
+    "SplitToSequence": {1: (0, 1)},
+    "Squeeze": {1: (1,)},
+    "TopK": {1: (1,)},
+    "Unsqueeze": {1: (0, 1)},
+}
+"""Maps each operator and 0-based input index to the ranks that onnxruntime accepts."""
+
 _ONE_ELEMENT: Mapping[str, tuple[int, ...]] = {
     "BlackmanWindow": (0,),
     "DFT": (1, 2),
@@ -337,7 +347,6 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     **IMAGES_AND_SIGNALS,
     "Attention": _attention,
     "CenterCropPad": _center_crop_pad,
-    "ConstantOfShape": _constant_of_shape,
     "CumProd": _cumulative,
     "CumSum": _cumulative,
     "DeformConv": _deform_conv,
@@ -346,7 +355,6 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "MeanVarianceNormalization": _mean_variance,
     "NegativeLogLikelihoodLoss": require_class_weights,
     "NonMaxSuppression": _non_max_suppression,
-    "ReverseSequence": _reverse_sequence,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,
     "Slice": _slice,
@@ -359,6 +367,10 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
 
 def require_relations(name: str, call: OperatorCall) -> None:
     """Reject a node of the operator `name` if its inputs and attributes contradict each other."""
+    ranks = _RANKS.get(name, {}).items()
+    if all(call.has_rank(index, *allowed, certain=False) for index, allowed in ranks):
+        for index in _NUMBERS.get(name, ()):
+            require_one(call, index, certain=False)
     for index in _ONE_ELEMENT.get(name, ()):
         if has_several(call.shape(index)):
             call.reject(f"{{{index}}} must have one element")
