@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxtext.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from onnxtext.checker.context.signatures import Signature
 
 
 class Place(NamedTuple):
@@ -78,21 +81,20 @@ class Finding(NamedTuple):
 
 
 def with_schema_origin(
-    finding: Finding, origin: str, *, tentative: bool, is_certain: bool = False
+    finding: Finding, signature: Signature, *, is_certain: bool = False
 ) -> Finding:
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
-    `origin` is the file or package that contains the schema; for a schema of onnx itself (`""`),
-    the finding is returned unchanged. `tentative` tells whether another version of the origin may
-    define the operator differently, and `is_certain` whether the finding holds for all versions. If
-    it is tentative and not certain, a finding whose `severity` is None becomes a warning.
+    For a schema of onnx itself, the finding is returned unchanged. `is_certain` tells whether the
+    finding holds for all versions of the origin. If it does not, and if the signature is tentative,
+    a finding whose `severity` is None becomes a warning.
     """
-    if not origin:
+    if not signature.origin:
         return finding
     severity = finding.severity
-    if tentative and not is_certain and severity is None:
+    if signature.tentative and not is_certain and severity is None:
         severity = "warning"
-    notes = (*finding.notes, f"according to {origin}")
+    notes = (*finding.notes, f"according to {signature.origin}")
     return finding._replace(notes=notes, severity=severity)
 
 

@@ -32,8 +32,8 @@ from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_o
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.function_attributes import bound_node, has_references
 from onnxtext.checker.inference.onnx_errors import errors_of
+from onnxtext.checker.inference.symbolic.shape_merging import ShapeCache
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
-from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 
 _MAX_STEPS = 20_000
 """The maximum number of steps in all explanations of one model together."""
@@ -71,7 +71,7 @@ class SizeExplainer:
         self, subject: CheckedModel, findings: list[Finding], *, max_steps: int = _MAX_STEPS
     ) -> None:
         self._targets = resolve_targets(subject)
-        self._shapes = SymbolicStep()
+        self._shapes = ShapeCache()
         self._errors = {
             id(finding.places[0].item): finding.message
             for finding in (*findings, *errors_of(subject))
@@ -267,7 +267,7 @@ class SizeExplainer:
         return list(dict.fromkeys(sources))
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:
-        shapes = [self._shapes.shape(view.type(name)) if name else None for name in node.inputs]
+        shapes = [self._shapes.of(view.type(name)) if name else None for name in node.inputs]
         values = [view.value(name) if name else None for name in node.inputs]
         if has_references(node):
             parameters = view.parameters()
@@ -283,15 +283,15 @@ def source_chain(step: ExplanationStep) -> Iterator[ExplanationStep]:
         yield step
 
 
-def _extent(step: ExplanationStep, shapes: SymbolicStep) -> Extent:
+def _extent(step: ExplanationStep, shapes: ShapeCache) -> Extent:
     """Return the dimension or element of a step as a symbolic expression; None if unknown."""
     if step.part.kind == "element":
         value = step.view.value(step.name)
         return None if value is None else value.items[step.part.at]
     type = step.view.type(step.name)
-    shape = shapes.shape(type)
+    shape = shapes.of(type)
     if shape is None:  # a sparse tensor
-        shape = shapes.shape(TensorType("float", getattr(type, "shape", None)))
+        shape = shapes.of(TensorType("float", getattr(type, "shape", None)))
     return None if shape is None else shape[step.part.at]
 
 

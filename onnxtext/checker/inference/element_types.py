@@ -184,7 +184,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             self._reported.add(key)
             finding = Finding("type-mismatch", message, places, help=help, severity=severity)
             if type(target) is Signature:
-                finding = with_schema_origin(finding, target.origin, tentative=target.tentative)
+                finding = with_schema_origin(finding, target)
             self.findings.append(finding)
 
     # ---- Nodes ------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.rules.names import items_by_repeated_name
+from onnxtext.checker.rules.names import repeated_names
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -22,7 +22,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:
             continue
-        yield from _duplicates(scope)
+        if not scope.distinct:
+            help = "remove or rename one of them"
+            yield from repeated_names(
+                scope.initializers, "initializers", "initializer-duplicate", help
+            )
         inputs = {value.name: value for value in scope.inputs}
         if 0 < subject.ir_version < 4:
             for value in scope.initializers:
@@ -36,17 +40,6 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     )
         if scope.kind == "nested":
             yield from _nested_graph(scope, inputs, subject.ir_version)
-
-
-def _duplicates(scope: Scope) -> Iterator[Finding]:
-    for name, same in () if scope.distinct else items_by_repeated_name(scope.initializers):
-        first, second, *others = [Place(value, ("name",)) for value in same]
-        yield Finding(
-            "initializer-duplicate",
-            f"{len(same)} initializers are named {quote(name)}",
-            (second, first._replace(label="first occurrence"), *others),
-            help="remove or rename one of them",
-        )
 
 
 def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iterator[Finding]:

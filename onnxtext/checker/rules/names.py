@@ -31,7 +31,12 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from _unnamed_values(scope)
         yield from _duplicates(scope, "input", scope.inputs)
         yield from _duplicates(scope, "output", scope.outputs)
-        yield from _nodes(scope)
+        yield from repeated_names(
+            scope.nodes,
+            f"nodes of {scope.describe()}",
+            "node-name-duplicate",
+            "rename or remove one of the names",
+        )
     if subject.active("name-not-identifier"):
         yield from _identifiers(subject)
 
@@ -58,7 +63,7 @@ def _unnamed_values(scope: Scope) -> Iterator[Finding]:
 
 
 def _duplicates(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Finding]:
-    for name, same in items_by_repeated_name(values):
+    for name, same in _items_by_repeated_name(values):
         labels = ["first occurrence", "second occurrence", *["repeated here"] * (len(same) - 2)]
         places = [Place(value, ("name",), label) for value, label in zip(same, labels, strict=True)]
         yield Finding(
@@ -69,7 +74,7 @@ def _duplicates(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Fi
         )
 
 
-def items_by_repeated_name(items: Sequence[Named]) -> list[tuple[str, list[Named]]]:
+def _items_by_repeated_name(items: Sequence[Named]) -> list[tuple[str, list[Named]]]:
     """Return (name, items) for each name that several items have; items are values or nodes."""
     names = [item.name for item in items if item.name]
     if len(set(names)) == len(names):
@@ -81,14 +86,15 @@ def items_by_repeated_name(items: Sequence[Named]) -> list[tuple[str, list[Named
     return [(name, same) for name, same in by_name.items() if len(same) > 1]
 
 
-def _nodes(scope: Scope) -> Iterator[Finding]:
-    for name, same in items_by_repeated_name(scope.nodes):
-        first, second, *others = [Place(node, ("name",)) for node in same]
+def repeated_names(items: Sequence[Named], kind: str, code: str, help: str) -> Iterator[Finding]:
+    """Report each name that several items have; `kind` describes the items, in the plural."""
+    for name, same in _items_by_repeated_name(items):
+        first, second, *others = [Place(item, ("name",)) for item in same]
         yield Finding(
-            "node-name-duplicate",
-            f"{len(same)} nodes of {scope.describe()} are named {quote(name)}",
+            code,
+            f"{len(same)} {kind} are named {quote(name)}",
             (second, first._replace(label="first occurrence"), *others),
-            help="rename or remove one of the names",
+            help=help,
         )
 
 

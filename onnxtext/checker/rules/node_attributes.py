@@ -51,9 +51,7 @@ def _with_origin(finding: Finding, signature: Signature) -> Finding:
     if finding.code == "attribute-duplicate":
         return finding
     is_certain = finding.code != "attribute-unknown"
-    return with_schema_origin(
-        finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
-    )
+    return with_schema_origin(finding, signature, is_certain=is_certain)
 
 
 def _missing(node: Node, signature: Signature) -> Iterator[Finding]:

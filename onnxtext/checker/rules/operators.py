@@ -65,9 +65,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                         Place(node, ("op_type",))
                     )
                 if target.deprecated:
-                    yield with_schema_origin(
-                        _deprecated(node, target), target.origin, tentative=target.tentative
-                    )
+                    yield with_schema_origin(_deprecated(node, target), target)
                 else:
                     findings = [_with_origin(item, node, target) for item in _arity(node, target)]
                     yield from findings
@@ -214,9 +212,7 @@ def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
     is_certain = finding.code == "optional-input-missing" or (
         finding.code == "input-count" and len(node.inputs) < signature.min_inputs
     )
-    return with_schema_origin(
-        finding, signature.origin, tentative=signature.tentative, is_certain=is_certain
-    )
+    return with_schema_origin(finding, signature, is_certain=is_certain)
 
 
 def _arity(node: Node, signature: Signature) -> Iterator[Finding]:

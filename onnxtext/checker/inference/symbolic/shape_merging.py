@@ -98,6 +98,23 @@ def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
     return tuple([_extent(plain_dim(dim), instance) for dim in type.shape])
 
 
+class ShapeCache:
+    """Caches the symbolic shapes of types."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
+
+    def of(self, type: Type | None, instance: str = "") -> SymbolicShape:
+        """Return the `declared_shape` of a type; None if the type is unknown."""
+        if type is None:
+            return None
+        key = id(type), instance
+        cached = self._known.get(key)
+        if cached is None:
+            cached = self._known[key] = type, declared_shape(type, instance)
+        return cached[1]
+
+
 def _extent(dim: int | str | None, instance: str) -> Extent:
     if isinstance(dim, str):
         return read_dim(dim, instance)

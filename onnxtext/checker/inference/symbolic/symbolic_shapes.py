@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
@@ -25,7 +24,7 @@ from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicSh
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
-    declared_shape,
+    ShapeCache,
     equate_dims,
     merge_branch_shapes,
     operator_step,
@@ -70,22 +69,12 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
         self.sizes = SizeEquations()
-        self._extents: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
+        self._shapes = ShapeCache()
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
         self._instances = 0
         # Nodes with errors are skipped, so that they get no further findings.
         self._wrong = wrong_items(subject)
-
-    def _shape(self, type: Type | None, instance: str) -> SymbolicShape:
-        """Return the shape of a type; its symbols get the suffix `instance` of a body or call."""
-        if type is None:
-            return None
-        key = id(type), instance
-        cached = self._extents.get(key)
-        if cached is None:
-            cached = self._extents[key] = type, declared_shape(type, instance)
-        return cached[1]
 
     # ---- Scopes -----------------------------------------------------------------------------
 
@@ -111,7 +100,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         shapes = environment.facts
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            shape = self._shape(value.type, instance)
+            shape = self._shapes.of(value.type, instance)
             if shape is not None:
                 earlier_shape = declared.setdefault(value.name, shape)
                 if earlier_shape is not shape:
@@ -215,7 +204,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         declared_shapes = [declared.get(name) for name in node.outputs]
         for slot, type in enumerate(node.output_types):
             if type is not None:
-                shape = self._shape(type, environment.instance)
+                shape = self._shapes.of(type, environment.instance)
                 place = Place(node, ("output_types", slot))
                 equate_dims(environment.sizes, declared_shapes[slot], shape, place)
                 declared_shapes[slot] = shape

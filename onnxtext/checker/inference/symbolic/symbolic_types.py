@@ -16,7 +16,7 @@ from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
-from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
+from onnxtext.checker.inference.symbolic.shape_merging import ShapeCache
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
@@ -48,18 +48,9 @@ class SymbolicStep:
 
     def __init__(self) -> None:
         self._sizes = NoEquations()
-        self._shapes: dict[int, tuple[Type, SymbolicShape]] = {}
+        self._shapes = ShapeCache()
         self._known: dict[tuple[object, ...], tuple[Types, SmallTensors]] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
-
-    def shape(self, type: Type | None) -> SymbolicShape:
-        """Return the symbolic shape of a type; None if the type or its rank is unknown."""
-        if type is None:
-            return None
-        cached = self._shapes.get(id(type))
-        if cached is None:
-            cached = self._shapes[id(type)] = type, declared_shape(type)
-        return cached[1]
 
     def node(
         self,
@@ -84,7 +75,7 @@ class SymbolicStep:
         )  # fmt: skip
         cached = self._known.get(key)
         if cached is None:
-            shapes = [self.shape(type) for type in inputs]
+            shapes = list(map(self._shapes.of, inputs))
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
             computed_shapes, computed = infer(signature.name, call)
             if signature.domain and None in inferred:
@@ -104,7 +95,7 @@ class SymbolicStep:
             bindings = _bound(signature, node, inputs)
             has_rule = onnxruntime_operators.has_rule(signature.domain, signature.name)
             if has_rule and not has_references(node):
-                shapes = list(map(self.shape, inputs))
+                shapes = list(map(self._shapes.of, inputs))
                 call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
                 bindings = _all_refined(bindings, onnxruntime_operators.shapes(call))
             cached = self._known[key] = bindings, ()
