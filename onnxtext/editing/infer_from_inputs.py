@@ -15,7 +15,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.recorded_inference import RecordedInference
+from onnxtext.checker.inference.shape_inference import CompleteInference
 from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class InferredShapes:
     """
 
     subject: CheckedModel
-    inference: RecordedInference
+    inference: CompleteInference
     originals: dict[int, Any]
     shapes: dict[Key, Shape]
     numbers: dict[int, int]
@@ -71,7 +71,7 @@ def infer_shapes(
         for value in stripped.graph.inputs:
             value.type = _sized(value.type, sizes)
     subject = CheckedModel(stripped, Options(inference=InferenceClient(answers)))
-    inference = RecordedInference.of(subject)
+    inference = CompleteInference.of(subject)
     order = {id(graph): index for index, graph in enumerate(walk_graphs(stripped))}
     numbers = {id(scope): order.get(id(scope.original), -1) for scope in subject.scopes}
     shapes: dict[Key, Shape] = {}

@@ -31,7 +31,7 @@ from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.control_flow_types import common_type
-from onnxtext.checker.inference.recorded_inference import RecordedInference
+from onnxtext.checker.inference.shape_inference import CompleteInference
 from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
 from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
 from onnxtext.editing.infer_from_inputs import with_value
@@ -77,7 +77,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
     subject = check_subject(model)
     if subject.is_recursive:
         return ["no type is inferred, because functions call themselves"]
-    inference = RecordedInference.of(subject)
+    inference = CompleteInference.of(subject)
     added = completed = 0
     known: Symbols = {}
     for scope in subject.scopes:
@@ -94,7 +94,7 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
 # ---- Inferred types -------------------------------------------------------------------------
 
 
-def _types(scope: Scope, inference: RecordedInference, known: Symbols) -> dict[str, Type]:
+def _types(scope: Scope, inference: CompleteInference, known: Symbols) -> dict[str, Type]:
     """Return the types to write for the values of a graph or function, by name.
 
     Inference visits a function once for each call. Only what all visits have in common is written.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Look up the types and values that inference has recorded for a graph or function body.
+"""Look up the types and values that inference has found for a graph or function body.
 
 Inference visits a function body, and the graphs in it, once for each kind of call. Calls are of the
 same kind if equal facts are known about their inputs and attributes. A view gives the results of
@@ -17,7 +17,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import ShapeEnvironment
-from onnxtext.checker.inference.recorded_inference import RecordedInference
+from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.inference.type_merging import Types
 
@@ -65,14 +65,14 @@ class InferredView(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedView:
-    """Implements `InferredView` for one visit that a `RecordedInference` has recorded.
+    """Implements `InferredView` for one visit of a `ShapeInference`.
 
     Attributes:
-        recorded: the recorded inference.
+        recorded: the finished inference.
         facts: the types and values of the visit.
     """
 
-    recorded: RecordedInference
+    recorded: ShapeInference
     facts: ShapeEnvironment
 
     @property
@@ -122,6 +122,6 @@ class RecordedView:
         return self.facts.parameters if id(outermost) in self.recorded.callers else None
 
 
-def scope_views(recorded: RecordedInference, scope: Scope) -> list[InferredView]:
+def scope_views(recorded: ShapeInference, scope: Scope) -> list[InferredView]:
     """Return the views of a graph or function body: one for each visit of it."""
     return [RecordedView(recorded, facts) for facts in recorded.visits.get(id(scope), ())]

@@ -115,13 +115,14 @@ class ShapeEnvironment(ValueEnvironment[Type]):
         return holder.places.get(name) if isinstance(holder, ShapeEnvironment) else None
 
 
-def is_small(type: Type | None, data: object) -> bool:
-    """Whether the data of a tensor can be passed to onnx: it is dense, loaded and small."""
-    shape = getattr(type, "shape", None)
-    if shape is None or not isinstance(data, (RawData, TypedData)):
-        return False
-    dims = [dim for dim in shape if isinstance(dim, int)]
-    return len(dims) == len(shape) and count_elements(dims) <= _MAX_ELEMENTS
+def small_constant(type: Type | None, data: object) -> Constant | None:
+    """Return the type and data of a tensor if the data is dense, loaded and small; else None."""
+    if not isinstance(type, TensorType) or not isinstance(data, (RawData, TypedData)):
+        return None
+    dims = type.integer_dims
+    if type.shape is None or len(dims) != len(type.shape):
+        return None
+    return (type, data) if count_elements(dims) <= _MAX_ELEMENTS else None
 
 
 def known_values(scope: Scope, passed: SmallTensors, ir_version: int) -> dict[str, SmallTensor]:

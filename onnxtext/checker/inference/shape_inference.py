@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target
@@ -22,9 +22,9 @@ from onnxtext.checker.inference.control_flow_types import Outputs
 from onnxtext.checker.inference.environment import (
     ShapeEnvironment,
     input_symbols,
-    is_small,
     known_values,
     replaceable_inputs,
+    small_constant,
 )
 from onnxtext.checker.inference.explain_shape_errors import explain, explain_difference, spell_type
 from onnxtext.checker.inference.function_attributes import (
@@ -117,9 +117,9 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 types[value.name] = type if conflict and scope.kind == "function" else both
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
-            small = isinstance(value.type, TensorType) and is_small(value.type, value.data)
-            if small and value.name not in variable:
-                environment.constants[value.name] = value.type, value.data  # type: ignore[assignment]
+            constant = small_constant(value.type, value.data)
+            if constant is not None and value.name not in variable:
+                environment.constants[value.name] = constant
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             output_types, elements = self._node(scope, index, node, resolved[index], environment)
@@ -365,8 +365,18 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         """Store the output of a `Constant` among the small constants."""
         for attribute in node.attributes:
             value = attribute.value
-            if isinstance(value, Tensor) and is_small(value.type, value.data) and node.outputs:
-                environment.constants[node.outputs[0]] = value.type, value.data
+            constant = small_constant(value.type, value.data) if isinstance(value, Tensor) else None
+            if constant is not None and node.outputs:
+                environment.constants[node.outputs[0]] = constant
+
+
+class CompleteInference(ShapeInference):
+    """Infers shapes like its base class, also in functions that are never called."""
+
+    def run(self) -> None:
+        """Visit all graphs and functions; the inputs of uncalled functions have unknown types."""
+        super().run()
+        self._visit_uncalled([scope for scope in self._scopes if scope.kind == "function"])
 
 
 def _names_in(bodies: Iterable[Scope]) -> set[str]:

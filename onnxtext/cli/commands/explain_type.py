@@ -121,13 +121,13 @@ class _Model:
         from onnxtext.checker.engine.model_paths import ModelPaths
         from onnxtext.checker.explain_type.size_origins import SizeExplainer
         from onnxtext.checker.inference.onnx_errors import errors_of
-        from onnxtext.checker.inference.recorded_inference import RecordedInference
+        from onnxtext.checker.inference.shape_inference import CompleteInference
 
         self._name = file.name
         self._source: Source | None = None
         self._subject = self._parse_and_check(data, file.directory)
         self._inference = (
-            None if self._subject.is_recursive else RecordedInference.of(self._subject)
+            None if self._subject.is_recursive else CompleteInference.of(self._subject)
         )
         findings = [] if self._inference is None else self._inference.findings
         self._explainer = SizeExplainer(self._subject, findings)

@@ -19,7 +19,7 @@ from onnxtext.checker.explain_type.explanation import (
 from onnxtext.checker.explain_type.explanation_step import ExplanationStep
 from onnxtext.checker.explain_type.inferred_facts import InferredView, scope_views
 from onnxtext.checker.explain_type.size_origins import SizeExplainer
-from onnxtext.checker.inference.recorded_inference import RecordedInference
+from onnxtext.checker.inference.shape_inference import CompleteInference
 from onnxtext.editing.write_inferred_types import check_subject
 from onnxtext.proto.decode.lift import lift_model
 from tests.corpus import shared_model, shared_models
@@ -103,7 +103,7 @@ def told(model: ast.Model, name: str) -> str:
 
 def of(model: ast.Model) -> tuple[SizeExplainer, list[InferredView]]:
     subject = check_subject(model)
-    inference = RecordedInference.of(subject)
+    inference = CompleteInference.of(subject)
     found = [view for scope in subject.scopes for view in scope_views(inference, scope)]
     return SizeExplainer(subject, inference.findings), found
 
