@@ -198,7 +198,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
         children = scope.children.get(index)
         if type(target) is Scope:
-            return self._output_types(target, inputs)
+            return self._call(target, inputs)
         if type(target) is not Signature:
             for child in children or ():
                 self._scope(child, (), environment)
@@ -220,10 +220,16 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             return output_types
         return with_special(target, node, inputs, output_types)
 
-    def _output_types(self, function: Scope, inputs: Texts) -> Texts:
+    def _call(self, function: Scope, inputs: Texts) -> Texts:
         """Return the types of the outputs of a called function; () if they are unknown."""
         key = self._call_key(function, inputs)
-        body = self._call(key, function, lambda: self._scope(function, inputs, None))
+        if key not in self._called:
+            if not self._limits.enter(function):
+                return ()
+            self._called[key] = None  # the function may call itself
+            self._called[key] = self._scope(function, inputs, None)
+            self._limits.leave()
+        body = self._called[key]
         return () if body is None else body.find_outputs(function)
 
     def _bodies(

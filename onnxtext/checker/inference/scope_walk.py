@@ -9,7 +9,7 @@ combinations of input types and attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from onnxtext.ast.tensors_and_attributes import Attribute
@@ -65,6 +65,8 @@ class ScopeWalk(Generic[E]):
         self._ir_version = subject.ir_version
         self._targets = resolve_targets(subject)
         self._limits = CallLimits(subject)
+        # The environments of called functions by `_call_key`. Calls are nested deeply, so the
+        # subclasses use this dict themselves, without a further function on the stack.
         self._called: dict[tuple[object, ...], E | None] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
@@ -103,19 +105,6 @@ class ScopeWalk(Generic[E]):
         raise NotImplementedError
 
     # ---- Function calls ---------------------------------------------------------------------
-
-    def _call(self, key: tuple[object, ...], function: Scope, visit: Callable[[], E]) -> E | None:
-        """Return the environment of a function call; only the first call of each `key` visits it.
-
-        Return None if a limit is exceeded, or if the function calls itself.
-        """
-        if key not in self._called:
-            if not self._limits.enter(function):
-                return None
-            self._called[key] = None
-            self._called[key] = visit()
-            self._limits.leave()
-        return self._called[key]
 
     def _call_key(
         self, function: Scope, inputs: Sequence[object], attributes: Sequence[Attribute] = ()

@@ -193,7 +193,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if type(target) is Scope:
             if id(node) in self._wrong:
                 return (), ()  # the error is in the call, not in the body
-            return self._call_results(node, target, input_types, environment)
+            return self._call(node, target, input_types, environment)
         before = len(self.findings)
         bodies = scope.children.get(index, [])
         if any(map(self._has_error, bodies)):
@@ -339,24 +339,27 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return types, ()
         before, self._quiet = self._quiet, True  # report no findings in the shape rule
         self._active.append(rule)
-        output_types, _ = self._call_results(node, rule, inputs, environment)
+        output_types, _ = self._call(node, rule, inputs, environment)
         self._active.pop()
         self._quiet = before
         return tuple(map(with_shape_of, types, (*output_types, *(None,) * len(types)))), ()
 
-    def _call_results(
+    def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
         """Return the types of the outputs of a function call, and the elements of small outputs."""
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._call_key(function, (*inputs, *values, self._quiet), attributes)
-        parameters = call_attributes(function.owner, node, outer.parameters)
-        body = self._call(
-            key, function, lambda: self._scope(function, tuple(inputs), None, parameters, values)
-        )
+        body = self._called.get(key)
         if body is None:
-            return (), ()
+            if not self._limits.enter(function):
+                return (), ()
+            parameters = call_attributes(function.owner, node, outer.parameters)
+            body = self._called[key] = self._scope(
+                function, tuple(inputs), None, parameters, values
+            )
+            self._limits.leave()
         outer.calls[id(node)] = body
         self.callers.setdefault(id(body), (outer, node))
         return body.results(function)

@@ -220,32 +220,32 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         """Return the shapes and values of the outputs of a node without bodies."""
         sizes = environment.sizes
         if type(target) is Scope:
-            shapes, contents = self._call_results(target, tuple(inputs), tuple(values), sizes)
+            shapes, contents = self._call(target, tuple(inputs), tuple(values), sizes)
             return unify_shapes(node, declared_shapes, shapes, sizes), contents
         if id(node) in self._wrong:
             return tuple(declared_shapes), ()
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
-    def _call_results(
+    def _call(
         self, function: Scope, shapes: Shapes, values: SmallTensors, sizes: SizeEquations
     ) -> Results:
         """Return the shapes and values of the outputs of a function call."""
         key = id(function), shapes, values, sizes.state
-        is_new, before = key not in self._called, sizes.learned
-
-        def visit() -> SymbolicEnvironment:
-            instance = self._new_instance() if declares_types(function) else ""
-            return self._scope(function, shapes, None, values, sizes, instance)
-
-        body = self._call(key, function, visit)
-        if body is None:
+        body = self._called.get(key)
+        if body is not None:
+            return body.results(function)
+        if not self._limits.enter(function):
             return (), ()
+        before = sizes.learned
+        instance = self._new_instance() if declares_types(function) else ""
+        body = self._scope(function, shapes, None, values, sizes, instance)
+        self._limits.leave()
         result = body.results(function)
         # Results with symbols of the body are not cached: the next call gives the symbols another
         # suffix.
-        new_symbols = _symbols(result) - _symbols((shapes, values)) if is_new else ()
-        if sizes.learned != before or any("\0" in name for name in new_symbols):
-            del self._called[key]
+        new_symbols = _symbols(result) - _symbols((shapes, values))
+        if sizes.learned == before and not any("\0" in name for name in new_symbols):
+            self._called[key] = body
         return result
 
     def _new_instance(self) -> str:
