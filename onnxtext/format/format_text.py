@@ -15,11 +15,6 @@ from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
-MAX_REST_LENGTH = 20_000
-"""Maximum number of characters outside of long lists; a text with more is formatted in full.
-
-For a text of more than 400,000 characters, the limit is a twentieth of its length instead."""
-
 
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
     """Format a text in the canonical layout.
@@ -56,15 +51,10 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         printed = print_model(model)
         if printed == text:
             return text
-        commented = "#" in text
-        if not commented and (formatted := _proven_lines(source, model, printed)) is not None:
-            return formatted
-        formatted = format_incrementally(source, model)
+        formatted = format_incrementally(source, model, printed)
         if formatted is not None:
             if read_again and formatted != text:
                 _compare(source, model, formatted)
-            return formatted
-        if commented and (formatted := _proven_lines(source, model, printed)) is not None:
             return formatted
         formatted = write_document(text)
     except RecursionError:
@@ -84,30 +74,24 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
         raise _refusal(source, f"formatting this text would {difference}")
 
 
-def format_incrementally(source: Source, model: Model) -> str | None:
-    """Format and verify a text with long lists; return None if it must be formatted in full."""
-    cut = extract_lists(source.text, model)
-    if cut is None or not cut.is_proven():
+def format_incrementally(source: Source, model: Model, printed: str) -> str | None:
+    """Format and verify a text by its statements; return None if it must be formatted in full.
+
+    `printed` is the printed syntax tree.
+    """
+    cut = extract_lists(source.text, model, printed)
+    if cut is None:
         return None
     rest = Source(cut.text(), source.name)
-    if len(rest.text) > max(MAX_REST_LENGTH, len(source.text) // 20):
-        return None
-    formatted = write_document(rest.text)
-    if not cut.is_aligned(formatted):
-        return None
     try:
-        proven = _difference(rest, parse_model(rest), formatted) is None
+        rest_model = parse_model(rest)
     except OnnxTextError:  # for example, a section refers to an extracted statement
-        proven = _difference(source, model, cut.put_back(formatted)) is None
-    return cut.put_back(formatted) if proven else None
-
-
-def _proven_lines(source: Source, model: Model, printed: str) -> str | None:
-    """Format a text by `format_by_lines`, and verify the result; None if either fails."""
-    formatted = format_by_lines(source.text, printed)
-    if formatted is None or formatted == source.text:
-        return formatted
-    return formatted if _difference(source, model, formatted) is None else None
+        formatted = cut.put_back(write_document(rest.text))
+        return formatted if _difference(source, model, formatted) is None else None
+    formatted = format_by_lines(rest.text, print_model(rest_model)) or write_document(rest.text)
+    if not cut.is_aligned(formatted) or _difference(rest, rest_model, formatted) is not None:
+        return None
+    return cut.put_back(formatted)
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format large texts incrementally: the statements of long lists one by one.
+"""Format the statements of lists one by one.
 
-A run of consecutive nodes or values is formatted statement by statement. A short placeholder
-statement takes the place of the run while the rest of the text is formatted in full. In a run, only
-statements with unusual spellings are formatted in full.
+A run of consecutive nodes or values is formatted statement by statement, with the text that the
+printer makes of them. A short placeholder statement takes the place of the run. Statements that
+the printer cannot format stay in the text: for example, those with comments in their lists. Then
+the text with placeholders, which is usually short, is formatted as a whole.
 """
 
 from __future__ import annotations
@@ -13,116 +14,108 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.format.fmt_off import MARK, OFF, ON
+from onnxtext.format.fmt_off import MARK, OFF, ON, SKIP
 from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.statement_writers import (
-    MAX_STATEMENT_LENGTH,
     FormattedStatement,
+    ItemWriter,
     NodeWriter,
-    StatementFormatter,
     ValueWriter,
 )
-from onnxtext.format.trivia_spans import COMMENTS, code_before_trivia, format_trivia
-from onnxtext.printer.layout import STEP
-
-MIN_STATEMENTS = 100
-"""A text with fewer statements and fewer than `MIN_CHARACTERS` characters is formatted in full."""
-
-MIN_CHARACTERS = 10_000
-"""A text with at least so many characters is formatted incrementally in any case."""
+from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 
 _KEPT = "__kept_by_fmt_"
 
 
-def extract_lists(text: str, model: Model) -> IncrementalText | None:
-    """Format the long lists of a text and replace them with placeholders.
+def extract_lists(text: str, model: Model, printed: str) -> IncrementalText | None:
+    """Format the lists of a text and replace them with placeholders.
 
     Return None if the text must be formatted in full.
+
+    Args:
+        text: the text.
+        model: its syntax tree.
+        printed: the printed syntax tree.
     """
-    owners: list[Graph | Function] = [model.graph, *model.functions]
-    count = sum(len(owner.nodes) + len(owner.values) for owner in owners)
-    if _KEPT in text or (count < MIN_STATEMENTS and len(text) < MIN_CHARACTERS):
+    if _KEPT in text:
         return None
-    cut = IncrementalText(text)
-    for owner in owners:
-        cut.take_out_lists(owner, 0)
+    twin = parse_model(Source(printed, ""))
+    if twin != model:
+        return None
+    cut = IncrementalText(text, printed)
+    cut.take_out_lists(model.graph, twin.graph)
+    for function, other in zip(model.functions, twin.functions, strict=True):
+        cut.take_out_lists(function, other)
     return cut if cut.is_whole() else None
 
 
 class IncrementalText:
-    """A text with placeholders for runs of formatted statements."""
+    """A text with placeholders for runs of formatted statements.
 
-    def __init__(self, source: str) -> None:
+    The syntax tree of the text and that of the printed text are equal. They differ in the offsets
+    of the statements.
+    """
+
+    def __init__(self, source: str, printed: str) -> None:
         self.source = source
+        self._printed = printed
         self._printer = SourceSpellingPrinter()
-        self._writers: list[tuple[ValueWriter, NodeWriter]] = []
         self._marked = MARK in source
-        self._offs = 0  # number of `# fmt: off` comments in lists
+        self._marks = 0  # number of `# fmt: off` and `# fmt: skip` comments in lists
         self._parts: list[str] = []  # the text with placeholders, as far as it is written
         self._at = 0  # the offset in `source` up to which `_parts` is written
         self._runs: list[str] = []  # for each placeholder, the statements that it replaces
         self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
-    def take_out_lists(self, owner: Graph | Function, depth: int) -> None:
+    def take_out_lists(self, owner: Graph | Function, twin: Graph | Function) -> None:
         """Format the statements of a graph or function, and replace them by placeholders.
 
-        `depth` is the number of graphs around `owner`.
+        `twin` is the same graph or function in the printed text.
         """
-        while len(self._writers) <= depth:
-            indent = STEP * (1 + 2 * len(self._writers))
-            self._writers.append(
-                (ValueWriter(self._printer, indent), NodeWriter(self._printer, indent))
-            )
-        values, nodes = self._writers[depth]
-        self._take_out(owner.values, values, depth)
-        self._take_out(owner.nodes, nodes, depth)
+        self._take_out(owner.values, twin.values, ValueWriter)
+        self._take_out(owner.nodes, twin.nodes, NodeWriter)
+        if owner.nodes:
+            self._enter(owner.nodes[-1], twin.nodes[-1])
 
     def _take_out(
-        self, items: Sequence[Node | ValueInfo], writer: StatementFormatter, depth: int
+        self,
+        items: Sequence[Node | ValueInfo],
+        twins: Sequence[Node | ValueInfo],
+        kind: type[ItemWriter],
     ) -> None:
         """Format the statements of a list except the last one; replace them by placeholders."""
-        source, marked = self.source, self._marked
-        line_end = f"\n{writer.indent}"
-        ends: dict[str, str] = {}  # maps whitespace after statements to its formatted form
+        if len(items) < 2:
+            return
+        source, printed, marked = self.source, self._printed, self._marked
+        start = printed.rfind("\n", 0, twins[0].at)
+        line_end = printed[start : twins[0].at]
+        writer = kind(self._printer, line_end[1:])
         run = StatementRun(source, writer)
         kept = False  # whether `# fmt: off` is in effect
-        for item, following in pairwise(items):
+        for (item, following), (twin, next_twin) in zip(
+            pairwise(items), pairwise(twins), strict=True
+        ):
             offset = item.at
             text = source[offset : following.at]
             if marked and (kept or MARK in text):
                 kept = self._is_kept(text, kept=kept)
                 self._add(run, offset)
                 continue
-            if len(text) <= MAX_STATEMENT_LENGTH:
-                printed = writer.printed(item)
-                if text == printed + line_end:
-                    if run.same < 0:
-                        run.same = offset
-                    continue
-                trailing = text[len(printed) :]
-                end = ends.get(trailing)
-                if end is None and trailing.isspace():
-                    end = ends[trailing] = format_trivia(trailing, writer.indent)
-                if text.startswith(printed) and (end is not None or COMMENTS.fullmatch(trailing)):
-                    if end is None:
-                        run.take(offset, FormattedStatement(printed, trailing))
-                        continue
-                    if run.same >= 0 or run.start < 0:
-                        run.begin(offset)
-                    run.texts.append(printed + end)
-                    run.trivia = None
-                    continue
-            written = writer.write(text, item)
+            canonical = printed[twin.at : next_twin.at]
+            if text == canonical:
+                if run.same < 0:
+                    run.same = offset
+                continue
+            written = writer.write(text, item, canonical[: -len(line_end)])
             if written is not None:
                 run.take(offset, written)
                 continue
             self._add(run, offset)
-            if isinstance(item, Node) and len(text) > MAX_STATEMENT_LENGTH:
-                self._enter(item, depth)
-        if items:
-            self._add(run, items[-1].at)
-            if isinstance(items[-1], Node):
-                self._enter(items[-1], depth)
+            if isinstance(item, Node) and isinstance(twin, Node):
+                self._enter(item, twin)
+        self._add(run, items[-1].at)
 
     def _is_kept(self, text: str, *, kept: bool) -> bool:
         """Whether `# fmt: off` is in effect after a statement.
@@ -130,17 +123,18 @@ class IncrementalText:
         `kept` says whether it is in effect at the statement.
         """
         offs = text.count(OFF)
-        self._offs += offs
+        self._marks += offs + text.count(SKIP)
         if offs:
             return True
         code = code_before_trivia(text)
         return kept and (code is None or ON not in text[len(code) :])
 
-    def _enter(self, node: Node, depth: int) -> None:
+    def _enter(self, node: Node, twin: Node) -> None:
         """Format the statements of the graphs in a node; replace them by placeholders."""
-        for attribute in node.attributes:
-            if isinstance(attribute.value, Graph) and not self._marked:
-                self.take_out_lists(attribute.value, depth + 1)
+        for attribute, other in zip(node.attributes, twin.attributes, strict=True):
+            graph, twin_graph = attribute.value, other.value
+            if isinstance(graph, Graph) and isinstance(twin_graph, Graph) and not self._marked:
+                self.take_out_lists(graph, twin_graph)
 
     def _add(self, run: StatementRun, end: int) -> None:
         """Put a placeholder in place of the run that ends at `end`, and start a new run."""
@@ -161,12 +155,11 @@ class IncrementalText:
         self._indents.append(run.writer.indent)
 
     def is_whole(self) -> bool:
-        """Whether every `# fmt: off` was found in a list, so that no region is split."""
-        return self.source.count(OFF) == self._offs
+        """Whether every `# fmt: off` and `# fmt: skip` was found in a list.
 
-    def is_proven(self) -> bool:
-        """Whether all extracted statements certainly have the same syntax tree as their source."""
-        return all(writer.is_proven() for writers in self._writers for writer in writers)
+        Otherwise, it may keep a part of the text that contains placeholders.
+        """
+        return self.source.count(OFF) + self.source.count(SKIP) == self._marks
 
     def text(self) -> str:
         """Return the text with placeholders."""
@@ -205,7 +198,7 @@ class StatementRun:
             it is only whitespace.
     """
 
-    def __init__(self, source: str, writer: StatementFormatter) -> None:
+    def __init__(self, source: str, writer: ItemWriter) -> None:
         self.writer = writer
         self.same = -1
         self._source = source
@@ -214,29 +207,27 @@ class StatementRun:
         self.trivia: str | None = None
         self._commented = False
 
-    def begin(self, offset: int) -> None:
-        """Copy the statements from `same` to `offset` to `texts`, so that others can be added."""
-        if self.same >= 0:
-            start, self.same = self.same, -1
-            if self.start < 0:
-                self.start = start
-            self.texts.append(self._source[start:offset])
-            self.trivia = None
-        elif self.start < 0:
-            self.start = offset
+    def _flush(self, offset: int) -> None:
+        """Copy the statements from `same` to `offset` to `texts`."""
+        start, self.same = self.same, -1
+        if self.start < 0:
+            self.start = start
+        self.texts.append(self._source[start:offset])
+        self.trivia = None
 
     def take(self, offset: int, written: FormattedStatement) -> None:
         """Add a formatted statement, whose source begins at `offset`."""
         if self.same >= 0:
-            self.begin(offset)
+            self._flush(offset)
+        elif self.start < 0:
+            self.start = offset
+        statement, trivia, comments = written
         indent = self.writer.indent
-        comment_above = ""
-        if written.comments:
-            comment_above = f"\n{indent}".join(written.comments) + f"\n{indent}"
-        self._commented |= bool(written.comments or (self.trivia and "#" in self.trivia))
-        self.begin(offset)
-        self.texts.append(comment_above + written.statement + format_trivia(written.trivia, indent))
-        self.trivia = written.trivia
+        if comments:
+            statement = f"\n{indent}".join([*comments, statement])
+        self._commented |= bool(comments) or (self.trivia is not None and "#" in self.trivia)
+        self.texts.append(statement + format_trivia(trivia, indent))
+        self.trivia = trivia
 
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
         """Finish the run, without the trivia after its last statement, and start a new one.
@@ -248,7 +239,7 @@ class StatementRun:
             whether they have comments. None if there are no statements.
         """
         if self.same >= 0:
-            self.begin(end)
+            self._flush(end)
         if self.start < 0:
             return None
         source, comma = self._source, self.writer.comma

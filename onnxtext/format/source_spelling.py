@@ -2,8 +2,7 @@
 """Print statements with numbers and attribute types spelled as in the source.
 
 The formatter keeps the spelling of numbers, and redundant attribute types such as those of all
-attributes in the official syntax. The native core shares one object between equally spelled
-attribute lists, so few lists must be examined.
+attributes in the official syntax.
 """
 
 from __future__ import annotations
@@ -13,29 +12,57 @@ import re
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.types import TensorType
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
-from onnxtext.printer.layout import STEP, WIDTH
+from onnxtext.printer.layout import STEP, WIDTH, fill_list_text, flat_items, one_per_line
+from onnxtext.printer.statement_layout import Decorators, value_text
 
-_NUMBERS = re.compile(r"=[ \t\n\v\f\r]*([{\[])([^\[\]{}\"#\\=]*)([}\]])$")
-"""Matches a flat list of numbers at the end of an initializer."""
+_BLANK = r"[ \t\n\v\f\r]*"
+_NUMBERS = re.compile(rf"={_BLANK}([{{\[]?)([^\[\]{{}}\"#\\=]*)([}}\]]?)$")
+"""Matches a number or a flat list of numbers at the end of an initializer."""
+
+_ATTRIBUTE = (
+    rf"{_BLANK}([^\W\d]\w*){_BLANK}(?::{_BLANK}(\w+){_BLANK})?="
+    rf"{_BLANK}([-+.\w]+|\[[^\[\]{{}}\"#\\=<>@]*\]|\"[^\"\\\n]*\"){_BLANK}"
+)
+_FIND_ATTRIBUTES = re.compile(rf"<{_ATTRIBUTE}(?:,{_ATTRIBUTE})*,?{_BLANK}>")
+_FIND_ATTRIBUTE = re.compile(_ATTRIBUTE)
+"""Matches an attribute that is a number, a list of numbers, or a string without escapes."""
 
 
 class SourceSpellingPrinter(GraphPrinter):
-    """Prints statements of the main graph or of a function with their source spelling."""
+    """Prints statements with their source spelling."""
 
-    def spell(self, node: Node, line: str) -> None:
-        """Use the attribute text of a formatted node for all nodes that share its attribute list.
+    def __init__(self) -> None:
+        super().__init__()
+        self._items: dict[str, list[str]] = {}  # maps spelled attributes to their texts
+        self._spelled: list[str] = []  # the attributes of the node that is being printed
 
-        Do nothing if the attributes have several lines.
+    def node_with_source_attributes(self, node: Node, code: str, indent: str) -> str | None:
+        """Print a node, but keep the spelling of its attributes, such as `axis: int = +1`.
 
-        `line` is the formatted node, with attributes spelled as in the source.
+        `code` is its text in the source.
+
+        Returns:
+            The formatted node; None if its attributes are not only numbers, lists of numbers, and
+            strings without escapes, or if one of them does not fit on a line.
         """
-        flat = self._attributes.get(id(node.attributes))
-        if flat is None:
-            return
-        before, _, behind = self.node_text(node, STEP).partition(f"<{flat}>")
-        inner = line[len(before) + 1 : len(line) - len(behind) - 1]
-        if "\n" not in inner and line == f"{before}<{inner}>{behind}":
-            self._attributes[id(node.attributes)] = inner
+        match = _FIND_ATTRIBUTES.search(code)
+        if match is None:
+            return None
+        try:
+            items = self._items[match[0]]
+        except KeyError:
+            items = self._items[match[0]] = _attribute_texts(match[0])
+        # An attribute on a line of its own may be indented by two steps more than the node.
+        if len(indent + STEP * 2) + max(map(len, items)) + 1 > WIDTH:
+            return None
+        self._spelled = items
+        flat = flat_items(items, ">")
+        self._attributes[id(node.attributes)] = flat if len(flat) + 2 <= WIDTH else None
+        return self.node_text(node, indent)
+
+    def _broken_attributes(self, node: Node, indent: str) -> str:
+        """Return the attributes of a node, one per line."""
+        return one_per_line(self._spelled, "<>", indent)
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
         """Print an initializer, but keep the spelling of its numbers, such as `1.50`.
@@ -43,29 +70,36 @@ class SourceSpellingPrinter(GraphPrinter):
         `code` is its text in the source.
 
         Returns:
-            The formatted initializer. None if it has decorators, if its data is not a flat list of
-            numbers, or if it does not fit on a line.
+            The formatted initializer. None if it has decorators, or if its data is not a number or
+            a flat list of numbers.
         """
         match = _NUMBERS.search(code)
         kind = value.type
         if match is None or not isinstance(kind, TensorType) or value.decorators:
             return None
-        numbers = format_number_list(match, flat=len(kind.shape or ()) < 2)
+        opening, body, closing = match.groups()
+        if body.endswith("...") or (opening == "[" and len(kind.shape or ()) > 1):
+            return None
+        row = _spaced(body)
+
+        def literal(indent: str, budget: int) -> str:
+            return fill_list_text(row, opening + closing, indent, budget) if opening else row
+
         type = self._type(kind)
-        line = f"{type} {self._names[value.name]} = {numbers}"
-        return None if numbers is None or len(indent) + len(line) >= WIDTH else line
+        return value_text(Decorators(), type, self._names[value.name], literal, indent)
 
 
-def format_number_list(match: re.Match[str], *, flat: bool) -> str | None:
-    """Format a list of numbers on one line; return None if it must be nested or is malformed.
+def _attribute_texts(code: str) -> list[str]:
+    """Return the text of each attribute of a list."""
+    texts = []
+    for name, type, value in _FIND_ATTRIBUTE.findall(code):
+        head = f"{name}: {type}" if type else name
+        texts.append(
+            f"{head} = [{_spaced(value[1:-1])}]" if value[0] == "[" else f"{head} = {value}"
+        )
+    return texts
 
-    The groups of `match` are: opening bracket, numbers, closing bracket. `flat` says whether the
-    tensor is a scalar or a vector.
-    """
-    opening, body, closing = match.groups()
-    if opening == "[" and not flat:
-        return None
-    numbers = [number.strip() for number in body.split(",")]
-    if not all(numbers) or (closing == "]") != (opening == "["):
-        return None
-    return f"{opening}{', '.join(numbers)}{closing}"
+
+def _spaced(numbers: str) -> str:
+    """Write numbers on one line, without a trailing comma."""
+    return ", ".join(map(str.strip, numbers.rstrip().removesuffix(",").split(",")))

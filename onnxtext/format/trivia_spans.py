@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 
 from onnxtext.source import STRING_OR_COMMENT
-from onnxtext.syntax.grammar.lexer import load_lexer
 
 _QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
 """Matches a quoted name that may not need its quotes."""
@@ -55,14 +54,14 @@ def format_trivia(trivia: str, indent: str) -> str:
     return f"{text}{blank}{indent}"
 
 
-def without_comments(source: str) -> tuple[str, list[str], str] | None:
+def without_comments(source: str) -> tuple[str, str, list[str]] | None:
     """Split a node into its code and the comments in it, which move to lines above it.
 
     Args:
         source: a node and the trivia after it; must not contain backslashes or multi-line strings.
 
     Returns:
-        The code without comments, the comments, and the trivia after the statement; None if a
+        The code without comments, the trivia after the statement, and the comments; None if a
         comment may be in a list, where it would stay.
     """
     parts = STRING_OR_COMMENT.split(source)
@@ -79,72 +78,37 @@ def without_comments(source: str) -> tuple[str, list[str], str] | None:
             if depth:
                 return None
             comments.append(part.rstrip())
+            code[-1:] = [code[-1].rstrip()] if code else []  # or it leaves a blank line
             continue
         if part[:1] != '"':
             if "@" in part or "{" in part:
                 return None
-            depth += sum(map(part.count, "<(")) - sum(map(part.count, ">)"))
+            depth += part.count("<") + part.count("(") - part.count(">") - part.count(")")
         code.append(part)
     joined = "".join(code)
     stripped = joined.rstrip()
-    return stripped, comments, last[len(last.rstrip()) :] + behind
+    return stripped, last[len(last.rstrip()) :] + behind, comments
 
 
-def same_tokens(left: str, right: str) -> bool:
+def same_code(code: str, printed: str) -> bool:
+    """Whether a statement without comments has the same tokens as a printed form of it.
+
+    Trailing commas may differ.
+    """
+    bare, other = "".join(code.split()), "".join(printed.split())  # this also changes strings
+    return bare == other or _without_last_commas(bare) == _without_last_commas(other)
+
+
+def _without_last_commas(code: str) -> str:
+    """Remove commas before closing brackets, even in strings."""
+    return code.replace(",)", ")").replace(",]", "]").replace(",>", ">").replace(",}", "}")
+
+
+def same_code_without_quotes(code: str, printed: str) -> bool:
     """Whether a statement has the same tokens as its printed form, except for unnecessary quotes.
 
-    Args:
-        left: a statement without comments. If it has a blank line and the printed form has several
-            lines, the result is False, because formatting may keep the blank line.
-        right: the printed statement.
+    False if unsure. Trailing commas may differ.
     """
-    if left == right:
-        return True
-    if "\n" in right and BLANK_LINE.search(left):
+    if "\\" in code or '"""' in code:
         return False
-    if "\\" not in left and '"""' not in left:
-        first, second = (_QUOTED_NAME.sub(r"\1", code).split('"') for code in (left, right))
-        if first[1::2] == second[1::2] and _same_code('"'.join(first[::2]), '"'.join(second[::2])):
-            return True
-    read = load_lexer().read
-    tokens, others = (
-        _without_last_commas([text for _, text, _ in read(code, 0)]) for code in (left, right)
-    )
-    return len(tokens) == len(others) and all(
-        token in (same, f'"{same}"') or ('"' not in token and _bare(token) == _bare(same))
-        for token, same in zip(tokens, others, strict=True)
-    )
-
-
-def _same_code(left: str, right: str) -> bool:
-    """Whether code without strings is equal except for whitespace; False if unsure."""
-    left, right = " ".join(left.split()).replace(", ", ","), right.replace(", ", ",")
-    if left == right:
-        return True
-    left, right = left.replace(" = ", "="), right.replace(" = ", "=")
-    return left.replace(" (", "(") == right.replace(" (", "(")
-
-
-def _without_last_commas(tokens: list[str]) -> list[str]:
-    """Remove trailing commas, which are those before closing brackets."""
-    return [
-        token
-        for token, following in zip(tokens, [*tokens[1:], ""], strict=False)
-        if token != "," or following not in _CLOSING
-    ]
-
-
-_CLOSING = (">", "]", "}", ")")
-
-
-def _bare(token: str) -> str:
-    """Remove insignificant whitespace in a token, such as a type or list of numbers.
-
-    Also remove a comma after the last number.
-    """
-    stripped = "".join(token.split())
-    return (
-        stripped[:-2] + stripped[-1]
-        if stripped[-2:-1] == "," and stripped[-1] in _CLOSING
-        else stripped
-    )
+    return same_code(_QUOTED_NAME.sub(r"\1", code), _QUOTED_NAME.sub(r"\1", printed))

@@ -12,6 +12,7 @@ from onnxtext.format import format_text as text
 from onnxtext.format import incremental
 from onnxtext.format.format_in_full import write_document
 from onnxtext.format.format_text import format_source
+from onnxtext.printer import print_model
 from onnxtext.source import Source
 from tests.format.laws import assert_format_laws
 
@@ -52,7 +53,8 @@ def large_text(seed: int) -> str:
 @pytest.mark.parametrize("seed", range(10))
 def test_the_fast_path_gives_the_same_text(seed: int) -> None:
     source = large_text(seed)
-    short = incremental.extract_lists(source, onnxtext.parse(source))
+    model = onnxtext.parse(source)
+    short = incremental.extract_lists(source, model, print_model(model))
     assert short is not None
     assert len(short.text()) < len(source)  # something was taken out
     formatted = short.put_back(write_document(short.text()))
