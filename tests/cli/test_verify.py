@@ -86,11 +86,16 @@ def test_invalid_and_missing_models_are_errors(files: Path) -> None:
     assert missing.out.decode().startswith("ok a.onnx")
 
 
-def test_missing_input_is_status_2(tmp_path: Path) -> None:
+def test_missing_input_is_status_2() -> None:
     assert run("verify").status == 2
+
+
+def test_a_directory_without_models_is_no_error(tmp_path: Path) -> None:
     empty = run("verify", tmp_path)
-    assert empty.status == 2
-    assert "error[no-input]" in empty.err
+    message = f"there is no .onnx or .onnxtxt file below {tmp_path}\n"
+    assert (empty.status, empty.out, empty.err) == (0, b"", message)
+    listed = run("verify", "--output-format", "json", tmp_path)
+    assert (listed.status, listed.out, listed.err) == (0, b"[]\n", "[]\n")
 
 
 BREAK_BYTES = """

@@ -63,9 +63,10 @@ def command(
 ) -> int:
     """Format texts in the canonical layout.
 
-    FILE is a text in UTF-8 or a directory; below a directory, every .onnxtxt file is formatted. If
-    FILE is -, standard input is formatted to standard output. Files are replaced atomically. The
-    model stays the same, and every comment is kept. A text with errors is not changed.
+    FILE is a text in UTF-8 or a directory; below a directory, every .onnxtxt file is formatted. A
+    directory without such files is not an error: a message says that there are none. If FILE is -,
+    standard input is formatted to standard output. Files are replaced atomically. The model stays
+    the same, and every comment is kept. A text with errors is not changed.
     """
     if stdout and (check or diff):
         raise click.UsageError("--stdout cannot be combined with --check or --diff.")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.named_files import InputFile, files_below
 from onnxtext.cli.options import MODEL, reporting_options
@@ -51,9 +50,10 @@ With several files, every file is tried, and the highest status is used."""
 def command(files: tuple[str, ...], reporter: Reporter) -> int:
     """Verify on your own files that conversions are lossless.
 
-    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory. Nothing is written. The
-    result is shown on standard output, one line per file; --output-format json gives a list of
-    objects with the keys file, kind, size, seconds, laws, ok and differences.
+    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory. A directory without such
+    files is not an error: a message says that there are none. Nothing is written. The result is
+    shown on standard output, one line per file; --output-format json gives a list of objects with
+    the keys file, kind, size, seconds, laws, ok and differences.
     """
     inputs = list(_inputs(files, reporter))
     results = Results(reporter)
@@ -79,7 +79,7 @@ def _inputs(names: tuple[str, ...], reporter: Reporter) -> Iterator[InputFile]:
         with reporter.reporting(name):
             files = files_below(Path(name), SUFFIXES)
             if not files:
-                raise CommandError("no-input", f"there is no .onnx or .onnxtxt file below {name}")
+                reporter.summary(f"there is no .onnx or .onnxtxt file below {name}")
             yield from files
 
 
