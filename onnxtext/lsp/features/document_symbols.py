@@ -50,6 +50,7 @@ class _Outline:
     """
 
     def __init__(self, version: DocumentVersion) -> None:
+        self.version = version
         self.lines = version.lines
         self.text = version.text
         self.index = version.index
@@ -95,7 +96,7 @@ class _Outline:
         `column` has the result of `row` for each statement.
         """
         statements, by_scope = self.index.statements, self._by_scope
-        places = self.lines.places(self.index.starts)
+        places = self.version.statement_places
         for statement, row, (line, _) in zip(statements, column, places, strict=True):
             placed = None if row is None else row.replace(_MARK, str(line))
             if placed is not None and "\1" in placed:

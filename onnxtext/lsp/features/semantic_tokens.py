@@ -194,9 +194,10 @@ def _join(
     """Return the encoded tokens of a text: those of statements in `column`, merged with `rest`."""
     data: list[int] = []
     line = at_column = following = 0
-    starts = version.index.starts
     following_at = rest[0][0] if rest else -1
-    for offset, place, run in zip(starts, version.lines.places(starts), column, strict=True):
+    for offset, place, run in zip(
+        version.index.starts, version.statement_places, column, strict=True
+    ):
         if run is None:
             continue
         if 0 <= following_at < offset:

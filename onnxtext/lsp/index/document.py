@@ -119,6 +119,11 @@ class DocumentVersion:
             return Index(self.source, root, self._cache, self.schemas)
 
     @cached_property
+    def statement_places(self) -> list[tuple[int, int]]:
+        """The (line, column) of each statement."""
+        return self.lines.places(self.index.starts)
+
+    @cached_property
     def schemas(self) -> Schemas:
         """The operators that the document may use, besides its own functions."""
         return schemas_of(self.directory)

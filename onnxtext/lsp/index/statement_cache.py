@@ -37,9 +37,10 @@ def _keys(version: DocumentVersion) -> Keys:
     index, text = version.index, version.text
     several = len(index.scopes) > 1
     keys: Keys = []
-    places = version.lines.places(index.starts)
     ends = [*index.starts[1:], len(text)]
-    for statement, (_, column), end in zip(index.statements, places, ends, strict=False):
+    for statement, (_, column), end in zip(
+        index.statements, version.statement_places, ends, strict=False
+    ):
         item, at, limit = statement.item, statement.at, statement.limit
         names: tuple[object, ...]
         if statement.kind == "node":
