@@ -177,13 +177,14 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     first = context.done[0] if context.done else context.token
     if first is None or "header_entry" not in context.rules:
         return
-    tokens = _tokens(context, first.at)
-    edits, _, count = _entries(tokens)
     quoted = first[0] == '"'
     token = first if quoted else context.token
+    if token is None or (not quoted and token not in {"=", ";"}):
+        return
+    edits, _, count = _entries(_tokens(context, first.at))
     if not quoted and len(edits) < count:  # some entries are right: the others are separate errors
         return
-    if token is not None and edits and (quoted or (token in {"=", ";"} and len(edits) > 1)):
+    if edits and (quoted or len(edits) > 1):
         message = "the entries of a header must have the form `KEY: VALUE`, separated by `,`"
         key = first.strip('"')
         title = f"write `{key}: …`" if len(edits) < 2 else f"write `{key}: …` and so on"
