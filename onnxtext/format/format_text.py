@@ -9,6 +9,7 @@ from onnxtext.format.format_by_lines import format_by_lines
 from onnxtext.format.format_in_full import write_document
 from onnxtext.format.incremental import extract_lists
 from onnxtext.format.tokens_with_comments import comments_of
+from onnxtext.format.trivia_spans import BLANK_LINE, same_code
 from onnxtext.io.memory import paused_collector
 from onnxtext.printer import print_model
 from onnxtext.recursion_limit import room_for_nesting
@@ -51,6 +52,9 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
         printed = print_model(model)
         if printed == text:
             return text
+        is_bare = "#" not in text and not BLANK_LINE.search(text)
+        if is_bare and same_code(text, printed) and _difference(source, model, printed) is None:
+            return printed
         formatted = format_incrementally(source, model, printed)
         if formatted is not None:
             if read_again and formatted != text:

@@ -91,7 +91,7 @@ def without_comments(source: str) -> tuple[str, str, list[str]] | None:
 
 
 def same_code(code: str, printed: str) -> bool:
-    """Whether a statement without comments has the same tokens as a printed form of it.
+    """Whether a text or statement without comments has the same tokens as a printed form of it.
 
     Trailing commas may differ.
     """

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,22 @@ def test_many_inputs_and_outputs_are_groups() -> None:
     assert group["name"] == "inputs"
     assert group["count"] == 20
     assert len(main["items"]) == 3
+
+
+def test_details_of_all_nodes_take_linear_time() -> None:
+    def seconds(count: int) -> float:
+        values = "".join(f"float[2] w{n} = [1, {n}]," for n in range(count))
+        nodes = "".join(f"y{n} = Add (x, w{n})\n" for n in range(count))
+        drawing = drawing_of(f"{HEADER}g (float[2] x) => (float[2] y0) <{values}> {{\n{nodes}}}\n")
+        started = time.process_time()
+        for number in range(count):
+            answer = details(drawing, f"g0n{number}")
+            assert answer is not None
+        return time.process_time() - started
+
+    seconds(10)
+    small, large = seconds(500), seconds(4000)
+    assert large < 16 * max(small, 0.02)
 
 
 def test_details_describe_a_node() -> None:

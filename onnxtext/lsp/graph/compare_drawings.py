@@ -172,7 +172,7 @@ def _notes(item: ItemChange) -> list[str]:
 def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:
     """Mark the nodes that use a changed weight."""
     for scope in new.index.scopes:
-        if any(value.name == item.name for value in scope.initializers):
+        if new.initializer(scope, item.name) is not None:
             for user in new.users_of(scope, item.name):
                 changes.status.setdefault(user, "changed")
                 notes = changes.notes.setdefault(user, [])

@@ -174,10 +174,10 @@ def _value(drawing: Drawing, scope: Scope, name: str, formal: str) -> dict[str, 
     users = len(drawing.users_of(owner, name))
     row["uses"] = users
     position = owner.position.get(name, GIVEN)
-    data: Any = next((v for v in owner.initializers if v.name == name and v.data is not None), None)
+    initializer = drawing.initializer(owner, name)
     note = ""
-    if data is not None:
-        note = _statistics(document, data.type, data.data)
+    if initializer is not None and initializer.data is not None:
+        note = _statistics(document, initializer.type, initializer.data)
     elif position != GIVEN and owner.nodes[position].op_type == "Constant":
         note = _constant(document, owner.nodes[position])
     if note:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
-from onnxtext.ast.model import Node
+from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.graph.compare_drawings import Changes
 from onnxtext.lsp.graph.drawn_spans import DrawnSpans
@@ -61,6 +61,7 @@ class Drawing:
         self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
         self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
         self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
+        self._initializers: dict[Key, ValueInfo] = {}
         self._constants: dict[Key, int] = {}  # index of a constant's node; GIVEN for an initializer
         for scope in self.index.scopes:
             self._find_makers(scope)
@@ -82,6 +83,7 @@ class Drawing:
             self._makers.setdefault((number, value.name), f"g{number}i{index}")
         for value in scope.initializers:
             self._constants[number, value.name] = GIVEN
+            self._initializers.setdefault((number, value.name), value)
         outputs = {value.name for value in scope.outputs}
         for index, node in enumerate(scope.nodes):
             constant = node.op_type == "Constant" and not node.inputs
@@ -153,6 +155,10 @@ class Drawing:
     def chain(self, identity: str) -> tuple[str, ...] | None:
         """Return the ids of groups and nodes around a node or value; None if it is not drawn."""
         return self._chains.get(identity)
+
+    def initializer(self, scope: Scope, name: str) -> ValueInfo | None:
+        """Return the first initializer of a scope with a name."""
+        return self._initializers.get((self.index.number(scope), name))
 
     def users_of(self, scope: Scope, name: str) -> list[str]:
         """Return the ids of the nodes that use a value."""
@@ -312,7 +318,10 @@ class Drawing:
                 owner = self.index.resolve(scope, name)
                 key = self.index.number(owner), name
                 if self._is_stub(key):
-                    constant = self._constants.get(key)
+                    node_index = self._constants.get(key, GIVEN)
+                    constant: Node | ValueInfo | None = self._initializers.get(key)
+                    if node_index != GIVEN:
+                        constant = owner.nodes[node_index]
                     stub = input_stub(self.document, scope, index, slot, owner, constant)
                     source = None if key in self._constants else self._makers.get(key)
                     definition = self._places.definition(owner, name)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from onnxtext.ast.model import Graph, Node
+from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.operator_resolution import resolve_targets
-from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import value_text
@@ -30,7 +30,12 @@ _MAX_DETAIL_LENGTH = 120
 
 
 def input_stub(
-    document: Document, scope: Scope, index: int, slot: int, owner: Scope, constant: int | None
+    document: Document,
+    scope: Scope,
+    index: int,
+    slot: int,
+    owner: Scope,
+    constant: Node | ValueInfo | None,
 ) -> dict[str, Any]:
     """Return the stub of an input of a node, in the format for the client.
 
@@ -40,12 +45,12 @@ def input_stub(
         index: the index of the node.
         slot: the index of the input.
         owner: the graph or function that defines the value.
-        constant: for an output of a `Constant` node, the index of this node in `owner`; `GIVEN`
-            for an initializer; None for other values.
+        constant: the initializer, or the `Constant` node that computes the value; None for other
+            values.
     """
     name = scope.nodes[index].inputs[slot]
     type = document.type_of(owner, name) or ""
-    text = "" if constant is None else _short_value(document, owner, name, constant)
+    text = "" if constant is None else _short_value(document, constant)
     return {
         "label": formal_name(document, scope, index, slot),
         "value": name,
@@ -76,19 +81,13 @@ def formal_name(
     return ""
 
 
-def _short_value(document: Document, owner: Scope, name: str, constant: int) -> str:
+def _short_value(document: Document, constant: Node | ValueInfo) -> str:
     """Return the value of a constant as it is spelled in the text; "" if it is long."""
-    index = document.version.index
-    value: Any = owner.nodes[constant] if constant != GIVEN else owner.given.get(name)
-    if constant == GIVEN and (value is None or value.data is None):
-        value = next((item for item in owner.initializers if item.name == name), value)
-    if value is None:
-        return ""
-    offset = index.original(value).at
+    offset = document.version.index.original(constant).at
     if offset < 0:
         return ""
     text = document.version.text[offset : offset + _MAX_TEXT]
-    if constant != GIVEN:
+    if isinstance(constant, Node):
         match = _CONSTANT.search(text)
         text = "" if match is None else match.group(1)
         text = _TYPE.sub("", text)
