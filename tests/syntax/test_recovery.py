@@ -308,6 +308,14 @@ def test_lone_surrogates_are_errors() -> None:
     assert caught.value.diagnostics[0].code == "invalid-character"
 
 
+def test_a_string_that_is_never_closed_is_skipped_once() -> None:
+    text = 'g () => () {"\ny = f (""""" = () <@\n'
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.to_binary(text)
+    found = [(item.code, item.labels[0].span.start) for item in caught.value.diagnostics]
+    assert found == [("unclosed-string", text.index('"')), ("unclosed-string", text.index('"""'))]
+
+
 WORDS = (
     "' ; / "
     + '( ) < > { } [ ] = => , : . x y 1 -2.5 float float[2] seq \n \n\n "a" @doc( true metadata'

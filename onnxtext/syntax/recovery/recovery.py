@@ -216,6 +216,8 @@ class Recovery:
         """Drop a statement or list item; return the offset after it, or None to give up."""
         at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
+        if skip_to is not None and skip_to <= self._resumed:  # parsing continued there before
+            skip_to = None
         resync = Resynchronization(context, self.parser.machine, position, skip_to)
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
