@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,3 +44,37 @@ def test_other_characters_in_a_section_are_errors(section: str, junk: str) -> No
     assert opening
     with pytest.raises(onnxtext.OnnxTextError, match=r"resource .* is damaged|encoding section"):
         onnxtext.to_binary(before + opening + "    " + junk + after.lstrip(" "))
+
+
+def _resource(data: str) -> str:
+    name = "0123456789abcdef"
+    head = f'<onnxtext: 1>\ng () => () <float[40] w = blob"{name}"> {{}}\nresources {{\n'
+    return f'{head}  "{name}": base64 """\n{data}\n  """\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "marked"),
+    [
+        ("AAAA\nAA=A\nAAAA", "syntax-error", "="),
+        ("AAAA\nAAé\nAAAA", "syntax-error", "é"),
+        ("AAAA\nAA\xa0AA\nAAAA", "syntax-error", "\xa0"),
+        ("AAAA\n<<<<<<< HEAD\nAAAB\n=======\nAAAC\n>>>>>>> b", "merge-conflict", "<<<<<<< HEAD"),
+        ("AAAA\n=======\nAAAC\n>>>>>>> b", "merge-conflict", "======="),
+    ],
+)
+def test_wrong_characters_of_a_resource_are_marked(data: str, code: str, marked: str) -> None:
+    text = _resource(data)
+    with pytest.raises(onnxtext.OnnxTextError) as caught:
+        onnxtext.to_binary(text)
+    (error,) = caught.value.diagnostics
+    span = error.labels[0].span
+    assert (error.code, text[span.start : span.end]) == (code, marked)
+    assert span.start == text.index(marked, text.index('"""'))
+
+
+def test_much_padding_is_rejected_in_linear_time() -> None:
+    started = time.process_time()
+    for padding in ("=" * 100_000, "= " * 100_000):
+        with pytest.raises(onnxtext.OnnxTextError, match="excess padding"):
+            onnxtext.to_binary(_resource(padding))
+    assert time.process_time() - started < 5

@@ -11,7 +11,7 @@ from onnxtext.ast.model import WeightPlace
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import first_line_break
+from onnxtext.syntax.actions.strings import CONFLICT_MARKERS, conflict_error, first_line_break
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
 
@@ -32,8 +32,10 @@ class Resources:
     left_out: bool = False
 
 
-def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
+def resource(digest: str, encoding: str, text: str, token: str | None = None) -> tuple[str, bytes]:
     """Return the digest and the bytes of a blob: `"9f2c…": base64 "…"`.
+
+    Errors in the text are marked if `token`, the triple-quoted string around it, is given.
 
     Raises:
         SemanticError: the digest is invalid, or the encoding is unknown or damaged.
@@ -50,11 +52,23 @@ def resource(digest: str, encoding: str, text: str) -> tuple[str, bytes]:
         return digest, decode_base64(text)
     except ValueError as damage:
         message = f"the resource {digest} is damaged: {str(damage)[:1].lower()}{str(damage)[1:]}"
-        raise SemanticError(message, token=encoding) from None
+        wrong = _wrong_character(text)
+        if wrong is None or token is None:
+            raise SemanticError(message, token=encoding) from None
+        line = text.rfind("\n", 0, wrong) + 1
+        if text.startswith(CONFLICT_MARKERS, line):
+            raise conflict_error(token, line + 3) from None
+        raise SemanticError(message, token=token, offset=wrong + 3, length=1) from None
 
 
 _BLANKS = " \n\r\t"
-_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=\s]|=(?=[=\s]*[^=\s])")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/ \n\r\t]")
+
+
+def _wrong_character(text: str) -> int | None:
+    """Return the offset of the first character that base64 does not allow there, if any."""
+    wrong = _NOT_BASE64.search(text.rstrip(f"={_BLANKS}"))
+    return None if wrong is None else wrong.start()
 
 
 def decode_base64(text: str) -> bytes:
@@ -65,11 +79,14 @@ def decode_base64(text: str) -> bytes:
     Raises:
         ValueError: the text is not base64.
     """
-    data = binascii.a2b_base64(text)
-    if len(text) - sum(map(text.count, _BLANKS)) != (len(data) + 2) // 3 * 4:
-        wrong = _NOT_BASE64.search(text)
-        raise ValueError(f"`{wrong[0]}` is not base64" if wrong else "Excess padding")
-    return data
+    try:
+        data = binascii.a2b_base64(text)
+        if len(text) - sum(map(text.count, _BLANKS)) == (len(data) + 2) // 3 * 4:
+            return data
+        raise ValueError("excess padding")
+    except ValueError as error:
+        wrong = _wrong_character(text)
+        raise error if wrong is None else ValueError(f"`{text[wrong]}` is not base64") from None
 
 
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
@@ -82,7 +99,7 @@ def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
             on the line of the opening quotes.
     """
     first_line_break(token)
-    return resource(digest, encoding, token[3:-3])
+    return resource(digest, encoding, token[3:-3], token)
 
 
 def resources_section(

@@ -110,6 +110,18 @@ def first_line_break(token: str) -> int:
     return first
 
 
+def conflict_error(token: str, offset: int) -> SemanticError:
+    """Return the error for the conflict marker of git that begins at an offset of a string."""
+    return SemanticError(
+        "an unresolved merge conflict",
+        token=token,
+        offset=offset,
+        length=token.find("\n", offset) - offset,
+        help=CONFLICT_HELP,
+        code="merge-conflict",
+    )
+
+
 def _dedent(token: str, body: str, indent: str) -> str:
     """Remove an indentation from the lines of a text; blank lines may be indented less."""
     taken = []
@@ -119,14 +131,7 @@ def _dedent(token: str, body: str, indent: str) -> str:
         elif not line.strip(" \t"):
             taken.append("")
         elif line.startswith(CONFLICT_MARKERS):
-            raise SemanticError(
-                "an unresolved merge conflict",
-                token=token,
-                offset=max(0, token.find(line)),
-                length=len(line),
-                help=CONFLICT_HELP,
-                code="merge-conflict",
-            )
+            raise conflict_error(token, max(0, token.find(line)))
         else:
             raise SemanticError(
                 'a line of a """ string is indented less than its closing quotes',
