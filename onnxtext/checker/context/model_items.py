@@ -125,12 +125,17 @@ def structured_attributes(subject: CheckedModel) -> list[tuple[ast.Node, int, as
 
 
 def _attribute_items(subject: CheckedModel) -> Iterator[tuple[object, str, Place]]:
-    """Yield each value in `structured_attributes`, with the name and the place of its attribute."""
+    """Yield each value in `structured_attributes`, with the name and the place of its attribute.
+
+    Yield the tensors of a record instead of the record.
+    """
     for node, index, attribute in structured_attributes(subject):
         place = Place(node, ("attributes", index, "value"))
         items = attribute.value if isinstance(attribute.value, tuple) else (attribute.value,)
         for item in items:
-            yield item, attribute.name, place
+            written = subject.resolved.tensors(item) if isinstance(item, ast.Record) else (item,)
+            for value in written:
+                yield value, attribute.name, place
 
 
 Decorated = ast.Graph | ast.Function | ast.Node | ast.ValueInfo

@@ -8,7 +8,8 @@ binary model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from onnxtext import ast
 from onnxtext.ast.records import FieldValue
 from onnxtext.proto.convert_records import lift_record, lower_record
+from onnxtext.proto.decode.residual_fields import residual_decorators
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
@@ -193,7 +195,7 @@ class ResolvedFields:
         sparse = changed.get("sparse_initializer")
         if isinstance(sparse, tuple):
             plain = [v for v in resolved.values if not isinstance(v.data, ast.SparseTensor)]
-            resolved.values = [*plain, *map(_sparse_initializer, sparse)]
+            resolved.values = [*plain, *map(self._sparse_initializer, sparse)]
         return self._record(graph, resolved)
 
     def function(self, function: ast.Function) -> ast.Function:
@@ -238,10 +240,59 @@ class ResolvedFields:
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
-            decoded = _decode_tensor(self._lowering.tensor(tensor))
+            decoded = self._decode_tensor(self._lowering.tensor(tensor))
             return replace(decoded, decorators=tensor.decorators)
         except (LowerError, WireError):
             return tensor
+
+    def tensors(self, record: ast.Record) -> Iterator[ast.Tensor | ast.SparseTensor]:
+        """Yield the tensors of an attribute that is a record.
+
+        An attribute is a record if no other syntax can express it, for example if a tensor has
+        both external data and inline data. Tensors that cannot be encoded are omitted.
+        """
+        for field in record.fields:
+            for item in field.value if isinstance(field.value, tuple) else (field.value,):
+                if field.key in ("sparse_tensor", "sparse_tensors"):
+                    yield self._sparse_tensor(item)
+                elif field.key in ("t", "tensors") and isinstance(item, ast.Record):
+                    with suppress(LowerError, RecordError, WireError):  # the encoder reports it
+                        yield self._decode_tensor(lower_record(message_spec("TensorProto"), item))
+
+    def _decode_tensor(self, data: bytes) -> ast.Tensor:
+        """Decode a `TensorProto`."""
+        from onnxtext.proto.decode.types_and_tensors import lift_tensor
+
+        type, name, stored, decorators, is_whole = lift_tensor(data)
+        tensor = ast.Tensor(type, stored, name, tuple(decorators))
+        if not is_whole:
+            lowered = self._lowering.tensor(tensor)
+            rest = residual_decorators("TensorProto", lowered, data)
+            tensor = replace(tensor, decorators=(*decorators, *rest))
+        return tensor
+
+    def _sparse_tensor(self, record: FieldValue) -> ast.SparseTensor:
+        """Decode a `SparseTensorProto` record; missing values or indices become empty tensors."""
+        nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
+        parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
+        dims: tuple[int, ...] = ()
+        if isinstance(record, ast.Record):
+            try:
+                data = lower_record(message_spec("SparseTensorProto"), record)
+                for field in read_fields(data, 0, len(data)):
+                    if field.number in parts:
+                        parts[field.number] = self._decode_tensor(data[field.value : field.end])
+            except (LowerError, RecordError, WireError):
+                pass
+            dims = _dims(record)
+        return ast.SparseTensor(dims, parts[1], parts[2])
+
+    def _sparse_initializer(self, record: FieldValue) -> ast.ValueInfo:
+        """Convert a `SparseTensorProto` record to an initializer."""
+        sparse = self._sparse_tensor(record)
+        values = sparse.values
+        type = ast.SparseTensorType(values.type.element, sparse.dims)
+        return ast.ValueInfo(values.name or "", type, sparse)
 
     def original(self, item: object) -> object:
         """Return the statement that `item` was copied from; `item` itself if it is not a copy."""
@@ -261,33 +312,6 @@ def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
         if name is not None and hasattr(result, name):
             setattr(result, name, getattr(lifted, name))
     return result
-
-
-def _decode_tensor(data: bytes) -> ast.Tensor:
-    """Decode a `TensorProto`."""
-    from onnxtext.proto.decode.types_and_tensors import lift_tensor
-
-    type, name, stored, decorators, _ = lift_tensor(data)
-    return ast.Tensor(type, stored, name, tuple(decorators))
-
-
-def _sparse_initializer(record: FieldValue) -> ast.ValueInfo:
-    """Convert a `SparseTensorProto` record; missing values or indices become empty tensors."""
-    nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
-    parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
-    dims: tuple[int, ...] = ()
-    if isinstance(record, ast.Record):
-        try:
-            data = lower_record(message_spec("SparseTensorProto"), record)
-            for field in read_fields(data, 0, len(data)):
-                if field.number in parts:
-                    parts[field.number] = _decode_tensor(data[field.value : field.end])
-        except (RecordError, WireError):
-            pass
-        dims = _dims(record)
-    values = parts[1]
-    sparse = ast.SparseTensor(dims, values, parts[2])
-    return ast.ValueInfo(values.name or "", ast.SparseTensorType(values.type.element, dims), sparse)
 
 
 def _dims(record: ast.Record) -> tuple[int, ...]:
