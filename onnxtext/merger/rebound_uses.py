@@ -34,13 +34,14 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
     base, *before = [_scopes(model) for model in versions]
     if len(before) < 2:
         base, before = {}, [base, *before]
+    shared = [together.keys() & side.keys() != {None} for side in before]
     for key, scope in together.items():
-        for side, other in (before, before[::-1]):
+        for side, other, has_calls in zip(before, before[::-1], shared, strict=True):
             if key not in side:
                 continue
             nodes = _added_nodes(scope, side[key], other.get(key))
             calls = [(node, node) for node in nodes]
-            if key in base and together.keys() & side.keys() != {None}:
+            if key in base and has_calls:
                 calls += _edited_nodes(scope, side[key], base[key])
             yield from _moved_arguments(calls, base, side, together)
         if key in base and key in before[0] and key in before[1]:

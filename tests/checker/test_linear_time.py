@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from difflib import SequenceMatcher
 from unittest import mock
@@ -152,3 +153,12 @@ def test_each_cycle_is_compared_only_with_its_own_nested_uses(
     assert len(cycles) == COUNT
     assert {len(item.labels) for item in cycles} == {2}
     assert reads < 5 * COUNT
+
+
+def test_inputs_of_one_name_are_compared_in_linear_time() -> None:
+    inputs = lines("float[#] x,", 8000)
+    model = f"<ir_version: 10, opset_import: [21]>\ng ({inputs}) => (float y) {{ y = Relu (x) }}"
+    started = time.process_time()
+    codes = {item.code for item in onnxtext.check(model)}
+    assert time.process_time() - started < 2
+    assert "value-info-conflict" not in codes

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import onnxtext
+from onnxtext.merger.rebound_uses import find_rebound_uses
 from tests.merger.clean_merges import HEADER, check_merge, merges
 
 BASE = """g (float[2] x) => (float[2] y) <
@@ -133,3 +136,14 @@ def test_a_conflict_about_a_typed_output_has_the_output_of_each_side() -> None:
     found = onnxtext.merge(*[onnxtext.to_binary(HEADER + t) for t in (BASE, RENUMBERED, edited)])
     assert found.conflicts == 1
     assert '<<<<<<< ours\n  "2" = Abs ("1")\n||||||| base\n' in str(found)
+
+
+def test_many_functions_are_compared_in_linear_time() -> None:
+    functions = "".join(
+        f'<domain: "d", opset_import: [21]>\nF{number} (a) => (b) {{ b = Relu (a) }}\n'
+        for number in range(4000)
+    )
+    model = onnxtext.parse(f"<ir_version: 10, opset_import: [21]>\ng () => () {{}}\n{functions}")
+    started = time.process_time()
+    assert not list(find_rebound_uses(model, [model, model, model]))
+    assert time.process_time() - started < 2

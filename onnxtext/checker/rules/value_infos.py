@@ -126,6 +126,8 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
             type = declared_type(value)
             if type is not None and value.name:
                 declared.setdefault(value.name, (type, Place(value, ("type",))))
+    # The rules of `names` report duplicate inputs and outputs.
+    inputs, outputs = set(map(id, scope.inputs)), set(map(id, scope.outputs))
     for name, type, value in candidates:
         if type is None or not name:
             continue
@@ -133,7 +135,10 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         if typed is not None:
             declared.setdefault(name, (typed[2], Place(typed[0], ("output_types", typed[1]))))
         first = declared.setdefault(name, (type, Place(value, ("type",))))
-        if first[0] is type or name in reported or _are_same_kind(scope, value, first[1].item):
+        if first[0] is type or name in reported:
+            continue
+        both = {id(value), id(first[1].item)}
+        if both <= inputs or both <= outputs:
             continue
         difference = describe_contradiction(type, first[0])
         if difference is not None:
@@ -154,15 +159,6 @@ def _type_phrase(type: Type) -> str:
 
     text = print_type(type)
     return f"declared as `{text}`" if len(text) <= _MAX_LABEL_LENGTH else "declared here"
-
-
-def _are_same_kind(scope: Scope, value: ValueInfo, other: object) -> bool:
-    """Whether two values of one name are both inputs or both outputs.
-
-    The rules of `names` report duplicate inputs and outputs.
-    """
-    ids = {id(value), id(other)}
-    return any(ids.issubset(map(id, group)) for group in (scope.inputs, scope.outputs))
 
 
 RULES = (
