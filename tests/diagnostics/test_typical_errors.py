@@ -296,6 +296,18 @@ EXPLAINED = {
         value("  float[3] w = np.zeros (3),"),
         (4, 16), "the data of an initializer must be written out",
     ),
+    "nodes after <": (
+        f"{H}g (float[N] x) => (float[N] y) <\n  y = Relu (x)\n}}\n",
+        (2, 32), "expected `{`, found `<`",
+    ),
+    "a node with two outputs after <": (
+        f"{H}g (float[N] x) => (float[N] y) <\n  y, z = Split <axis = 0> (x)\n}}\n",
+        (2, 32), "expected `{`, found `<`",
+    ),
+    "a node with a type after <": (
+        f"{H}g (float[N] x) => (float[N] y) <\n  float[N] y = Relu (x)\n}}\n",
+        (2, 32), "expected `{`, found `<`",
+    ),
     "a sparse tensor without types": (
         value("  sparse_tensor(float[3]) w = sparse([1], [0]),"),
         (4, 38), "the values and the indices of a sparse tensor need types",

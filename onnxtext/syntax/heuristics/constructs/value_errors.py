@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
 from onnxtext.syntax.heuristics.error_context import (
@@ -61,6 +62,23 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     if opener == "[":
         edits = [Edit(opener.span, "{"), *edits, Edit(Span(offset, offset + 1), "}")]
     yield Diagnosis(code, message, span, tuple(edits), "quote the elements")
+
+
+def nodes_as_values(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph with `<` in place of its `{`: `g (x) => (y) <`, then `y = Op (x)`."""
+    opened, done = context.opened, context.done
+    if opened is None or not done or "value_info" not in context.rules:
+        return
+    first = context.lexer.token(context.text, opened.end)
+    if context.text[opened.start] != "<" or first is None or not NODE.match(context.text, first.at):
+        return
+    before = context.lexer.tokens(context.text, opened.end, done[0].at)
+    edits = (insert(done[0].at, "> { "),)
+    if all(token == "," or context.name(token) in NAMES for token in before) and context.is_certain(
+        edits
+    ):
+        message, help = "expected `{`, found `<`", "write `{` before the nodes"
+        yield Diagnosis("wrong-mark", message, opened, edits, help=help)
 
 
 def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
