@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -95,15 +95,16 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
     if model.doc_string is not None:
         entries.append(f"doc_string: {dialect.string(model.doc_string, STEP)}")
     if model.metadata:
-        inner = STEP * 2
-        items = [
-            f"{dialect.quoted(key)}: {dialect.string(value, inner)}"
-            for key, value in model.metadata
-        ]
-        metadata = bracket_list(items, "[]", STEP, WIDTH - 20, dialect.comma)
-        entries.append(f"metadata_props: {metadata}")
+        entries.append(f"metadata_props: {metadata_list(model.metadata, dialect)}")
     header = one_per_line(entries, "<>", "", dialect.comma) + "\n" if entries else ""
     return decorator_lines(model.decorators, "") + header
+
+
+def metadata_list(entries: Iterable[tuple[str, str]], dialect: Dialect = ONNXTEXT) -> str:
+    """Return the entries of `metadata_props` in a header as a list."""
+    inner = STEP * 2
+    items = [f"{dialect.quoted(key)}: {dialect.string(value, inner)}" for key, value in entries]
+    return bracket_list(items, "[]", STEP, WIDTH - 20, dialect.comma)
 
 
 def main_graph(model: ast.Model) -> ast.Graph:
@@ -155,8 +156,13 @@ def print_type(type: ast.Type) -> str:
 def _presence(presence: ast.Presence) -> list[str]:
     entries = [] if presence.version is None else [f"onnxtext: {presence.version}"]
     if presence.explicit:
-        entries.append(f"explicit: {bracket_list(presence.explicit, '[]', STEP, WIDTH - 20)}")
+        entries.append(f"explicit: {explicit_list(presence.explicit)}")
     return entries
+
+
+def explicit_list(fields: Sequence[str]) -> str:
+    """Return the entries of `explicit` in a header as a list."""
+    return bracket_list(fields, "[]", STEP, WIDTH - 20)
 
 
 def _encoding(encoding: ast.EncodingPatch) -> str:

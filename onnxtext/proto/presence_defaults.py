@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.rewrite_tensors import Rewriter
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
-from onnxtext.ast.visit import attribute_lists
+from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.quick_dataclass import dataclass
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
@@ -95,7 +94,7 @@ _EMPTY_DOC = Decorator("doc", (Field(None, b""),))
 Root = Model | Fragment
 
 
-def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
+def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool = True) -> None:
     """Choose the presence defaults of a text: fields that most items store empty (SPEC 11).
 
     For each chosen field, remove the empty values from the AST, because the default implies them,
@@ -105,62 +104,45 @@ def settle_presence(root: Root, graphs: list[Graph | Function]) -> None:
         root: a model or fragment just after lifting, with every stored field explicit; changed in
             place.
         graphs: all graphs and functions in it.
+        tensors: whether a tensor in an attribute may store an empty name.
     """
     lists = [graph.nodes for graph in graphs]
     if isinstance(root, Fragment) and isinstance(root.item, Node):
         lists.append([root.item])
-    counts = _count(list(chain.from_iterable(lists)))
+    nodes = list(chain.from_iterable(lists))
+    absent, empty, decorated = _count_domains(nodes)
     explicit = []
-    if counts.empty_domains > counts.absent_domains:
+    if empty > absent:
         explicit.append("node.domain")
-        for node in chain.from_iterable(lists):
+        for node in nodes:
             if node.domain is None:
                 node.decorators += (unset_decorator("domain"),)
             elif node.domain == "":
                 node.domain = None
-    if 2 * sum(_EMPTY_DOC in node.decorators for node in counts.decorated) > counts.nodes:
+    if 2 * sum([_EMPTY_DOC in node.decorators for node in decorated]) > len(nodes):
         explicit.append("node.doc_string")
-        for node in chain.from_iterable(lists):
+        for node in nodes:
             if _EMPTY_DOC in node.decorators:
                 node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
             elif not any(d.name == "doc" for d in node.decorators):
                 node.decorators += (unset_decorator("doc_string"),)
-    if _settle_tensor_names(graphs, counts.holders):
+    if tensors and _settle_tensor_names(graphs, nodes):
         explicit.append("tensor.name")
     if explicit:
-        root.presence = replace(root.presence, explicit=tuple(explicit))
+        root.presence = Presence(root.presence.version, tuple(explicit))
 
 
-@dataclass(slots=True)
-class _Found:
-    """The numbers and lists of nodes from which `settle_presence` chooses the defaults.
+def _count_domains(nodes: list[Node]) -> tuple[int, int, list[Node]]:
+    """Count the nodes that store no domain, and those that store an empty domain.
 
-    Attributes:
-        nodes: the number of nodes.
-        absent_domains: the number of nodes that store no domain.
-        empty_domains: the number of nodes that store an empty domain.
-        decorated: the nodes with decorators.
-        holders: the nodes with tensors in attributes.
+    Returns:
+        Both numbers, and the decorated nodes.
     """
-
-    nodes: int = 0
-    absent_domains: int = 0
-    empty_domains: int = 0
-    decorated: list[Node] = field(default_factory=list)
-    holders: list[Node] = field(default_factory=list)
-
-
-def _count(nodes: list[Node]) -> _Found:
     if core() == "native":
-        result = _Found(len(nodes), *core_module("ast.visit").count_domains(nodes))
-    else:
-        domains = [node.domain for node in nodes]
-        decorated = [node for node in nodes if node.decorators]
-        result = _Found(len(nodes), domains.count(None), domains.count(""), decorated)
-    holding = {id(attributes) for attributes in attribute_lists(nodes) if _has_tensors(attributes)}
-    if holding:
-        result.holders = [node for node in nodes if id(node.attributes) in holding]
-    return result
+        result: tuple[int, int, list[Node]] = core_module("ast.visit").count_domains(nodes)
+        return result
+    domains = [node.domain for node in nodes]
+    return domains.count(None), domains.count(""), [node for node in nodes if node.decorators]
 
 
 def unset_decorator(name: str) -> Decorator:
@@ -197,6 +179,8 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
 class _TensorRewriter(Rewriter):
     """Replaces each tensor except dense initializers by `change(tensor)`."""
 
+    max_small_elements = sys.maxsize  # skip numbers, strings, and lists of them
+
     def __init__(self, change: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
         self._change = change
@@ -205,17 +189,9 @@ class _TensorRewriter(Rewriter):
         return self._change(tensor)
 
     def rewrite(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
-        """Rewrite graphs in place; `nodes` are all their nodes with tensors in attributes."""
+        """Rewrite graphs and their nodes in place."""
         self.attributes_of(graphs, nodes)
         for value in [value for graph in graphs for value in graph.values]:
             if isinstance(value.data, SparseTensor):
                 # Leave `values` unchanged: its name is the name of the initializer.
                 value.data = replace(value.data, indices=self._change(value.data.indices))
-
-
-_A = AttributeType
-_TENSOR_TYPES = frozenset((_A.TENSOR, _A.TENSORS, _A.SPARSE_TENSOR, _A.SPARSE_TENSORS))
-
-
-def _has_tensors(attributes: tuple[Attribute, ...]) -> bool:
-    return any(item.type in _TENSOR_TYPES for item in attributes)

@@ -12,7 +12,7 @@ from onnxtext._core.printer.text cimport Text
 
 from onnxtext.printer.graphs_and_nodes import opsets_text, parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.models import header_text, main_graph
+from onnxtext.printer.models import explicit_list, header_text, main_graph, metadata_list
 from onnxtext.printer.decorators import decorator_lines, inline_decorators
 
 cdef enum:
@@ -96,14 +96,15 @@ cdef class Printer(NodePrinter):
     cdef int _model(self, model) except -1:
         cdef Text out = self.out
         presence = model.presence
-        if (
-            presence.version is None or presence.explicit or model.decorators
-            or model.encoding_habits or model.metadata
-        ):
+        if presence.version is None or model.decorators or model.encoding_habits:
             out.text(header_text(model))
         else:
             out.add(b"<", 1)
             self._entry(b"onnxtext", presence.version)
+            if presence.explicit:
+                self._key(b"explicit")
+                out.text(explicit_list(presence.explicit))
+                out.character(c",")
             self._entry(b"ir_version", model.ir_version)
             if model.opset_imports:
                 self._opsets(model.opset_imports)
@@ -112,6 +113,10 @@ cdef class Printer(NodePrinter):
             self._entry(b"domain", model.domain)
             self._entry(b"model_version", model.model_version)
             self._doc_string(model.doc_string)
+            if model.metadata:
+                self._key(b"metadata_props")
+                out.text(metadata_list(model.metadata))
+                out.character(c",")
             out.add(b"\n>\n", 3)
         self._statement(main_graph(model) if model.has_order else model.graph)
         out.character(c"\n")

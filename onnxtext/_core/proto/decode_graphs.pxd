@@ -11,12 +11,14 @@ cdef class Tail:
     cdef object op_type, domain, overload
     cdef tuple attributes, decorators, metadata
     cdef object whole  # the node, if inputs, outputs or its name are in the tail; else None
-    cdef bint is_rare  # whether nodes with this tail are rare: see `ModelDecoder.largest`
+    cdef bint is_rare  # whether nodes with this tail are rare: see `ModelDecoder.facts`
+    cdef bint has_empty_fields  # whether it stores an empty domain or doc string
 
 cdef class Decoder:
     """Decodes the graphs and functions of one model."""
     cdef Values values
     cdef dict tails
+    cdef bint has_empty_fields  # whether a node stores an empty domain or doc string
     cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet
     cdef object python(self)
     cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)

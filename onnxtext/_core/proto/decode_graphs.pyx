@@ -133,12 +133,13 @@ cdef class Decoder:
                 name = text_of(data, field.value, offset)
             else:
                 others.append((field.key >> 3, view[field.value:offset]))
+                if field.key != GRAPH_DOC_STRING:
+                    self.values.is_plain = False
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         if annotations:
             graph.quantization = annotations
         if others or infos or name is None or share_names(initializers, inputs):
-            self.values.is_plain = self.values.is_plain and name is not None and not others
             self.python().finish_graph(
                 graph, others, initializers, infos, depth, is_named=name is not None
             )
@@ -213,6 +214,8 @@ cdef class Decoder:
         result = tail.whole
         if tail.is_rare:
             self.values.is_plain = False
+        if tail.has_empty_fields:
+            self.has_empty_fields = True
         if result is not None:  # inputs, outputs or the name follow other fields
             inputs += result.inputs
             outputs += result.outputs
@@ -262,13 +265,16 @@ cdef class Decoder:
                 tail.overload = text_of(data, field.value, offset)
             elif field.key == NODE_DOC_STRING:
                 docs.append(doc_decorator(copied(data, field.value, offset)))
+                tail.has_empty_fields = tail.has_empty_fields or field.value == offset
             else:
                 entries.append(entry_of(data, field.value, offset))
         tail.attributes = tuple(attributes)
         tail.decorators = tuple(docs)
         tail.metadata = tuple(entries)
-        if docs or entries or tail.domain == "":
+        if entries:
             tail.is_rare = True
+        if tail.domain == "":
+            tail.has_empty_fields = True
         if is_shared:
             self.tails[key] = tail
         return tail

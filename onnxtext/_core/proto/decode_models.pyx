@@ -72,13 +72,17 @@ cdef class ModelDecoder(Decoder):
             domain, model_version, doc_string, metadata,
         )
 
-    def largest(self):
-        """Return the number of elements of the largest tensor or list so far; -1 after rare items.
+    def facts(self):
+        """Return what the decoded model needs afterwards, as a `Facts` of `proto.decode.lift`.
 
-        Rare items may have to be changed or moved after decoding: decorators, metadata,
-        annotations, empty domains and names, long strings, and all items that Python decodes.
+        After rare items, the number of elements is -1. Rare items may have to be moved: metadata,
+        annotations, long strings, and all items that Python decodes.
         """
-        return self.values.most if self.values.is_plain else -1
+        return (
+            self.values.most if self.values.is_plain else -1,
+            self.has_empty_fields,
+            self.values.has_empty_names,
+        )
 
     def function(self, lifter, data, int depth):
         """Decode a `FunctionProto`.

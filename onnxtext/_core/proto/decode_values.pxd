@@ -10,11 +10,12 @@ cdef class Values:
     Attributes:
         most: the number of elements of the largest tensor, or list in an attribute, so far.
         is_strict: whether to raise `NotCanonical` at lists that are packed, but not in the schema.
-        is_plain: whether no rare item was decoded so far: see `ModelDecoder.largest`.
+        is_plain: whether no rare item was decoded so far: see `ModelDecoder.facts`.
+        has_empty_names: whether a tensor in an attribute stores an empty name.
     """
     cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t most
-    cdef bint is_plain, is_strict
+    cdef bint is_plain, is_strict, has_empty_names
     cdef object held, name  # the data and the name of the last tensor
     cdef object sparse_name  # the name of the last sparse initializer
     cdef object tensor_type

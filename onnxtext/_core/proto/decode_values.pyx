@@ -119,8 +119,6 @@ cdef class Values:
             return None
         if docs:
             decorators += tuple(docs)
-        if decorators:
-            self.is_plain = False
         result = plain_value_info(name, kind, None, decorators)
         if entries:
             self.is_plain = False
@@ -226,10 +224,9 @@ cdef class Values:
         self.decorators = tuple(docs)
         if metadata:
             self.decorators += (meta_of(tuple(metadata)),)
+            self.is_plain = False
         if is_located:
             self.decorators += (DEFAULT_LOCATION,)
-        if self.decorators:
-            self.is_plain = False
         return self.held is not None
 
     # ---- Attributes -----------------------------------------------------------------------------
@@ -344,7 +341,7 @@ cdef class Values:
             return self._sparse(data, view, start, end, False)
         if not self._tensor(data, view, start, end) or DEFAULT_LOCATION in self.decorators:
             return None
-        self.is_plain = self.is_plain and self.name != ""
+        self.has_empty_names = self.has_empty_names or self.name == ""
         return self._made_tensor(self.name)
 
     cdef object _made_tensor(self, name):
@@ -389,7 +386,7 @@ cdef class Values:
                 if self.name is None:
                     return None
                 self.sparse_name, self.name = self.name, None
-            self.is_plain = self.is_plain and self.name != ""
+            self.has_empty_names = self.has_empty_names or self.name == ""
             decoded = self._made_tensor(self.name)
             values = decoded if values is None else values
         while start < end:

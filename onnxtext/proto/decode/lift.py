@@ -47,11 +47,19 @@ class LiftError(ValueError):
 Finish = Callable[[Model, list[Graph | Function] | None, int], None]
 """A function that rearranges a freshly lifted model without changing its meaning.
 
-Its arguments are the model, all its graphs (None if they were not listed), and the number of
-elements of its largest tensor or attribute list (-1 if unknown). This number is known only if the
-native core decoded the model, and the model has no decorators, metadata, annotations, empty
-domains, empty tensor names or long strings.
+Its arguments are the model, all its graphs (None if they were not listed), and the first item of
+`Facts`.
 """
+
+Facts = tuple[int, bool, bool]
+"""What the native core found out about a model while it decoded the model.
+
+The facts are the number of elements of the largest tensor or attribute list; whether a node stores
+an empty domain or doc string; and whether a tensor in an attribute stores an empty name. The number
+is -1 if it is unknown. It is known only if the model has no metadata except in its header, no
+annotations and no long strings.
+"""
+_UNKNOWN: Facts = (-1, True, True)
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
@@ -183,7 +191,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             decoder = core_module("proto.decode_models").ModelDecoder({})
             model: Model | None = decoder.model(data)
             if model is not None:
-                return _settle(model, decoder.largest(), finish)
+                return _settle(model, finish, decoder.facts())
         return _lift(Lifter(careful=False), data, message, finish)
     except WireError:
         return _lift(Lifter(careful=False, native=False), data, message, finish)
@@ -201,25 +209,28 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
             lifted = Fragment(lifter.function(memoryview(data)), NO_DEFAULTS)
         case _:
             lifted = lift_item(lifter, data, message)
-    return _settle(lifted, -1, finish)
+    return _settle(lifted, finish, _UNKNOWN)
 
 
-def _settle(lifted: Model | Fragment, largest: int, finish: Finish | None) -> Model | Fragment:
+def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Model | Fragment:
     """Choose the presence defaults of a lifted message, and place its metadata.
 
     Args:
         lifted: the message; changed in place.
-        largest: the third argument of `finish`; -1 if unknown.
         finish: the function that rearranges a model.
+        facts: what is known about the message.
     """
+    largest, has_empty_fields, has_empty_names = facts
     if isinstance(lifted, Model) and lifted.graph.decorators:
         place_order(lifted)
-    if largest >= 0 and isinstance(lifted, Model):
-        if finish is not None:
-            finish(lifted, None, largest)
+    graphs = None
+    if has_empty_fields or has_empty_names or largest < 0:
+        graphs = list_graphs(lifted)
+        settle_presence(lifted, graphs, tensors=has_empty_names)
+    if graphs is None or largest >= 0:
+        if finish is not None and isinstance(lifted, Model):
+            finish(lifted, graphs, largest)
         return lifted
-    graphs = list_graphs(lifted)
-    settle_presence(lifted, graphs)
     settle_annotations(lifted, graphs)
     if finish is not None and isinstance(lifted, Model):
         finish(lifted, graphs, -1)
