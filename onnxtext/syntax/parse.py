@@ -79,7 +79,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
         errors in text order. The value is None if too little of the text could be parsed.
     """
     value, diagnostics = _parse(source, start)
-    if any(item.fix is not None for item in diagnostics):
+    if diagnostics and any(item.fix is not None for item in diagnostics):
         from onnxtext.syntax.recovery.fixed_texts import with_verified_fixes
 
         diagnostics = with_verified_fixes(
@@ -101,26 +101,17 @@ def _parse(
     parser = _make_parser(source.text, start)
     errors: list[SemanticError] = []
     parser.machine.semantic_errors = errors
-    recovery: Recovery | None = None
-
-    def recover() -> Recovery:
-        """Return the recovery, which is created at the first error because its imports are slow."""
-        nonlocal recovery
-        if recovery is None:
-            from onnxtext.syntax.recovery.recovery import Recovery
-
-            recovery = Recovery(parser, source, errors)
-        return recovery
-
-    parser.recover = lambda unexpected: recover().recover(unexpected)
-    value = ERROR_NODE
     with paused_collector():
         try:
             value = parser.parse()
-        except SemanticError as error:  # too many errors, or nested too deeply
-            recover().stop(error)
-    diagnostics = recover().finish() if errors or recovery is not None else []
-    if recovery is not None and recovery.replaced and marks:
+        except (Unexpected, SemanticError) as error:
+            value, recovery = _recover(parser, source, errors, error)
+        else:
+            if not errors:
+                return value, ()
+            recovery = _make_recovery(parser, source, errors)
+    diagnostics = recovery.finish()
+    if recovery.replaced and marks:
         from onnxtext.syntax.recovery.fixed_texts import errors_after_mark
 
         diagnostics += errors_after_mark(
@@ -131,6 +122,30 @@ def _parse(
         )
     parser.recover = None  # break a reference cycle, which only the garbage collector would free
     return (None if value is ERROR_NODE else value), tuple(diagnostics)
+
+
+def _recover(
+    parser: Parser,
+    source: Source,
+    errors: list[SemanticError],
+    error: Unexpected | SemanticError,
+) -> tuple[Any, Recovery]:
+    """Continue after the first error of a parser; return the value of the start rule."""
+    recovery = _make_recovery(parser, source, errors)
+    if isinstance(error, SemanticError):  # too many errors, or nested too deeply
+        recovery.stop(error)
+        return ERROR_NODE, recovery
+    try:
+        return parser.parse(recovery.recover(error)), recovery
+    except SemanticError as last:
+        recovery.stop(last)
+        return ERROR_NODE, recovery
+
+
+def _make_recovery(parser: Parser, source: Source, errors: list[SemanticError]) -> Recovery:
+    from onnxtext.syntax.recovery.recovery import Recovery  # slow to import
+
+    return Recovery(parser, source, errors)
 
 
 def _make_parser(text: str, start: str) -> Parser:

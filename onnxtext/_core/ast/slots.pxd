@@ -60,6 +60,33 @@ cdef struct FunctionSlots:
     Py_ssize_t value_metadata
     Py_ssize_t at
 
+cdef struct ModelSlots:
+    Py_ssize_t graph
+    Py_ssize_t functions
+    Py_ssize_t presence
+    Py_ssize_t ir_version
+    Py_ssize_t opset_imports
+    Py_ssize_t producer_name
+    Py_ssize_t producer_version
+    Py_ssize_t domain
+    Py_ssize_t model_version
+    Py_ssize_t doc_string
+    Py_ssize_t metadata
+    Py_ssize_t decorators
+    Py_ssize_t training
+    Py_ssize_t configurations
+    Py_ssize_t encoding_habits
+    Py_ssize_t encoding
+    Py_ssize_t resources
+    Py_ssize_t metadata_left_out
+    Py_ssize_t places
+    Py_ssize_t resources_left_out
+    Py_ssize_t has_order
+
+cdef struct OpsetSlots:
+    Py_ssize_t domain
+    Py_ssize_t version
+
 cdef struct AttributeSlots:
     Py_ssize_t name
     Py_ssize_t type
@@ -87,12 +114,14 @@ cdef struct FieldSlots:
 
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
-cdef type GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef type MODEL, OPSET, GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
 cdef type RAW_DATA, TYPED_DATA, STRING_DATA
 cdef DecoratorSlots OF_DECORATOR
 cdef FieldSlots OF_FIELD
 cdef TensorSlots OF_TENSOR
 cdef TensorTypeSlots OF_TENSOR_TYPE
+cdef ModelSlots OF_MODEL
+cdef OpsetSlots OF_OPSET
 cdef GraphSlots OF_GRAPH
 cdef FunctionSlots OF_FUNCTION
 cdef Py_ssize_t[64] IN_FUNCTION  # for a slot of `Graph`, the slot of the same name in `Function`
@@ -101,6 +130,8 @@ cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
 
+cdef object make_model(object graph, object functions, object presence)
+cdef object new_opset(object domain, object version)
 cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, Py_ssize_t offset
 )
@@ -135,6 +166,13 @@ cdef inline object get(object made, Py_ssize_t slot):
     if value is NULL:
         raise AttributeError("an attribute was removed")
     return <object>value
+
+
+cdef inline object model_part(model, Py_ssize_t slot):
+    """Return an attribute of a model, given its slot."""
+    if type(model) is not MODEL:
+        raise TypeError("expected a Model")
+    return get(model, slot)
 
 
 cdef inline object graph_part(owner, Py_ssize_t slot, str name):

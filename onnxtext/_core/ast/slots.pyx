@@ -5,7 +5,7 @@ This is ten times faster than access by name, and a node has eleven slots.
 """
 from types import MemberDescriptorType
 
-from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.tensors_and_attributes import (
@@ -41,6 +41,7 @@ def slots_of(cls):
     return {name: slot_of(cls, name) for name in cls.__slots__}
 
 
+MODEL, OPSET = Model, OpsetImport
 GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE = Graph, Function, Node, ValueInfo, Attribute
 TENSOR, TENSOR_TYPE = Tensor, TensorType
 RAW_DATA, TYPED_DATA, STRING_DATA = RawData, TypedData, StringData
@@ -49,6 +50,8 @@ OF_DECORATOR = slots_of(Decorator)
 OF_FIELD = slots_of(Field)
 OF_TENSOR = slots_of(Tensor)
 OF_TENSOR_TYPE = slots_of(TensorType)
+OF_MODEL = slots_of(Model)
+OF_OPSET = slots_of(OpsetImport)
 OF_GRAPH = slots_of(Graph)
 OF_FUNCTION = slots_of(Function)
 for _name in set(Graph.__slots__).intersection(Function.__slots__):
@@ -63,6 +66,33 @@ OF_TYPED = slot_of(TypedData, "entries")
 OF_STRINGS = slot_of(StringData, "values")
 cdef type FLOAT32 = Float32
 cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
+
+
+cdef object make_model(object graph, object functions, object presence):
+    """Return a `Model`; the caller sets the slots of its header."""
+    result = PyType_GenericAlloc(MODEL, 0)
+    put(result, OF_MODEL.graph, graph)
+    put(result, OF_MODEL.functions, functions)
+    put(result, OF_MODEL.presence, presence)
+    put(result, OF_MODEL.decorators, ())
+    put(result, OF_MODEL.training, [])
+    put(result, OF_MODEL.configurations, [])
+    put(result, OF_MODEL.encoding_habits, ())
+    put(result, OF_MODEL.encoding, None)
+    put(result, OF_MODEL.resources, {})
+    put(result, OF_MODEL.metadata_left_out, False)
+    put(result, OF_MODEL.places, [])
+    put(result, OF_MODEL.resources_left_out, False)
+    put(result, OF_MODEL.has_order, False)
+    return result
+
+
+cdef object new_opset(object domain, object version):
+    """Return an `OpsetImport`."""
+    result = PyType_GenericAlloc(OPSET, 0)
+    put(result, OF_OPSET.domain, domain)
+    put(result, OF_OPSET.version, version)
+    return result
 
 
 cdef object make_graph(

@@ -3,8 +3,8 @@
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, get, graph_part,
-    replace,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_MODEL, OF_NODE, OF_VALUE, VALUE_INFO, get,
+    graph_part, model_part, replace,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -154,9 +154,12 @@ cdef int add_graphs(attributes, list found) except -1:
 
 def has_sections(model):
     """Whether a model may have sections after its functions, except `encoding` and `resources`."""
-    if model.training or model.configurations or model.metadata_left_out or model.has_order:
+    if (
+        model_part(model, OF_MODEL.training) or get(model, OF_MODEL.configurations)
+        or get(model, OF_MODEL.metadata_left_out) or get(model, OF_MODEL.has_order)
+    ):
         return True
-    for graph in list_graphs([model.graph, *model.functions]):
+    for graph in list_graphs([get(model, OF_MODEL.graph), *get(model, OF_MODEL.functions)]):
         if not isinstance(graph, (Graph, Function)):
             return True
         if graph_part(graph, OF_GRAPH.metadata, "metadata"):

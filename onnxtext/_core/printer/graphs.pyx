@@ -7,7 +7,7 @@ cimport cython
 from libc.string cimport strlen
 
 from onnxtext._core.printer.nodes cimport NodePrinter
-from onnxtext._core.ast.slots cimport OF_GRAPH, graph_part
+from onnxtext._core.ast.slots cimport OF_GRAPH, OF_MODEL, get, graph_part, model_part
 from onnxtext._core.printer.text cimport Text
 
 from onnxtext.printer.graphs_and_nodes import opsets_text, parameters_text
@@ -95,8 +95,12 @@ cdef class Printer(NodePrinter):
 
     cdef int _model(self, model) except -1:
         cdef Text out = self.out
-        presence = model.presence
-        if presence.version is None or model.decorators or model.encoding_habits:
+        presence = model_part(model, OF_MODEL.presence)
+        opsets, metadata = get(model, OF_MODEL.opset_imports), get(model, OF_MODEL.metadata)
+        if (
+            presence.version is None or get(model, OF_MODEL.decorators)
+            or get(model, OF_MODEL.encoding_habits)
+        ):
             out.text(header_text(model))
         else:
             out.add(b"<", 1)
@@ -105,22 +109,23 @@ cdef class Printer(NodePrinter):
                 self._key(b"explicit")
                 out.text(explicit_list(presence.explicit))
                 out.character(c",")
-            self._entry(b"ir_version", model.ir_version)
-            if model.opset_imports:
-                self._opsets(model.opset_imports)
-            self._entry(b"producer_name", model.producer_name)
-            self._entry(b"producer_version", model.producer_version)
-            self._entry(b"domain", model.domain)
-            self._entry(b"model_version", model.model_version)
-            self._doc_string(model.doc_string)
-            if model.metadata:
+            self._entry(b"ir_version", get(model, OF_MODEL.ir_version))
+            if opsets:
+                self._opsets(opsets)
+            self._entry(b"producer_name", get(model, OF_MODEL.producer_name))
+            self._entry(b"producer_version", get(model, OF_MODEL.producer_version))
+            self._entry(b"domain", get(model, OF_MODEL.domain))
+            self._entry(b"model_version", get(model, OF_MODEL.model_version))
+            self._doc_string(get(model, OF_MODEL.doc_string))
+            if metadata:
                 self._key(b"metadata_props")
-                out.text(metadata_list(model.metadata))
+                out.text(metadata_list(metadata))
                 out.character(c",")
             out.add(b"\n>\n", 3)
-        self._statement(main_graph(model) if model.has_order else model.graph)
+        has_order = get(model, OF_MODEL.has_order)
+        self._statement(main_graph(model) if has_order else get(model, OF_MODEL.graph))
         out.character(c"\n")
-        return self._functions(model.functions)
+        return self._functions(get(model, OF_MODEL.functions))
 
     cdef int _key(self, const char* key) except -1:
         """Print the key of an entry of a header."""
@@ -205,11 +210,12 @@ cdef class Printer(NodePrinter):
         """Print the main graph."""
         cdef Text out = self.out
         cdef Py_ssize_t mark, column
-        if graph.decorators:
-            out.text(decorator_lines(graph.decorators, ""))
+        decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        if decorators:
+            out.text(decorator_lines(decorators, ""))
         column = out.column()  # 0, or that after a lone `@unset(…)`
         mark = out.begin_trial()
-        out.name(graph.name)
+        out.name(graph_part(graph, OF_GRAPH.name, "name"))
         if not out.end_trial(mark, not column and self._main_interface(graph, mark)):
             out.text(self.python().main_head(graph, column))
         return self._rest(graph, 0)
@@ -218,7 +224,10 @@ cdef class Printer(NodePrinter):
         """Print the inputs and outputs of the main graph; return False if a line is too long."""
         cdef Text out = self.out
         cdef Py_ssize_t start
-        for opening, values in ((b" (", graph.inputs), (b" => (", graph.outputs)):
+        for opening, values in (
+            (b" (", graph_part(graph, OF_GRAPH.inputs, "inputs")),
+            (b" => (", graph_part(graph, OF_GRAPH.outputs, "outputs")),
+        ):
             start = out.position()
             if len(values) < 2:
                 self._list(values, 0, opening)

@@ -11,7 +11,7 @@ from libc.stdint cimport uint64_t
 from onnxtext._core.proto.decode_entries cimport entry_of, is_entry
 from onnxtext._core.proto.decode_types cimport copied, text_of
 from onnxtext._core.proto.decode_values cimport SMALL, Values
-from onnxtext._core.proto.decorators cimport doc_decorator
+from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, make_graph, put, record,
@@ -264,7 +264,7 @@ cdef class Decoder:
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, offset)
             elif field.key == NODE_DOC_STRING:
-                docs.append(doc_decorator(copied(data, field.value, offset)))
+                docs.append(text_decorator("doc", copied(data, field.value, offset)))
                 tail.has_empty_fields = tail.has_empty_fields or field.value == offset
             else:
                 entries.append(entry_of(data, field.value, offset))

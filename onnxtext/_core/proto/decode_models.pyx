@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decode whole models of the most common form."""
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
@@ -8,12 +9,13 @@ from onnxtext._core.proto.decode_graphs cimport UNINTERRUPTED, Decoder, next_fie
 from onnxtext._core.proto.decode_types cimport text_of
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport make_function, plain_value_info
+from onnxtext._core.ast.slots cimport (
+    OF_MODEL, make_function, make_model, new_opset, plain_value_info, put,
+)
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.compact_form.assemble import assemble_function
 from onnxtext.ast.metadata import meta_of
-from onnxtext.ast.model import Model, OpsetImport
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
 
@@ -28,13 +30,21 @@ cdef class ModelDecoder(Decoder):
             NotCanonical: encoding the model again cannot give the same bytes.
             WireError: the bytes are not a message.
         """
-        cdef const unsigned char[::1] buffer = data
-        cdef Py_ssize_t end = buffer.shape[0]
-        if not end or not is_plain_model(&buffer[0], end):
+        cdef const unsigned char[::1] buffer
+        cdef Bytes start = NULL
+        cdef Py_ssize_t end
+        if type(data) is bytes:  # faster than a typed memoryview
+            start, end = <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
+        else:
+            buffer = data
+            end = buffer.shape[0]
+            if end:
+                start = &buffer[0]
+        if not is_plain_model(start, end):
             return None
         self.values.is_strict = True
         try:
-            return self._model(&buffer[0], memoryview(data), end)
+            return self._model(start, memoryview(data), end)
         finally:
             self.lifter = None
 
@@ -67,10 +77,16 @@ cdef class ModelDecoder(Decoder):
                 metadata.append(any_entry_of(data, view, field.value, offset))
             else:
                 functions.append(self._function(data, view, field.value, offset, 1))
-        return Model(
-            graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
-            domain, model_version, doc_string, metadata,
-        )
+        model = make_model(graph, functions, NO_DEFAULTS)
+        put(model, OF_MODEL.ir_version, ir_version)
+        put(model, OF_MODEL.opset_imports, opsets)
+        put(model, OF_MODEL.producer_name, producer_name)
+        put(model, OF_MODEL.producer_version, producer_version)
+        put(model, OF_MODEL.domain, domain)
+        put(model, OF_MODEL.model_version, model_version)
+        put(model, OF_MODEL.doc_string, doc_string)
+        put(model, OF_MODEL.metadata, metadata)
+        return model
 
     def facts(self):
         """Return what the decoded model needs afterwards, as a `Facts` of `proto.decode.lift`.
@@ -168,13 +184,16 @@ cdef class ModelDecoder(Decoder):
             offset = field.end
         if read_field(data, offset, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
             if field.end == end:
-                return OpsetImport(domain, <int64_t>field.number)
+                return new_opset(domain, <int64_t>field.number)
         return self.python().opset(view[start:end])
 
 
 def is_plain(data):
     """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
-    cdef const unsigned char[::1] buffer = data
+    cdef const unsigned char[::1] buffer
+    if type(data) is bytes:
+        return is_plain_model(<Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+    buffer = data
     return buffer.shape[0] > 0 and is_plain_model(&buffer[0], buffer.shape[0])
 
 

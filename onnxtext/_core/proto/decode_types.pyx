@@ -6,11 +6,12 @@ Functions of types return None for rare forms, which are decoded in Python.
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 
+from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, put
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
-from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 cdef enum:
@@ -46,7 +47,10 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
-    """Decode a `TypeProto` without denotations; None for rare forms. `depth` types enclose it."""
+    """Decode a `TypeProto` without denotations of types; None for rare forms.
+
+    `depth` types enclose it.
+    """
     cdef Field field
     if not read_field(data, start, end, &field) or field.end != end or depth > DEEPEST:
         return None
@@ -73,7 +77,7 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
 
 
 cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
-    """Decode the element type and the optional shape of a tensor type without denotations."""
+    """Decode the element type and the optional shape of a tensor type."""
     cdef Field field
     cdef Py_ssize_t offset = start
     element = shape = None
@@ -114,15 +118,20 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
         if not read_field(data, offset, end, &field) or field.key != SHAPE_DIM:
             return None
         inside, offset = field.value, field.end
-        if inside == offset:
-            dims.append(None)
-            continue
-        if not read_field(data, inside, offset, &field) or field.end != offset:
-            return None
-        if field.key == DIM_DIM_VALUE:
-            dims.append(<int64_t>field.number)
-        elif field.key == DIM_DIM_PARAM:
-            dims.append(text_of(data, field.value, offset))
-        else:
-            return None
+        dim = None
+        while inside < offset:
+            if not read_field(data, inside, offset, &field):
+                return None
+            if field.key == DIM_DENOTATION and field.end == offset:
+                dim = DecoratedDim(
+                    dim, (text_decorator("denotation", copied(data, field.value, offset)),)
+                )
+            elif field.key == DIM_DIM_VALUE and dim is None:
+                dim = <int64_t>field.number
+            elif field.key == DIM_DIM_PARAM and dim is None:
+                dim = text_of(data, field.value, field.end)
+            else:
+                return None
+            inside = field.end
+        dims.append(dim)
     return tuple(dims)

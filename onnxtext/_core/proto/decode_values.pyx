@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, doc_decorator
+from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, text_decorator
 from onnxtext._core.proto.decode_entries cimport entry_of, is_entry, is_narrow, typed_entries
 from onnxtext._core.proto.decode_types cimport copied, plain_head, text_of, type_of
 from onnxtext._core.proto.field_keys cimport *
@@ -105,7 +105,7 @@ cdef class Values:
             if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, offset):
                 entries.append(entry_of(data, field.value, offset))
             elif field.key == VALUE_INFO_DOC_STRING:
-                docs.append(doc_decorator(copied(data, field.value, offset)))
+                docs.append(text_decorator("doc", copied(data, field.value, offset)))
             else:
                 return None
         cached = self.types.get(key)
@@ -173,7 +173,7 @@ cdef class Values:
                 external.append(entry_of(data, field.value, offset))
                 continue
             if field.key == TENSOR_DOC_STRING:
-                docs.append(doc_decorator(copied(data, field.value, offset)))
+                docs.append(text_decorator("doc", copied(data, field.value, offset)))
                 continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number

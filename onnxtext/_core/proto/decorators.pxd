@@ -17,4 +17,4 @@ cdef class Decorations:
 
 cdef Decorations decorations_of(decorators)
 cdef bytes text_argument(decorator)
-cdef object doc_decorator(bytes text)
+cdef object text_decorator(str name, bytes text)

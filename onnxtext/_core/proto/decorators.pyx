@@ -50,12 +50,12 @@ cdef bytes text_argument(decorator):
     return argument.value if argument.key is None and type(argument.value) is bytes else None
 
 
-cdef object doc_decorator(bytes text):
-    """Return the decorator `@doc("…")` with this text."""
+cdef object text_decorator(str name, bytes text):
+    """Return a decorator with this text as its only argument, such as `@doc("…")`."""
     field = PyType_GenericAlloc(FIELD, 0)
     put(field, OF_FIELD.key, None)
     put(field, OF_FIELD.value, text)
     result = PyType_GenericAlloc(DECORATOR, 0)
-    put(result, OF_DECORATOR.name, "doc")
+    put(result, OF_DECORATOR.name, name)
     put(result, OF_DECORATOR.arguments, (field,))
     return result

@@ -12,8 +12,8 @@ from onnxtext._core.proto.encode_types cimport identity, is_denoted
 from onnxtext._core.proto.encode_values cimport ValueEncoder
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, NODE, OF_FUNCTION, OF_GRAPH, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, graph_part,
-    value_part,
+    FUNCTION, NODE, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_NODE, OF_OPSET, OF_VALUE, OPSET, VALUE_INFO,
+    data_of, get, graph_part, model_part, value_part,
 )
 
 from onnxtext._core.ast.list_order import ordered_infos
@@ -35,28 +35,28 @@ cdef class Encoder(ValueEncoder):
     def model(self, model):
         """Encode a `ModelProto`; return its bytes in pieces, or None for rare forms."""
         cdef Py_ssize_t size = 0
-        graph = model.graph
-        if model.decorators or model.training or model.configurations:
+        graph = model_part(model, OF_MODEL.graph)
+        if get(model, OF_MODEL.decorators) or get(model, OF_MODEL.training):
             return None
-        if self.lowering.defaults.others:
+        if get(model, OF_MODEL.configurations) or self.lowering.defaults.others:
             return None
-        if graph.decorators and self._decorations(graph) is None:
+        if graph_part(graph, OF_GRAPH.decorators, "decorators") and self._decorations(graph) is None:
             return None
         self.is_model = True
         # In the order of `messages.Lowering.model`, so that the same error comes first.
-        for item in model.opset_imports:
+        for item in get(model, OF_MODEL.opset_imports):
             self._opset(MODEL_OPSET_IMPORT, item)
-        self.entries(MODEL_METADATA_PROPS, model.metadata)
-        self._functions(model.functions)
+        self.entries(MODEL_METADATA_PROPS, get(model, OF_MODEL.metadata))
+        self._functions(get(model, OF_MODEL.functions))
         tail = self.out.take(0)
         self.depth = 0
         cdef list pieces = self.graph(graph)
-        self.some_integer(MODEL_IR_VERSION, model.ir_version)
-        self.some_text(MODEL_PRODUCER_NAME, model.producer_name)
-        self.some_text(MODEL_PRODUCER_VERSION, model.producer_version)
-        self.some_text(MODEL_DOMAIN, model.domain)
-        self.some_integer(MODEL_MODEL_VERSION, model.model_version)
-        self.some_text(MODEL_DOC_STRING, model.doc_string)
+        self.some_integer(MODEL_IR_VERSION, get(model, OF_MODEL.ir_version))
+        self.some_text(MODEL_PRODUCER_NAME, get(model, OF_MODEL.producer_name))
+        self.some_text(MODEL_PRODUCER_VERSION, get(model, OF_MODEL.producer_version))
+        self.some_text(MODEL_DOMAIN, get(model, OF_MODEL.domain))
+        self.some_integer(MODEL_MODEL_VERSION, get(model, OF_MODEL.model_version))
+        self.some_text(MODEL_DOC_STRING, get(model, OF_MODEL.doc_string))
         for piece in pieces:
             size += len(piece)
         self.out.head(MODEL_GRAPH, size)
@@ -261,11 +261,11 @@ cdef class Encoder(ValueEncoder):
     cdef int _opset(self, int key, item) except -1:
         cdef Py_ssize_t start
         cdef int64_t version
-        if self.opsets_in_python:
+        if self.opsets_in_python or type(item) is not OPSET:
             return self.out.field(key, self.lowering.opset(item))
-        version = item.version
+        version = get(item, OF_OPSET.version)
         start = self.out.open(key)
-        self.some_text(OPERATOR_SET_ID_DOMAIN, item.domain)
+        self.some_text(OPERATOR_SET_ID_DOMAIN, get(item, OF_OPSET.domain))
         self.out.number(OPERATOR_SET_ID_VERSION, <uint64_t>version)
         return self.out.close(start)
 

@@ -2,10 +2,11 @@
 """Encode types: the compiled part of `onnxtext.proto.encode.types_and_tensors`."""
 from libc.stdint cimport int64_t, uint64_t
 
+from onnxtext._core.proto.decorators cimport text_argument
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 
-from onnxtext.ast.types import MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
 from onnxtext.tensor.element_types import ELEMENTS
 
 cdef extern from "Python.h":
@@ -14,7 +15,7 @@ cdef extern from "Python.h":
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are encoded in Python
 
-cdef type SPARSE = SparseTensorType, SEQUENCE = SequenceType
+cdef type DECORATED_DIM = DecoratedDim, SPARSE = SparseTensorType, SEQUENCE = SequenceType
 cdef type OPTIONAL = OptionalType, MAP = MapType
 cdef dict NUMBERS = {name: element.number for name, element in ELEMENTS.items()}
 
@@ -101,6 +102,15 @@ cdef class TypeEncoder:
     cdef bint _dim(self, dim) except -1:
         """Add a dimension; return False, with incomplete output, if Python must encode it."""
         cdef Py_ssize_t start = self.out.open(SHAPE_DIM)
+        cdef bytes denotation = None
+        if type(dim) is DECORATED_DIM:
+            decorators = dim.decorators
+            if len(decorators) != 1 or decorators[0].name != "denotation":
+                return False
+            denotation = text_argument(decorators[0])
+            if denotation is None:
+                return False
+            dim = dim.value
         if dim.__class__ is int:
             if not self.integer(DIM_DIM_VALUE, dim):
                 return False
@@ -108,6 +118,8 @@ cdef class TypeEncoder:
             self.out.text(DIM_DIM_PARAM, dim)
         elif dim is not None:
             return False
+        if denotation is not None:
+            self.out.field(DIM_DENOTATION, denotation)
         self.out.close(start)
         return True
 

@@ -17,11 +17,11 @@ from onnxtext._core.tensor.parse_literals cimport Layout, is_external_number, re
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
     OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,
-    PyType_GenericAlloc, get, make_data, make_float32, make_graph, put,
+    PyType_GenericAlloc, get, make_data, make_float32, make_graph, new_opset, put,
 )
 from onnxtext._core.syntax.stack cimport Entry, Stack
 
-from onnxtext.ast.model import Graph, OpsetImport
+from onnxtext.ast.model import Graph
 from onnxtext.ast.types import (
     MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
 )
@@ -378,7 +378,7 @@ cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):
     version = integer_of(stack, base + rule.take[rule.count - 1])
     if version is None:
         return None
-    return OpsetImport(stack.child(rule, base, 0) if rule.count == 2 else None, version)
+    return new_opset(stack.child(rule, base, 0) if rule.count == 2 else None, version)
 
 
 cdef bint is_shareable(object item):

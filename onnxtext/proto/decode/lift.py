@@ -20,7 +20,7 @@ from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
-from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_model, lower_pieces
+from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_guarded, lower_model
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.proto.unknown_fields import canonical_unknown_fields
 from onnxtext.proto.unreachable_annotations import settle_annotations
@@ -164,10 +164,10 @@ def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Frag
             is_same = lower_fragment(lifted, message) == bytes(data)
         elif len(data) > _LARGE:
             # Do not join the pieces: their weights share memory with `data`.
-            is_same = pieces_equal(lower_pieces(lifted, verified=True), data)
+            is_same = pieces_equal(lower_guarded(lifted, verified=True)[0], data)
         else:
             # A memory map never compares equal to bytes.
-            is_same = b"".join(lower_pieces(lifted, verified=True)) == bytes(data)
+            is_same = b"".join(lower_guarded(lifted, verified=True)[0]) == bytes(data)
     except (WireError, LowerError, NotCanonical):
         return None
     return lifted if is_same else None

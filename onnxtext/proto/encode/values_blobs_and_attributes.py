@@ -6,6 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes
@@ -66,7 +67,8 @@ class ValueLowering(ABC):
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
-        self._blobs = Blobs(resources or {}, verified=verified)
+        self._resources = resources or {}
+        self._verified = verified
         self._blob_source = blob_source
         self._guard = guard
         self._omit_weights = omit_weights
@@ -75,6 +77,10 @@ class ValueLowering(ABC):
         self._alive: list[object] = []
         self._types: dict[int, bytes] = {}
         self._attributes: dict[int, Piece] = {}
+
+    @cached_property
+    def _blobs(self) -> Blobs:
+        return Blobs(self._resources, verified=self._verified)
 
     def enter_graph(self) -> None:
         """Update the nesting depth at the beginning of a graph."""

@@ -31,14 +31,16 @@ class Parser:
         self.lexer = load_lexer()
         self.recover: Callable[[Unexpected], int | None] | None = None
 
-    def parse(self) -> Any:
+    def parse(self, offset: int | None = 0) -> Any:
         """Return the value of the start rule; `ERROR_NODE` if too little could be parsed.
+
+        Args:
+            offset: the offset to begin at; None to give up.
 
         Raises:
             Unexpected: a token is unexpected, and there is no recovery.
             SemanticError: an action failed, and the machine does not keep errors or has too many.
         """
-        offset: int | None = 0
         while offset is not None:
             try:
                 self.feed_from(offset)
