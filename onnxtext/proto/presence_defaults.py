@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
+from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
@@ -153,45 +151,37 @@ def unset_decorator(name: str) -> Decorator:
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
     """Make the empty name a default if more tensors in attributes store `""` than no name.
 
-    Return whether the empty name became a default.
+    Return whether the empty name became a default. The tensors are changed in place, because they
+    were just decoded: creating them and their attributes again would take longer than decoding.
     """
-    counts = {"": 0, None: 0}
-
-    def count(tensor: Tensor) -> Tensor:
-        if tensor.name in counts:
-            counts[tensor.name] += 1
-        return tensor
-
-    def settle(tensor: Tensor) -> Tensor:
-        if tensor.name is None:
-            return replace(tensor, decorators=(*tensor.decorators, unset_decorator("name")))
-        if tensor.name:
-            return tensor
-        return Tensor(tensor.type, tensor.data, None, tensor.decorators)
-
-    _TensorRewriter(count).rewrite(graphs, nodes)
-    if counts[""] <= counts[None]:
+    tensors = {id(tensor): tensor for tensor in _tensors(graphs, nodes)}.values()
+    names = [tensor.name for tensor in tensors]
+    if names.count("") <= names.count(None):
         return False
-    _TensorRewriter(settle).rewrite(graphs, nodes)
+    for tensor in tensors:
+        if tensor.name is None:
+            decorators = (*tensor.decorators, unset_decorator("name"))
+            object.__setattr__(tensor, "decorators", decorators)
+        elif not tensor.name:
+            object.__setattr__(tensor, "name", None)
     return True
 
 
-class _TensorRewriter(Rewriter):
-    """Replaces each tensor except dense initializers by `change(tensor)`."""
+def _tensors(graphs: list[Graph | Function], nodes: list[Node]) -> Iterator[Tensor]:
+    """Yield all tensors except dense initializers and the values of sparse initializers.
 
-    max_small_elements = sys.maxsize  # skip numbers, strings, and lists of them
-
-    def __init__(self, change: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self._change = change
-
-    def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
-        return self._change(tensor)
-
-    def rewrite(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
-        """Rewrite graphs and their nodes in place."""
-        self.attributes_of(graphs, nodes)
-        for value in [value for graph in graphs for value in graph.values]:
-            if isinstance(value.data, SparseTensor):
-                # Leave `values` unchanged: its name is the name of the initializer.
-                value.data = replace(value.data, indices=self._change(value.data.indices))
+    The name of these values is the name of the initializer.
+    """
+    functions = [graph for graph in graphs if isinstance(graph, Function)]
+    for attributes in (*[function.attributes for function in functions], *rich_lists(nodes)):
+        for attribute in attributes:
+            value = None if isinstance(attribute, str) else attribute.value
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, Tensor):
+                    yield item
+                elif isinstance(item, SparseTensor):
+                    yield item.values
+                    yield item.indices
+    for value_info in chain.from_iterable([graph.values for graph in graphs]):
+        if isinstance(value_info.data, SparseTensor):
+            yield value_info.data.indices
