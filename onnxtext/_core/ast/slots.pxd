@@ -130,7 +130,11 @@ cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
 
-cdef object make_model(object graph, object functions, object presence)
+cdef object make_model(
+    object graph, object functions, object presence, object ir_version, object opset_imports,
+    object producer_name, object producer_version, object domain, object model_version,
+    object doc_string, object metadata, object decorators,
+)
 cdef object new_opset(object domain, object version)
 cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, Py_ssize_t offset

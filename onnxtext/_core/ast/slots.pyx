@@ -68,13 +68,25 @@ cdef type FLOAT32 = Float32
 cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
 
 
-cdef object make_model(object graph, object functions, object presence):
-    """Return a `Model`; the caller sets the slots of its header."""
+cdef object make_model(
+    object graph, object functions, object presence, object ir_version, object opset_imports,
+    object producer_name, object producer_version, object domain, object model_version,
+    object doc_string, object metadata, object decorators,
+):
+    """Return a `Model` without sections and encoding habits."""
     result = PyType_GenericAlloc(MODEL, 0)
     put(result, OF_MODEL.graph, graph)
     put(result, OF_MODEL.functions, functions)
     put(result, OF_MODEL.presence, presence)
-    put(result, OF_MODEL.decorators, ())
+    put(result, OF_MODEL.ir_version, ir_version)
+    put(result, OF_MODEL.opset_imports, opset_imports)
+    put(result, OF_MODEL.producer_name, producer_name)
+    put(result, OF_MODEL.producer_version, producer_version)
+    put(result, OF_MODEL.domain, domain)
+    put(result, OF_MODEL.model_version, model_version)
+    put(result, OF_MODEL.doc_string, doc_string)
+    put(result, OF_MODEL.metadata, metadata)
+    put(result, OF_MODEL.decorators, decorators)
     put(result, OF_MODEL.training, [])
     put(result, OF_MODEL.configurations, [])
     put(result, OF_MODEL.encoding_habits, ())

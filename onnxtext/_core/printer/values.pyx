@@ -94,16 +94,12 @@ cdef class ValuePrinter:
         """Print the decorators of a node, usually on their own lines."""
         cdef Text out = self.out
         for decorator in decorators:
-            arguments = decorator.arguments
-            if decorator.name != "doc" or len(arguments) != 1 or arguments[0].key is not None:
-                break
-            if arguments[0].value.__class__ is not bytes:
+            if text_argument(decorator) is None or decorator.name != "doc":
                 break
         else:
             for decorator in decorators:
                 out.add(b"@doc(", 5)
-                value = decorator.arguments[0].value
-                out.string(value.decode("utf-8", "surrogateescape"), indent)
+                out.bytes_string(text_argument(decorator), indent)
                 out.character(c")")
                 out.line(indent)
             return 0

@@ -9,9 +9,7 @@ from onnxtext._core.proto.decode_graphs cimport UNINTERRUPTED, Decoder, next_fie
 from onnxtext._core.proto.decode_types cimport text_of
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport (
-    OF_MODEL, make_function, make_model, new_opset, plain_value_info, put,
-)
+from onnxtext._core.ast.slots cimport make_function, make_model, new_opset, plain_value_info
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.compact_form.assemble import assemble_function
@@ -77,16 +75,10 @@ cdef class ModelDecoder(Decoder):
                 metadata.append(any_entry_of(data, view, field.value, offset))
             else:
                 functions.append(self._function(data, view, field.value, offset, 1))
-        model = make_model(graph, functions, NO_DEFAULTS)
-        put(model, OF_MODEL.ir_version, ir_version)
-        put(model, OF_MODEL.opset_imports, opsets)
-        put(model, OF_MODEL.producer_name, producer_name)
-        put(model, OF_MODEL.producer_version, producer_version)
-        put(model, OF_MODEL.domain, domain)
-        put(model, OF_MODEL.model_version, model_version)
-        put(model, OF_MODEL.doc_string, doc_string)
-        put(model, OF_MODEL.metadata, metadata)
-        return model
+        return make_model(
+            graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
+            domain, model_version, doc_string, metadata, (),
+        )
 
     def facts(self):
         """Return what the decoded model needs afterwards, as a `Facts` of `proto.decode.lift`.

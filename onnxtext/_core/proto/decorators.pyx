@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the decorators that models often have: the common part of `proto.encode.decorators`."""
 from onnxtext._core.ast.slots cimport (
-    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
+    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, get, put,
 )
 
 from onnxtext.ast.records import Decorator, Field, Word
@@ -20,7 +20,7 @@ cdef Decorations decorations_of(decorators):
     for decorator in decorators:
         if type(decorator) is not DECORATOR:
             return None
-        name = decorator.name
+        name = get(decorator, OF_DECORATOR.name)
         if name == "doc" and result.doc is None:
             result.doc = text_argument(decorator)
             if result.doc is None:
@@ -30,7 +30,7 @@ cdef Decorations decorations_of(decorators):
             if result.denotation is None:
                 return None
         elif name == "meta" and result.entries is None:
-            result.entries = decorator.arguments
+            result.entries = get(decorator, OF_DECORATOR.arguments)
             for argument in result.entries:
                 if type(argument.key) is not str or type(argument.value) is not bytes:
                     return None
@@ -43,11 +43,15 @@ cdef Decorations decorations_of(decorators):
 
 cdef bytes text_argument(decorator):
     """Return the only argument of a decorator if it is a string without a key; otherwise None."""
-    cdef tuple arguments = decorator.arguments
-    if len(arguments) != 1:
+    cdef tuple arguments
+    if type(decorator) is not DECORATOR:
+        return None
+    arguments = get(decorator, OF_DECORATOR.arguments)
+    if len(arguments) != 1 or type(arguments[0]) is not FIELD:
         return None
     argument = arguments[0]
-    return argument.value if argument.key is None and type(argument.value) is bytes else None
+    value = get(argument, OF_FIELD.value)
+    return value if get(argument, OF_FIELD.key) is None and type(value) is bytes else None
 
 
 cdef object text_decorator(str name, bytes text):

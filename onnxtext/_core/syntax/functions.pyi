@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
-from onnxtext.ast.model import Function
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.syntax.actions.headers import Header
 
 def header(entries: list[tuple[int, str, Any]]) -> Header: ...
+def model(
+    decorators: list[Any] | None,
+    head: Header | None,
+    graph: Graph,
+    functions: list[Function],
+    sections: list[tuple[str, Any]] | None,
+) -> Model: ...
 def function(
     at: int,
     decorators: list[Any] | None,

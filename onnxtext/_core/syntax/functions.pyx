@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parser actions for functions and headers: the compiled part of `onnxtext.syntax.actions`."""
+"""Parser actions for models, functions and headers: the compiled part of `onnxtext.syntax.actions`."""
 from onnxtext._core.ast.slots cimport (
-    OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function, put, slot_of,
+    FUNCTION, OF_FUNCTION, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function, make_model,
+    put, slot_of,
 )
 
 from onnxtext.ast.model import OpsetImport
@@ -10,6 +11,7 @@ from onnxtext.syntax.actions.headers import (
 )
 from onnxtext.syntax.actions.headers import header as python_header
 from onnxtext.syntax.actions.models import function as python_function
+from onnxtext.syntax.actions.models import model as python_model
 
 cdef Py_ssize_t OF_AT = slot_of(Header, "at"), OF_VALUES = slot_of(Header, "values")
 cdef type HEADER = Header, OPSET_IMPORT = OpsetImport
@@ -51,6 +53,32 @@ def header(list entries):
     put(result, OF_AT, places)
     put(result, OF_VALUES, values)
     return result
+
+
+def model(decorators, head, graph, list functions, sections):
+    """Return the model for its parts; Python reads rare headers and sections, and reports errors.
+
+    `onnxtext.syntax.actions.models.model` describes the parts.
+    """
+    cdef bint is_plain = head is not None and not sections
+    cdef dict entries
+    if is_plain:
+        for key in <dict?>get(head, OF_AT):
+            is_plain = is_plain and key in MODEL_KEYS and key != "encoding"
+    for item in functions:
+        is_plain = (
+            is_plain and type(item) is FUNCTION and get(item, OF_FUNCTION.presence) is None
+        )
+    if not is_plain:
+        return python_model(decorators, head, graph, functions, sections)
+    entries = get(head, OF_VALUES)
+    opsets, metadata = entries.get("opset_import"), entries.get("metadata_props")
+    return make_model(
+        graph, functions, head.presence, entries.get("ir_version"), [] if opsets is None else opsets,
+        entries.get("producer_name"), entries.get("producer_version"), entries.get("domain"),
+        entries.get("model_version"), entries.get("doc_string"),
+        [] if metadata is None else metadata, tuple(decorators) if decorators else (),
+    )
 
 
 def function(

@@ -67,11 +67,9 @@ class ValueLowering(ABC):
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self.defaults = defaults
-        self._resources = resources or {}
-        self._verified = verified
+        self._resources, self._verified = resources or {}, verified
         self._blob_source = blob_source
-        self._guard = guard
-        self._omit_weights = omit_weights
+        self._guard, self._omit_weights = guard, omit_weights
         self.depth = self.deepest = self.deepest_type = 0
         # The caches are keyed by id; `_alive` keeps the objects, so that no id is used again.
         self._alive: list[object] = []

@@ -108,6 +108,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "label_step": sections.label_step,
     "metadata_block": sections.metadata_block,
     "metadata_section": sections.metadata_section,
+    "model": functions.model,
     "plain_step": sections.plain_step,
     "positional_field": actions.positional_field,
     "triple_string": actions.triple,
