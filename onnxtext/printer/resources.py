@@ -25,9 +25,13 @@ def resources_parts(model: Model) -> Iterator[str]:
         yield "\nresources {\n"
         yield from [f"{STEP}{place.kind}: {quote_string(place.path)}\n" for place in model.places]
         for digest, data in model.resources.items():
-            yield f'{STEP}"{digest}": base64 """\n'
-            yield from base64_parts(data, STEP * 2)
-            yield f'{STEP * 2}"""\n'
+            head, end = f'{STEP}"{digest}": base64 """\n', f'{STEP * 2}"""\n'
+            if len(data) <= _BLOCK:
+                yield f"{head}{_base64_lines(data, STEP * 2)}{end}"
+            else:
+                yield head
+                yield from base64_parts(data, STEP * 2)
+                yield end
         yield "}\n"
 
 

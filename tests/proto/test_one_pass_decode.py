@@ -52,6 +52,39 @@ ITEMS = {
         'g (@type.denotation("IMAGE") float[N] x) => '
         '(@type.denotation("T") @doc("y") float[@denotation("C") N] y) {}'
     ),
+    "denotations of dimensions": (
+        'g (float[@denotation("A") N, @denotation("B") 3, @denotation("") ?] x) => '
+        '(seq(sparse_tensor(float[@denotation("A") N])) y) {}'
+    ),
+    "empty domains": "g () => () {\n  y = .A ()\n  z = .B ()\n  u = C ()\n}",
+    "an empty domain": "g () => () {\n  y = .A ()\n  z = B ()\n  u = C ()\n}",
+    "empty doc strings": (
+        'g () => () {\n  @doc("")\n  y = A ()\n  @doc("")\n  z = B ()\n  @doc("u")\n  u = C ()\n'
+        "  v = D ()\n}"
+    ),
+    "empty names in sparse tensors": (
+        'g () => () <sparse_tensor(float[4]) s = sparse(float[1] [7], int64[1] "" [2])> {\n'
+        "  y = A <s: sparse_tensor = sparse_tensor(float[2])\n"
+        '    sparse(float[1] "" [7], int64[1] "" [0])> ()\n}'
+    ),
+    "empty names of tensors": (
+        'g () => () {\n  y = A <t = [float[1] "" = [1], float[1] "" = [2], float[1] n = [3]]> ()\n'
+        '  z = B <t = float[1] = [1]> ()\n  u = F (z)\n}\n\n<domain: "d">\n'
+        'F <t: tensor = float[1] "" = [4]> (x) => (y) {\n  y = A (x)\n}'
+    ),
+}
+
+FACTS = {
+    "g () => () {\n  y = A <l = [1, 2, 3]> ()\n}": (3, False, False),
+    'g () => () {\n  @doc("y")\n  y = A ()\n}': (0, False, False),
+    '@doc("g")\ng (@doc("x") float x) => () <@doc("w") float[1] w = [1]> {}': (1, False, False),
+    '@unset(name) "" () => () {}': (0, False, False),
+    "g () => () {\n  y = .A ()\n}": (0, True, False),
+    'g () => () {\n  @doc("")\n  y = A ()\n}': (0, True, False),
+    'g () => () {\n  y = A <t = float[1] "" = [1]> ()\n}': (1, False, True),
+    'g () => () {\n  @meta("k": "v")\n  y = A ()\n}': (-1, False, False),
+    'g () => () <@meta("k": "v") float[1] w = [1]> {}': (-1, False, False),
+    '@meta("k": "v")\ng () => () {}': (-1, False, False),
 }
 
 
@@ -65,6 +98,16 @@ def test_one_pass_gives_the_tree_of_the_careful_pass(text: str) -> None:
     assert isinstance(careful, Model)
     assert print_model(result) == print_model(careful)
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+
+
+@pytest.mark.skipif(core() != "native", reason="the native core does not run")
+@pytest.mark.parametrize(("text", "facts"), FACTS.items())
+def test_facts_of_a_decoded_model(text: str, facts: lift.Facts) -> None:
+    from onnxtext._core.proto.decode_models import ModelDecoder
+
+    decoder = ModelDecoder({})
+    assert decoder.model(onnxtext.to_binary(HEADER + text + "\n")) is not None
+    assert decoder.facts() == facts
 
 
 def test_the_python_lifter_gives_the_same_tree() -> None:

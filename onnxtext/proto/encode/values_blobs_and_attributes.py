@@ -66,9 +66,8 @@ class ValueLowering(ABC):
             guard: called once, before the first large or external data is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
-        self.defaults = defaults
         self._resources, self._verified = resources or {}, verified
-        self._blob_source = blob_source
+        self.defaults, self._blob_source = defaults, blob_source
         self._guard, self._omit_weights = guard, omit_weights
         self.depth = self.deepest = self.deepest_type = 0
         # The caches are keyed by id; `_alive` keeps the objects, so that no id is used again.
