@@ -125,7 +125,7 @@ def _forced_size(
         tuple(places),
         help=f"{help}, or {other}",
         notes=_chain(forced.place, name, trace),
-        # With two possible sizes, the symbol is restricted but not wrong.
+        # A symbol that can have two sizes is not a mistake.
         severity="info" if others else _severity(forced.place, name, trace),
         repair=repair,
         dimension=name,
@@ -133,7 +133,10 @@ def _forced_size(
 
 
 def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
-    """Return `info` if the size follows from the types of inputs, which callers see; else None."""
+    """Return `info` if the size follows from the types of inputs, which callers see.
+
+    Otherwise, return None: the finding has the severity of its rule.
+    """
     return "info" if trace.follows_from_inputs(place, name) else None
 
 

@@ -21,10 +21,9 @@ from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
 from onnxtext.plurals import count_noun
 
 _MOST = 20
-"""The maximum number of overloads in a note, and of reported missing inputs in one call.
+"""The maximum number of overloads in a note, and of missing inputs to report in one call.
 
-The same limit holds for missing attributes. Without it, the number of findings could be the number
-of calls times the number of inputs.
+It also limits the missing attributes to report in one call.
 """
 
 

@@ -156,7 +156,7 @@ def _has_types(scope: Scope) -> bool:
 
 
 def _with_value_metadata(subject: CheckedModel) -> Iterator[Place]:
-    """Yield typed outputs and initializers whose value infos have metadata in the section."""
+    """Yield the nodes and initializers with values whose metadata is in `value_metadata`."""
     for scope in subject.scopes:
         described = {name for name, entries in scope.owner.value_metadata.items() if entries}
         if described:

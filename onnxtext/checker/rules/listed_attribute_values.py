@@ -31,8 +31,8 @@ class _Listed(NamedTuple):
         values: the listed strings, separated by spaces, or the listed numbers. They include values
             of other operator versions that onnxruntime also accepts.
         loads: unlisted values that cause only a warning, because onnxruntime loads a model with
-            them. None if all unlisted values cause only a warning, because onnxruntime accepts any
-            value, or because the specification does not list the values that onnxruntime accepts.
+            them. None if every unlisted value causes only a warning: onnxruntime accepts any value,
+            or the specification does not list the values that it accepts.
         since: the first version of the operators that this entry describes.
         until: the last version of the operators that this entry describes.
         domain: the domain of the operators.

@@ -47,7 +47,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _with_origin(finding: Finding, signature: Signature) -> Finding:
-    # Another version of the schema's origin may have more attributes, but rarely changes types.
+    # Another version of the package with this schema may add attributes, but rarely changes types.
     if finding.code == "attribute-duplicate":
         return finding
     is_certain = finding.code != "attribute-unknown"

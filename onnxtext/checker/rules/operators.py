@@ -208,7 +208,8 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
 
 
 def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
-    # Another version of the schema's origin may accept more inputs, but rarely requires fewer.
+    # Another version of the package with this schema may accept more inputs, but rarely requires
+    # fewer.
     is_certain = finding.code == "optional-input-missing" or (
         finding.code == "input-count" and len(node.inputs) < signature.min_inputs
     )
@@ -221,7 +222,7 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
         yield _count(node, signature, "input", len(inputs))
     if not signature.min_outputs <= len(outputs) <= signature.max_outputs and outputs:
         yield _count(node, signature, "output", len(outputs))
-    # If there are too many, one without a name is surplus rather than missing.
+    # If there are too many inputs, one without a name is surplus rather than missing.
     for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
         formal = None if name else signature.input(index)
         # Standard operators need all variadic inputs, others only the first `min_inputs` inputs.

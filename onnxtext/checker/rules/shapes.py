@@ -4,11 +4,12 @@
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.
-2. Let onnx infer the whole model, which is fast. The model is valid if onnx reports no error, onnx
-   visits all nodes, and the rules of `dimension_conflicts`, which know more shapes than onnx, cover
-   all operators. (onnx skips training graphs, and reports no errors after an unknown operator.) In
-   a model of more than `_MAX_NODES` nodes, for which step 3 would be slow, these rules need not
-   cover all operators: onnx's answer suffices.
+2. Let onnx infer the whole model, which is fast. The model is valid if all of these hold:
+   - onnx reports no error.
+   - The model has no training graphs, which onnx skips, and no unknown operators, after which onnx
+     reports no errors.
+   - The rules of `dimension_conflicts`, which know more shapes than onnx, cover all operators. This
+     is not required of a model with more than `_MAX_NODES` nodes, because step 3 would be slow.
 3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings
    are made there (`inference.shape_inference`).
 """
@@ -52,7 +53,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     unchecked = any(_is_unchecked(target, is_small) for target in used.values())
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # In IR version 1, attributes may lack a type; onnx rejects this only in single nodes.
+    # In IR version 1, attributes may lack a type, which onnx rejects only in step 3.
     skipped = skipped or subject.ir_version == 1
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return
@@ -84,9 +85,9 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
 
 
 def _is_mistaken(subject: CheckedModel, objection: str) -> bool:
-    """Whether onnx rejects only nodes whose shapes it infers wrongly.
+    """Whether onnx's error message is only about operators whose shapes onnx infers wrongly.
 
-    Inference of single nodes, which corrects these shapes, finds the errors of such nodes.
+    Step 3 corrects these shapes, so it reports the true errors of nodes with these operators.
     """
     wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
     return all(

@@ -47,7 +47,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find uses of values that are not defined or are defined later, and undefined outputs."""
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
-    # Maps each undefined name to its first finding, as (list, index): later findings are merged.
+    # Maps (id of an outermost scope, undefined name) to the first finding, as (list, index). Later
+    # findings with the same key are merged into it.
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
         if not scope.unresolved:
@@ -155,8 +156,9 @@ def _undefined_value(
 def _rename(scope: Scope, name: str, suggestion: str, places: list[Place]) -> Repair:
     """Return the repair that replaces the undefined `name` by the similar name `suggestion`.
 
-    The repair is only a guess (`respelling`) if another name is equally similar. It is also a guess
-    if several nodes use `name` but no node uses `suggestion`: the definition may be misspelled.
+    The repair is only a guess (kind `respell`) if another name is equally similar. It is also a
+    guess if several nodes use `name` but no node uses `suggestion`: then the definition may be
+    misspelled.
     """
     users = {id(place.item) for place in places}
     is_used = len(users) == 1 or any(suggestion in node.inputs for node in scope.nodes)

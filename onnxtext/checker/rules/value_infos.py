@@ -102,7 +102,7 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         owner = scope.describe()
         problem = f"for which {owner} declares no type"
         if decorator == INITIALIZERS:
-            problem = f"which is neither an initializer nor an input with a default of {owner}"
+            problem = f"which is neither an initializer of {owner} nor an input with a default"
         ending = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
         yield Finding(
             "value-info-unknown",
