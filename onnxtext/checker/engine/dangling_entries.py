@@ -29,7 +29,10 @@ _KINDS = {
     "no function": ("function-", "op-"),
     NO_LABEL: (),
 }
-"""For the start of an entry's message, the prefixes of rules whose findings name such an item."""
+"""Maps the start of an error about a dangling entry to prefixes of rules.
+
+Findings of these rules can be the cause of the error, if they mention the name in the entry.
+"""
 _SUGGESTED = re.compile(r"did you mean `([^`\n]+)`")
 _SHORT = 3
 """Maximum length of a name that is too short to be recognized as misspelled."""

@@ -123,7 +123,8 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        # Methods of another object: caches of its own methods would form reference cycles.
+        # The methods belong to another object: caches of methods of `self` would form reference
+        # cycles.
         headers = _Headers(source.text)
         self._token_span = headers.token_span
         self._tokens = headers.tokens
@@ -261,7 +262,7 @@ class TextPlaces:
 
     @cached_property
     def _numbers(self) -> dict[int, int]:
-        """The number of each training and configuration among those of its kind, by its `id`."""
+        """The index of each item of `Model.training` and `Model.configurations`, by its `id()`."""
         model = self._subject.model
         kinds = () if model is None else (model.training, model.configurations)
         return {id(item): number for kind in kinds for number, item in enumerate(kind)}

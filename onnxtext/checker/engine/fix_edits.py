@@ -49,7 +49,7 @@ def apply_repairs(
     """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
-    together (see the module). If this fails, they are verified one by one; wrong ones are dropped.
+    together. If this fails, they are verified one by one, and wrong ones are dropped.
     """
     repairable = [
         (finding, finding.repair)
@@ -180,7 +180,8 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
         added = entry if rest in ("]", "") else f"{entry}, "
     elif "<" in words:
         index = words.index("<")
-        # `index` raises ValueError if the end of a long header is not among the tokens.
+        # If the end of a long header is not among the tokens, `index` raises ValueError, and
+        # `plan_fix` returns None.
         closing = words.index(">", index)
         last = tokens[closing - 1]
         offset = last.end

@@ -57,7 +57,7 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    # `value-unused` is disabled by default, but its findings are always repaired.
+    # `value-unused` is disabled by default, but `--fix` repairs its findings, too.
     options["select"] = (*(options.get("select") or ()), "value-unused")
     done: list[str] = []
     text = ""

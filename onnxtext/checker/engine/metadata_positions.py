@@ -19,15 +19,18 @@ _MAX_DECORATOR_TOKENS = 20_000
 
 
 Keys = dict[tuple[str, int, str], Span]
-"""Maps (key, number, name) to the span of a key in a section.
+"""Maps (key, number, name) to the span of the key of an entry in a block of a `metadata` section.
 
-The number counts the earlier entries with the same key in the block. The name is one in the head of
-the block; "" stands for any block.
+`number` is the number of earlier entries with the same key in the block. `name` is a name before
+the `{` of the block, or "" for a block with any names.
 """
 
 
 def metadata_keys(text: str, sections: Iterable[SectionSpan]) -> Keys:
-    """Return the places of the keys in `metadata` sections; of equal keys, the first counts."""
+    """Return the spans of the keys in `metadata` sections.
+
+    If several entries have the same (key, number, name), the first one counts.
+    """
     result: Keys = {}
     for section in sections:
         for head, entries in _blocks(load_lexer().tokens(text, section.inside, section.end)):
@@ -48,7 +51,7 @@ def metadata_key_span(text: str, keys: Keys, item: Any, index: int) -> Span | No
         text: the whole text.
         keys: the result of `metadata_keys`.
         item: the node, value, graph or function that has the metadata.
-        index: the 0-based index of the entry: first those of decorators, then those in the section.
+        index: the 0-based index of the entry. The entries of decorators precede those of sections.
     """
     given = sum(len(one.arguments) for one in item.decorators if one.name == "meta")
     if index < given:

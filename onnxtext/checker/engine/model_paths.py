@@ -74,7 +74,7 @@ class ModelPaths:
         self._nodes(function.nodes, lead)
 
     def _interface(self, graph: Graph | Function, path: str) -> str:
-        """Add a graph, its inputs and outputs; return the beginning of the paths of its parts."""
+        """Store the paths of a graph, its inputs and outputs; return the prefix for its parts."""
         self._paths[id(graph)] = path
         lead = f"{path}." if path else ""
         self._values(graph.inputs, f"{lead}input")

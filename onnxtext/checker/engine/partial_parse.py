@@ -38,7 +38,11 @@ def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
 
 
 def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
-    """Parse a text with the lines of its first errors replaced by spaces, which keeps offsets."""
+    """Replace the line of the first error by spaces, and parse the text again.
+
+    Repeat this up to `_MAX_SALVAGES` times. Return None if no attempt succeeds. The offsets of the
+    rest of the text do not change.
+    """
     text = source.text
     if diagnostics and diagnostics[0].code == "invalid-character":
         return None
@@ -57,7 +61,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank_line(text: str, span: Span) -> str:
-    """Replace the line in which a span begins by spaces.
+    """Replace each character of a span's first line by a space.
 
     Further lines of the span are kept. Most spans of several lines are strings that begin with a
     stray quote, so their further lines are meant as statements.
