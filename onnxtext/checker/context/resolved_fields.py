@@ -188,10 +188,10 @@ class ResolvedFields:
         if not changed:
             return graph
         try:
-            lifted = self._lifter.graph(memoryview(b"".join(self._lowering.graph(graph))))
+            decoded = self._lifter.graph(memoryview(b"".join(self._lowering.graph(graph))))
         except (LowerError, WireError):
             return graph
-        resolved = _with_fields(graph, lifted, changed.keys())
+        resolved = _with_fields(graph, decoded, changed.keys())
         sparse = changed.get("sparse_initializer")
         if isinstance(sparse, tuple):
             plain = [v for v in resolved.values if not isinstance(v.data, ast.SparseTensor)]
@@ -229,10 +229,10 @@ class ResolvedFields:
             return value
         try:
             pieces = self._lowering.initializer(value, is_input=is_input)
-            lifted = self._lifter.initializer(b"".join(pieces))
+            decoded = self._lifter.initializer(b"".join(pieces))
         except (LowerError, WireError):
             return value
-        copy = replace(lifted, decorators=value.decorators, metadata=value.metadata, at=value.at)
+        copy = replace(decoded, decorators=value.decorators, metadata=value.metadata, at=value.at)
         return self._record(value, copy)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
@@ -304,13 +304,13 @@ class ResolvedFields:
         return resolved
 
 
-def _with_fields(original: S, lifted: S, fields: Iterable[str]) -> S:
-    """Copy `original`, but take the protobuf fields `fields` from `lifted`."""
+def _with_fields(original: S, decoded: S, fields: Iterable[str]) -> S:
+    """Copy `original`, but take the protobuf fields `fields` from `decoded`."""
     result = replace(original)
     for field in fields:
         name = _FIELDS.get(field)
         if name is not None and hasattr(result, name):
-            setattr(result, name, getattr(lifted, name))
+            setattr(result, name, getattr(decoded, name))
     return result
 
 

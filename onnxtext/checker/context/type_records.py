@@ -24,8 +24,7 @@ from onnxtext.checker.context.resolved_fields import field_of
 class TypeRecord(NamedTuple):
     """A type that is written as a `TypeProto` record, of the value or attribute `name`.
 
-    `place` declares the type. If `required`, an empty record is an error; if not, it is reported as
-    a hint.
+    `place` declares the type. `required` tells whether an empty record is an error.
     """
 
     record: Record
