@@ -8,9 +8,9 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited, tag
 
 LARGE = 16 << 20
-"""The minimum size in bytes of an encoded model that is encoded again, without its weights."""
+"""From this size in bytes on, callers encode a model again, without its weights."""
 _SMALL = 1 << 20
-"""The minimum size in bytes of an encoded model whose weights are stripped."""
+"""`without_weights` returns encoded models of less than this size in bytes unchanged."""
 _LARGE_TENSOR = 1 << 16
 """The minimum size in bytes of an encoded initializer whose data is stripped."""
 _GRAPH = 7
