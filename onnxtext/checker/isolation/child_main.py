@@ -206,7 +206,7 @@ def _receive() -> bytes | None:
 
 
 def _prepare() -> None:
-    """Restore the default signal handlers; prevent core dumps and error dialogs."""
+    """Ignore Ctrl-C, restore other signal handlers, and prevent core dumps and error dialogs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
     if hasattr(os, "set_blocking"):  # onnx must not block if the error pipe is full
         os.set_blocking(2, False)
