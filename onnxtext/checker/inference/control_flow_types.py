@@ -36,8 +36,8 @@ _MAX_VISITS = 6
 class Outputs(NamedTuple):
     """The types and known elements of the outputs of a body, or of the node that contains the body.
 
-    An unknown type is None. Elements are None if they are unknown or not of a small tensor.
-    `values` may be shorter than `types`: the elements of the remaining outputs are unknown.
+    An unknown type is None. An entry of `values` is None if the elements are unknown, or if the
+    output is not a small tensor. Missing entries at the end of `values` are unknown.
     """
 
     types: Types
@@ -80,8 +80,8 @@ def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Typ
 def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
     """Return the branch of an `If` that always runs: `then_branch` or `else_branch`.
 
-    Return None if the condition, the value of the node's first input, is unknown (None), or if the
-    node is not an `If`.
+    `condition` is the value of the node's first input; None if unknown. Return None if the branch
+    is unknown, or if the node is not an `If`.
     """
     if node.op_type != "If" or condition is None or len(condition.items) != 1:
         return None
@@ -170,10 +170,11 @@ def runs_all_trips(
 
 
 def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
-    """Return the type of an output that stacks the results of all iterations along an axis.
+    """Return a tensor type with a further dimension at `axis`, or without the dimension at `axis`.
 
-    `type` is the type of the result of one iteration, and `sizes` the number of iterations. Without
-    `sizes`, do the inverse: return the type of one slice of `type` along the axis.
+    With `sizes`, the number of iterations, add a dimension: the result is the type of an output
+    that stacks the results of all iterations. Without `sizes`, remove a dimension: the result is
+    the type of one slice.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return type

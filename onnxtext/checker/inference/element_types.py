@@ -178,7 +178,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         target: Target = None,
         severity: Severity | None = None,
     ) -> None:
-        """Report a finding once, even if a body is visited several times."""
+        """Report a finding once, even if a body is visited several times.
+
+        `number`, the index of an output, distinguishes similar findings about one node. `target` is
+        given if the finding depends on the schema of the node's operator.
+        """
         key = id(item), message.partition("`")[0], number
         if key not in self._reported:
             self._reported.add(key)

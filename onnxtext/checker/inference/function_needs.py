@@ -44,9 +44,9 @@ class FunctionInterface(NamedTuple):
         inputs: the index and name of each input that a call must not omit: the body passes it to a
             required input of an operator, or to a called function that needs it.
         attributes: the names of the attribute parameters that a call must set: they have no
-            default, and a node in the body needs them. A node needs an attribute if its operator or
-            the called function requires the attribute, or if the node lacks all alternatives to it
-            (`num_outputs` of `Split`).
+            default, and a node in the body needs them. A node needs each attribute that its
+            operator or the called function requires. It also needs an optional attribute if it
+            lacks all alternatives to it: a `Split` without the input `split` needs `num_outputs`.
     """
 
     parameters: dict[str, Attribute | None]
@@ -68,7 +68,7 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps a parameter of a called function to the parameters of callers that are passed for it.
+        # Maps a parameter of a function to the parameters of other functions that calls pass to it.
         self._callers: dict[Parameter, list[Parameter]] = {}
         # Like `_callers`, but only for attribute references that do not state a type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
@@ -151,7 +151,10 @@ class FunctionNeeds:
                 self._reference(outer, node, index, target)
 
     def _reference(self, outer: Parameter, node: Node, index: int, target: Target) -> None:
-        """Record what a node requires of `outer`, to which attribute `index` of the node refers."""
+        """Record what a node requires of an attribute parameter of the enclosing function.
+
+        Attribute `index` of the node is a reference to this parameter, `outer`.
+        """
         attribute = node.attributes[index]
         required = attribute.type
         if type(target) is Signature:

@@ -46,7 +46,7 @@ from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_count import count_elements
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
-"""Maximum number of elements of a constant to read: for integers (indices, sizes); for others."""
+"""Maximum numbers of elements of constants that are read: of integers, and of other elements."""
 MAX_COMPARED_INTEGERS = 16
 """Maximum length of an integer list attribute that is compared by value, not by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
@@ -100,9 +100,9 @@ class InputUse(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
-        all_values: whether they have an effect only if the elements of all inputs are known.
-        constants: the 0-based index of the first input whose elements are passed to onnx if the
-            input is constant; None if no elements are passed.
+        all_values: whether elements have an effect only if those of all inputs are known.
+        constants: a 0-based index: if the input at this index, or a later input, is constant, its
+            elements are passed to onnx. None if no elements are passed.
     """
 
     values: bool
@@ -147,7 +147,7 @@ _TYPE_PRESERVING_OPERATORS = """
 TYPE_PRESERVING_OPERATORS = frozenset(_TYPE_PRESERVING_OPERATORS.split())
 """Operators with one input: in every node that onnx accepts, the output has the input's type."""
 FIRST_TYPE_PRESERVING_VERSION = 6
-"""The first operator set version in which onnx infers all of `TYPE_PRESERVING_OPERATORS`."""
+"""From this operator set version on, onnx infers types for all `TYPE_PRESERVING_OPERATORS`."""
 
 
 def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
@@ -181,9 +181,10 @@ class KindShapes:
 
     @property
     def consistent(self) -> bool:
-        """Whether no shapes disagree, and no node equates or restricts symbols.
+        """False if shapes contradict each other, or if a node equates or restricts symbols.
 
-        `N = M` equates two symbols; `N` is 4, or `N` is 1 or 8, restricts a symbol.
+        A node that requires `N = M` equates two symbols. A node restricts a symbol if it allows
+        only one or two numbers for it, for example only 4, or only 1 and 8.
         """
         sizes = self._sizes
         return not (sizes.learned or sizes.mismatches or sizes.conflicts)

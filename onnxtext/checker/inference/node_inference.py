@@ -191,7 +191,7 @@ def _lacks_default(node: Node) -> bool:
 
 
 def _with_default(node: Node) -> Node:
-    """Return a node with the attribute whose default value onnx ignores."""
+    """Return a node in which the default value that onnx ignores is set explicitly."""
     if not _lacks_default(node):
         return node
     return replace(node, attributes=(*node.attributes, _IGNORED_DEFAULTS[node.op_type]))

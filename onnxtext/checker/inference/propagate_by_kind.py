@@ -153,7 +153,7 @@ class KindPropagation:
             self._nested[id(scope)] = self._types_of(scope)
 
     def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
-        """Raise `Inconclusive` unless a declared type agrees with `inferred` and adds no facts."""
+        """Raise `Inconclusive` if a declared type contradicts `inferred`, or is more specific."""
         if self._merged(declared.type, inferred.type) != inferred.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, inferred.shape, place)
@@ -272,7 +272,12 @@ class KindPropagation:
         self, node: Node, target: Target, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
-        """Infer the types and values of the outputs of the first node of a kind."""
+        """Infer the types and values of the outputs of the first node of a kind.
+
+        `typed` are the facts that the declared types of the outputs imply; may be empty. `passed`
+        are the elements of small inputs; may be empty. `read` are the tensors of the last
+        `len(read)` inputs; None for inputs that are not constant.
+        """
         if type(target) is Scope:
             return self._call(node, target, input_facts, typed, passed, read)
         if type(target) is not Signature or any(tensor is LARGE for tensor in read):
@@ -309,7 +314,7 @@ class KindPropagation:
         self, node: Node, function: Scope, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
-        """Infer the types and values of the outputs of the first function call of a kind."""
+        """Do the same as `_new` for the first call of a kind; `function` is the called function."""
         opsets, function_opsets = self._opsets, function.opsets
         if (
             declares_types(function)

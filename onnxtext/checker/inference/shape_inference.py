@@ -63,11 +63,11 @@ _Inputs = list[Type | None]
 class ShapeInference(ScopeWalk[ShapeEnvironment]):
     """Infers the types of all values, with shapes, in one walk over a model.
 
-    Visits in which findings are not reported are not in `visits`.
+    `visits` has only the visits that may report findings.
 
     Attributes:
-        callers: maps `id(environment)` of the visit of a function body to the call that first used
-            the results of the visit: the environment that contains the call, and its node.
+        callers: maps `id(environment)` of each visited function body to the first call that used
+            the results of the visit: the environment of the caller, and the node of the call.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
@@ -260,7 +260,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return visit(first, ())
 
     def _has_error(self, body: Scope) -> bool:
-        """Whether a body has an error, which inference would report again."""
+        """Whether an earlier rule found an error in a body; onnx would report the error again."""
         values = (*body.inputs, *body.outputs, *body.initializers, *body.infos)
         items = (body.original, *values, *body.nodes)
         wrong = self._wrong

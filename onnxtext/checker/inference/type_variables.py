@@ -96,8 +96,11 @@ _LISTS: Mapping[tuple[str, str], Mapping[str, tuple[tuple[str, ...], str]]] = {
         "imputed_value_int64s": (_INTEGERS, "integers"),
     },
 }
-"""Maps (domain, operator) to list attributes, of which a node has exactly one. Each attribute maps
-to prefixes of the types that it allows for the first input, and to a description of these types."""
+"""Maps (domain, operator) to list attributes; a node has exactly one of these attributes.
+
+Each attribute has a pair (prefixes, description). With this attribute, the type of the first input
+must start with one of the prefixes. Messages contain the description of these types.
+"""
 
 
 def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeMismatch | None:

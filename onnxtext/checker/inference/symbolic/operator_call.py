@@ -194,7 +194,7 @@ class OperatorCall:
         return False
 
     def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
-        """Require an input to be a vector of a size, which messages describe as `name`."""
+        """Require an input to be a vector of this size; messages describe the size as `name`."""
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, 1, certain=certain):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)

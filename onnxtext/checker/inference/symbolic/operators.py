@@ -204,7 +204,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape; require `LayerNormalization` to broadcast scale and bias to it."""
+    """Return the input's shape; reject a scale or bias that cannot be broadcast to it."""
     shape = call.shape(0)
     if shape is not None and call.axis("axis", -1) is not None:
         for index in (1, 2):
@@ -335,8 +335,8 @@ READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGT
 def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
     """Return the shapes of a node's outputs, and the elements of small outputs.
 
-    A shape or an entry of elements is unknown if it is None or missing. `name` is the node's
-    operator, of a domain in `DOMAINS`.
+    In both tuples, entries that are None, or missing at the end, are unknown. `name` is the node's
+    operator, whose domain is in `DOMAINS`.
     """
     require_relations(name, call)
     operator = OPERATORS.get(name)

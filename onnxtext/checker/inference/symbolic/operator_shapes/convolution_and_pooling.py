@@ -170,9 +170,10 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
 def _require_output(
     call: OperatorCall, axis: int, expected: int, stride: int, span: Extent, added: int
 ) -> None:
-    """Require that some pads, of which none is negative, give the output size `expected`.
+    """Warn if onnxruntime rejects the output size `expected`: it does not fit the input size.
 
-    `span` is the size of the dilated kernel, and `added` is the output padding.
+    `axis` is the index of the spatial dimension, `span` is the size of the dilated kernel, and
+    `added` is the output padding.
     """
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None

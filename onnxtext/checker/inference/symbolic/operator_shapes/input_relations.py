@@ -187,7 +187,10 @@ def _rotary_embedding(call: OperatorCall) -> None:
 
 
 def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
-    """Require the first dimensions of an input to be the batch size and the number of tokens."""
+    """Require the first two dimensions of an input to be `positions`; ignore symbolic dimensions.
+
+    `positions` are the batch size and the number of tokens.
+    """
     named = zip(call.shape(index) or (), positions, _POSITIONS, strict=False)
     for axis, (size, expected, wanted_name) in enumerate(named):
         if isinstance(size, int) and isinstance(expected, int):
@@ -306,7 +309,10 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {
     "TopK": (1,),
     "Trilu": (1,),
 }
-"""Maps each operator to the 0-based indices of the inputs that must have one element."""
+"""Maps operators to the 0-based indices of inputs that must have one element and rank 0 or 1.
+
+onnxruntime requires this.
+"""
 REDUCTIONS = """
     ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
     ReduceSum ReduceSumSquare
@@ -340,8 +346,10 @@ _ONE_ELEMENT: Mapping[str, tuple[int, ...]] = {
     "SequenceErase": (1,),
     "SequenceInsert": (2,),
 }
-"""Maps operators of the standard domain to the indices of inputs that must have one element.
-The rank of these inputs does not matter."""
+"""Maps operators to the 0-based indices of inputs that must have one element, of any rank.
+
+The specification requires this.
+"""
 
 _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     **IMAGES_AND_SIGNALS,

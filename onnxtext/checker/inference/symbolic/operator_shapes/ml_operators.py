@@ -256,7 +256,10 @@ def _dict_vectorizer(call: OperatorCall) -> Shapes:
 
 
 def _category_mapper(call: OperatorCall) -> Shapes:
-    """Check `CategoryMapper`: its default decides the direction of the mapping."""
+    """Return the input's shape; warn if `CategoryMapper` has both defaults.
+
+    A node uses only one default: it maps strings to integers, or integers to strings.
+    """
     _warn_if_both(call, "default_int64", -1, "default_string", b"_Unused")
     return (call.shape(0),)
 

@@ -37,7 +37,7 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_blocks(call: OperatorCall, block: int) -> None:
-    """Check the shapes of scales and zero points that differ for each block along an axis."""
+    """Require one scale for each `block` elements along the axis, and equally many zero points."""
     shape, scale = call.shape(0), call.shape(1)
     if shape is None or scale is None or block < 0:
         return
@@ -47,7 +47,7 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
             certain=False,
         )
         return
-    # Scales of rank 1 may be meant for each index of the axis, as without `block_size`.
+    # Scales of rank 1 cause only a warning: without `block_size`, they may be valid.
     certain = len(scale) > 1
     if not call.has_rank(1, len(shape), certain=certain):
         return

@@ -39,7 +39,10 @@ def recurrent(call: OperatorCall) -> Shapes:
 
 
 def _require_functions(call: OperatorCall, directions: int) -> None:
-    """Require the right number of `activations`; `RNN` may always have two, like its default."""
+    """Require `activations` to have an entry for each activation function of each direction.
+
+    `RNN` may have two entries even for one direction, because its default value has two.
+    """
     operator, activations = call.node.op_type, call.attribute("activations")
     expected = directions * _FUNCTIONS.get(operator, 0)
     if expected and isinstance(activations, tuple) and len(activations) not in (

@@ -106,7 +106,11 @@ def _require_modes(call: OperatorCall) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Reject missing lists and unequal lengths; return whether all needed lists are valid."""
+    """Check that the lists `names` have equal lengths; return whether those in `needed` are valid.
+
+    The lists are attributes. Reject the node if a list of `needed` is missing, or if lengths
+    differ. If all lists are missing, return False without rejecting the node.
+    """
     counts = {name: call.length(name) for name in names}
     first = next((name for name in names if counts[name]), None)
     if first is None:
@@ -125,7 +129,11 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
 
 
 def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None:
-    """Reject unknown modes, duplicate nodes, and references to missing nodes or features."""
+    """Reject unknown modes, duplicate nodes, and references to missing nodes or features.
+
+    `leaf_trees` and `leaf_nodes` are the names of the attributes that list the tree and the node of
+    each leaf weight.
+    """
     trees = call.listed("nodes_treeids", ())
     nodes = list(zip(trees, call.listed("nodes_nodeids", ()), strict=False))
     counts = Counter(nodes)

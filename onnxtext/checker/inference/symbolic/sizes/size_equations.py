@@ -63,8 +63,8 @@ class ShapeMismatch(NamedTuple):
     """A node that does not accept the shapes or values of its inputs.
 
     `message` describes the mismatch; `{0}` stands for the node's first input. `shapes` are the
-    shapes of the inputs. `certain` is True if the specification forbids the inputs, and the node is
-    not in a nested graph, which may never run.
+    shapes of the inputs. `certain` is False if only runtimes reject the inputs, or if the node is
+    in a nested graph, which may never run.
     """
 
     node: Node
@@ -166,7 +166,7 @@ class SizeEquations:
         """Return the restriction of a symbol to one or two numbers.
 
         Return None if the symbol is not restricted, or if it has a conflict. Also return None if
-        the symbol must be one number only because of several restrictions together.
+        only several restrictions together leave a single number: `1 or 4` and `1 or 8` leave 1.
         """
         root, offset, joined = self.representative(name)
         choice = self._choice(root)
@@ -178,7 +178,7 @@ class SizeEquations:
         return SizeRestriction(numbers, choice.place, joined)
 
     def representative(self, name: str) -> tuple[str, int, tuple[Place, ...]]:
-        """Find the representative of the group that equations connect a symbol to.
+        """Find the representative of a symbol's group.
 
         Returns:
             A triple (representative, difference, places). The symbol equals `representative +
