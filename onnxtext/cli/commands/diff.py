@@ -37,7 +37,7 @@ Examples:
 What can be ignored:
   weights   the elements of tensors, not their types and shapes
   order     the order of nodes and entries, except inputs and outputs
-  names     labels of nodes, names of graphs and of internal values
+  names     labels of nodes, names of graphs, initializers, internal values
   metadata  metadata_props, producer_name, producer_version
   doc       doc strings
   encoding  the same values, stored differently: empty fields, raw or typed

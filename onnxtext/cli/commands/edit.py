@@ -34,7 +34,6 @@ Examples:
   onnxtext edit model.onnx replace-weight w=@w.npy
   onnxtext edit model.onnx set-opset 21
   onnxtext edit model.onnx strip metadata
-  onnxtext edit set-shape --help            the options of one command
 
 \b
 Exit status:
@@ -79,6 +78,7 @@ def command(context: click.Context, file: str) -> None:
     FILE is a text (.onnxtxt, .onnxtext) or a binary model; - filters standard input to standard
     output. In a text, comments and the layout of unchanged parts are kept. The file is replaced
     atomically. Refer to a value by its name, and to a node by its label or one of its outputs.
+    `onnxtext edit rename --help` shows the options of one command.
     """
     context.obj = file
 

@@ -154,8 +154,8 @@ def uninstall(
 def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
     """Show what is configured, and whether git can run it.
 
-    Without --local and --global the effective configuration is shown. The exit status is 0 if a
-    mode (with --mode, the selected one) is installed and works, and 1 if not.
+    Without --local and --global the effective configuration is shown. With --mode, only the
+    selected mode counts. The exit status is 0 if a mode works and none is incomplete, else 1.
     """
     from onnxtext.git.status import status as check_modes
 
@@ -235,7 +235,7 @@ def checkout(reporter: Reporter) -> int:
     "max_characters",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Write differences of at most N characters; name up to 20 of the models left out.",
+    help="Write up to N characters of differences, then name up to 20 of the models left out.",
 )
 @reporting_options
 def diff(

@@ -89,6 +89,7 @@ class _Finite(click.FloatRange):
 @click.option("--random", is_flag=True, help="Generate the other inputs at random.")
 @click.option(
     "--seed",
+    metavar="N",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
@@ -126,10 +127,20 @@ class _Finite(click.FloatRange):
     help="Run another model on the same inputs, and show where their values differ.",
 )
 @click.option(
-    "--rtol", type=_Finite(0), default=1e-4, show_default=True, help="Relative tolerance."
+    "--rtol",
+    metavar="X",
+    type=_Finite(0),
+    default=1e-4,
+    show_default=True,
+    help="Relative tolerance.",
 )
 @click.option(
-    "--atol", type=_Finite(0), default=1e-6, show_default=True, help="Absolute tolerance."
+    "--atol",
+    metavar="X",
+    type=_Finite(0),
+    default=1e-6,
+    show_default=True,
+    help="Absolute tolerance.",
 )
 @click.option(
     "--timeout",
@@ -166,8 +177,8 @@ def command(
     """Run a model and show its outputs.
 
     FILE is a text or a binary model; - is standard input. The engine runs in a separate process,
-    with limits of time and memory. With --compare, values of the same name that nodes of both main
-    graphs compute are compared, too.
+    with limits of time and memory. --compare compares all values of the two main graphs that have
+    the same name and are computed by nodes, not only the outputs.
     """
     sizes = _sizes(dims)
     name = InputFile.of(file).name

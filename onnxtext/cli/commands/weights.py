@@ -117,18 +117,15 @@ def verify_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
 
 @command.command("gc", epilog=examples_of(EXAMPLES, "gc"))
 @_STORES
-@click.option(
-    "--delete", is_flag=True, help="Remove orphaned blobs. By default, they are only listed."
-)
+@click.option("--delete", is_flag=True, help="Remove the blobs. By default, they are only listed.")
 @reporting_options
 def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
-    """Remove orphaned blobs of stores.
+    """List, or remove, the blobs that no text references.
 
-    A blob is orphaned if no text references it. The command reads the texts in the store's parent
-    directory, below it, and in the directories above it. References in comments and in texts with
-    errors count. Texts elsewhere and older versions in git are not read. Blobs written in the last
-    hour are kept, because a conversion writes its blobs before its text. If a text cannot be read,
-    nothing is removed.
+    The command reads the texts in the store's parent directory, below it, and in the directories
+    above it. References in comments and in texts with errors count. Texts elsewhere and older
+    versions in git are not read. Blobs written in the last hour are kept, because a conversion
+    writes its blobs before its text. If a text cannot be read, nothing is removed.
     """
     from onnxtext.weights.store_gc import find_references
 
