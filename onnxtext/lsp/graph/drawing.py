@@ -20,13 +20,14 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.lsp.graph.compare_drawings import Changes
 from onnxtext.lsp.graph.drawn_spans import DrawnSpans
 from onnxtext.lsp.graph.module_groups import (
-    MAX_VALUES,
     ModuleGroup,
     Path,
+    closed_group,
     common_path,
     group_tree,
     parse_id,
     scope_paths,
+    value_group,
 )
 from onnxtext.lsp.graph.stubs import attribute_summary, input_stub
 from onnxtext.lsp.index.document import Document, DocumentVersion
@@ -123,7 +124,7 @@ class Drawing:
             if (number, value.name) not in self._constants
         ]
         outputs = [f"{name}o{index}" for index in range(len(scope.outputs))]
-        members: list[tuple[str, Path]] = [(leaf, _many(inputs, "inputs")) for leaf in inputs]
+        members: list[tuple[str, Path]] = [(leaf, value_group(inputs, "inputs")) for leaf in inputs]
         for index, node in enumerate(scope.nodes):
             if node.op_type != "Constant" or not self._is_drawn_as_stubs(number, node):
                 identity = f"{name}n{index}"
@@ -132,7 +133,7 @@ class Drawing:
         if self.changes is not None:
             members = self.changes.members(number, members)
             self._operators.update((k, item["op"]) for k, item in self.changes.items.items())
-        members += [(leaf, _many(outputs, "outputs")) for leaf in outputs]
+        members += [(leaf, value_group(outputs, "outputs")) for leaf in outputs]
         tree = group_tree(name, scope.name, members, classes)
         self.total += tree.count
         self.trees.append(tree)
@@ -354,7 +355,7 @@ class Drawing:
         ends = {**drawn, **holders}
         seen: set[tuple[str, ...]] = set()
         chains = self._chains
-        closed = {chain: _closed_group(chain, drawn) for chain in set(chains.values())}
+        closed = {chain: closed_group(chain, drawn) for chain in set(chains.values())}
         for key, source, target in self._connections():
             before, after = chains.get(source), chains.get(target)
             if before is None or after is None:
@@ -397,12 +398,3 @@ class Drawing:
                 maker = self._makers.get(key)
                 if maker is not None:
                     yield key, maker, f"g{self.index.number(scope)}o{index}"
-
-
-def _closed_group(chain: Path, drawn: Collection[str]) -> str:
-    """Return the id of the outermost closed group in a path of nested groups; "" if none is."""
-    return next((part for part in chain if part not in drawn and parse_id(part) is None), "")
-
-
-def _many(names: list[str], group: str) -> Path:
-    return (group,) if len(names) > MAX_VALUES else ()

@@ -94,6 +94,16 @@ def parse_id(name: str) -> tuple[int, str, int] | None:
     return None if match is None else (int(match[1]), match[2], int(match[3]))
 
 
+def closed_group(path: Path, drawn: Collection[str]) -> str:
+    """Return the id of the outermost closed group in a path of nested groups; "" if none is."""
+    return next((part for part in path if part not in drawn and parse_id(part) is None), "")
+
+
+def value_group(names: Sequence[str], group: str) -> Path:
+    """Return the path of inputs or outputs: in a group if there are many, else directly."""
+    return (group,) if len(names) > MAX_VALUES else ()
+
+
 def scope_paths(scope: Scope, constants: Collection[str]) -> tuple[list[Path], dict[Path, str]]:
     """Return the module path of each node of a graph, and the class of each module by its path.
 

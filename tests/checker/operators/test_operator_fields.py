@@ -264,3 +264,10 @@ def test_an_output_shape_smaller_than_the_input_has_all_dimensions() -> None:
     node = "y = ConvTranspose <output_shape = [3], strides = [2]> (line, w)"
     found = shapes.ours(onnx.load_from_string(onnxtext.to_binary(model(node))))
     assert found["y"] == (1, 1, 3)
+
+
+def test_an_output_shape_is_not_compared_if_the_output_padding_is_wrong() -> None:
+    fields = "dilations = [2], output_padding = [1], output_shape = [8]"
+    found = [item.message for item in problems(model(f"y = ConvTranspose <{fields}> (line, w)"))]
+    assert len(found) == 1, found
+    assert "not less than the stride 1" in found[0]

@@ -179,6 +179,8 @@ def _require_output(
     size = shape[axis + 2] if shape is not None else None
     if not isinstance(size, int) or not isinstance(span, int) or stride < 1:
         return
+    if added >= stride:
+        return  # the output padding itself is wrong, and already reported
     covered = stride * (size - 1) + span
     if (max(covered + added, expected) - span) // stride + 1 != size:
         # onnxruntime requires this; the specification does not define negative pads.
