@@ -51,7 +51,7 @@ class Named(NamedTuple):
 
 
 def first_output(node: Node) -> str:
-    """Return the first output name of a node that is not empty; "" if there is none."""
+    """Return the first nonempty output name of a node; "" if there is none."""
     outputs = node.outputs
     return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 

@@ -111,7 +111,7 @@ def _set(
     name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")
     if _has_other_users(inferred, name, user):
         return None
-    title = f"element {index} of `{name}`, the shape of `{user.op_type}`, is {number} now"
+    title = f"element {index} of `{name}`, the shape given to `{user.op_type}`, is {number} now"
     if isinstance(original, ValueInfo):
         before = original.data
         type = _changed(original.type, before, index, number)

@@ -92,7 +92,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
-    """Return a type with sizes for symbolic dimensions."""
+    """Return a type in which the symbolic dimensions named in `sizes` have these sizes."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []

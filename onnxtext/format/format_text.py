@@ -79,9 +79,10 @@ def _compare(source: Source, model: Model, formatted: str) -> None:
 
 
 def format_incrementally(source: Source, model: Model, printed: str) -> str | None:
-    """Format and verify a text by its statements; return None if it must be formatted in full.
+    """Format a text statement by statement, and verify the result.
 
-    `printed` is the printed syntax tree.
+    `printed` is the text that the printer writes for `model`. Return None if the text must be
+    formatted in full.
     """
     cut = extract_lists(source.text, model, printed)
     if cut is None:

@@ -48,7 +48,7 @@ class Renames:
 
     @cached_property
     def _more(self) -> Counter[str]:
-        """For each name, the number of values that have it on this side minus that in the base."""
+        """For each name, how many more values have it on this side than in the base; may be < 0."""
         result = _defined_names(self._side)
         if self._base is not None:
             result.subtract(_defined_names(self._base))

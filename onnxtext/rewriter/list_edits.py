@@ -39,7 +39,7 @@ class InsertedItem:
         return bool(self.above or self.behind.strip())
 
     def on_lines(self, comma: str, indent: str) -> str:
-        """Return the item on lines of its own, without the last line end."""
+        """Return the item with its comments, on lines of their own; the last has no line end."""
         return "\n".join([*self.above, f"{indent}{self.body}{comma}{self.behind}"])
 
     def in_line(self, comma: str, indent: str) -> str:

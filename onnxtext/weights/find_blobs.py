@@ -44,7 +44,10 @@ class BlobReader:
 
     @classmethod
     def of(cls, model: Model, base_dir: str | os.PathLike[str] | None) -> BlobReader:
-        """Return a reader for the text of a model in a directory."""
+        """Return a reader of a model's blobs.
+
+        `base_dir` is the directory of the model's text; None if the text is not in a file.
+        """
         return cls(None if base_dir is None else Path(base_dir), model.places)
 
     def find(self, digest: str) -> memoryview:

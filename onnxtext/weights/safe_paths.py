@@ -51,11 +51,12 @@ def resolve_inside(base: Path, name: str) -> Path:
         name: a relative path, with `/` between its parts.
 
     Raises:
-        PathError: the path is absolute, has a part `..`, or a link leads out of the directory.
+        PathError: the path is empty, absolute, has a backslash, a NUL or a part `..`, or a link
+            leads out of the directory.
     """
     parts = name.split("/")
     if not name or "\0" in name or "\\" in name:
-        raise PathError(f"`{name}` is not a path: it must be relative, with / between its parts")
+        raise PathError(f"`{name}` is not a valid path: it must be relative, with `/`")
     if name.startswith("/") or PureWindowsPath(name).drive:
         raise PathError(f"the path `{name}` is absolute: it must be relative to the text")
     if ".." in parts:

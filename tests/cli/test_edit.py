@@ -234,7 +234,7 @@ def test_make_symbolic_reports_and_fixes_obstacles(tmp_path: Path) -> None:
     assert "edit-obstacle" not in done.err
     fixed = run(*words, "--fix", cwd=tmp_path)
     assert fixed.status == 0
-    assert "info[edit-note]: element 0 of `s`, the shape of `Reshape`, is 0 now" in fixed.err
+    assert "info[edit-note]: element 0 of `s`, the shape given to `Reshape`, is 0 now" in fixed.err
     result = (tmp_path / "m.onnxtxt").read_text()
     assert result == RESHAPED.replace("[1, 4]", "[batch, 4]").replace("{1, 4}", "{0, 4}")
     custom = RESHAPED.replace("y = Reshape (a, s)", "y = Add (a, w)").replace(

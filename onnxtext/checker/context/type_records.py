@@ -40,7 +40,7 @@ def type_records(subject: CheckedModel) -> list[TypeRecord]:
 
 
 def has_record(value: ValueInfo) -> bool:
-    """Whether decorators set a value's type as a record, or change fields of the type."""
+    """Whether decorators replace a value's type by a record (`@set`), or change its fields."""
     for decorator in value.decorators:
         if decorator.name in ("type.set", "type.unset"):
             return True

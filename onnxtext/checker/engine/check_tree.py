@@ -123,10 +123,10 @@ def run_rules(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Return `encoded`, or a function that also adds the import that IR versions 1 and 2 imply.
+    """Return `encoded`; if the model relies on an implied opset import, a function that adds it.
 
-    If a model of these versions has no imports, it uses version 1 of the standard operators. onnx's
-    checker knows this, but onnx's inference does not.
+    A model of IR version 1 or 2 without imports uses version 1 of the standard operators. onnx's
+    checker knows this, but onnx's inference does not. The returned function calls `encoded`.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded

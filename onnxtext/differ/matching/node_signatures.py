@@ -72,8 +72,7 @@ class NodeKinds:
     def of(self, node: Node) -> int:
         """Return a number that identifies the operator, domain, overload and attributes of a node.
 
-        Two graphs in attributes count as equal if the numbers of their inputs, outputs and nodes
-        are equal.
+        Graphs in attributes are compared only by how many inputs, outputs and nodes they have.
         """
         key = (node.op_type, id(node.attributes), node.domain, node.overload)
         kind = self._known.get(key)

@@ -183,7 +183,7 @@ class Index:
         return cached
 
     def _calls(self, statement: Statement, node: Node) -> None:
-        """Add the uses of functions and of their parameters in a node."""
+        """Add the uses in a node: of functions, of their parameters, and of `@name` parameters."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
@@ -290,7 +290,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def chunk(self, statement: Statement) -> str:
-        """Return the text from the start of a statement to its last possible end."""
+        """Return the text of a statement from its start to `limit`, its last possible end."""
         return self.source.text[statement.at : statement.limit]
 
     def statement_span(self, statement: Statement) -> Span | None:

@@ -95,7 +95,7 @@ def _limit_of(index: Index, scope: Scope) -> int:
 
 
 def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
-    """Yield (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
+    """Yield (`Symbol.key`, span) for a function's name and its attribute parameters in the head."""
     function = scope.original
     if not isinstance(function, Function) or function.at < 0:
         return

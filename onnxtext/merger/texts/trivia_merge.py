@@ -30,7 +30,7 @@ def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple
     """Merge the whitespace and the comment that follow an item on its line.
 
     Returns:
-        (the merged text, the comments of theirs that do not fit on the line)
+        (the merged text, the comments that theirs adds if the line already has a comment of ours)
     """
     if ours is None or theirs is None or theirs in (base, ours) or base == ours:
         return merge_blanks(base, ours, theirs), []

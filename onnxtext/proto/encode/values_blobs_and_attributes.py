@@ -215,7 +215,7 @@ class ValueLowering(ABC):
             raise LowerError(str(error), offset, error.code, digest) from None
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto`; `name` is used for `values` without a name."""
+        """Return a `SparseTensorProto`; if its `values` have no name, they get `name`."""
         values = sparse.values
         if name is not None and values.name is None:
             values = ast.Tensor(values.type, values.data, name, values.decorators)

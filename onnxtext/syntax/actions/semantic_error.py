@@ -93,7 +93,7 @@ def from_literal(
 
 
 def _mark_missing_comma(error: SemanticError, token: Token) -> None:
-    """If a comma is missing at the end of a line, mark the end of the element before the comma."""
+    """If an element at the end of a line lacks its comma, say so and mark its last character."""
     edit = error.edits[0] if error.edits else None
     if edit is None or edit.text != "," or error.at is None:
         return

@@ -157,7 +157,7 @@ class ErrorContext:
 
     @property
     def ahead_limit(self) -> int:
-        """The offset up to which a fix mends repetitions of a mistake on the line."""
+        """The offset up to which a fix also corrects further occurrences of a mistake."""
         return min(self.line_end, self.at + _MENDED)
 
     @cached_property
