@@ -91,9 +91,9 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 def _parse(
     source: Source, start: str, marks: int = _MAX_MARKS
 ) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """Return the same as `parse_partial`, with fixes that are not verified.
+    """Parse a text as `parse_partial` does, but do not verify the fixes.
 
-    Up to `marks` wrong marks are fixed, to find the errors after them.
+    To find the errors after wrong marks, such as quotes, apply the fixes of up to `marks` marks.
     """
     broken = check_characters(source)
     if broken is not None:

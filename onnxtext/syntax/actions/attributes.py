@@ -27,7 +27,7 @@ _OTHER_TYPES = {
     "str": "string",
     "Tensor": "tensor",
 }
-"""Names of types that are not attribute types, and the attribute types they probably mean."""
+"""For words that are not attribute types: the attribute type that is probably meant."""
 _A = ast.AttributeType
 LIST_OF = {
     _A.FLOAT: _A.FLOATS,
@@ -60,7 +60,7 @@ class NumberList(str):
     """The text of a number list that the lexer reads as one token, such as `[1, 2, 3]`.
 
     Attributes:
-        token: the same text as a `Token`; error messages need its offset.
+        token: the text as a `Token`, which has the offset for error messages.
     """
 
     __slots__ = ("token",)

@@ -14,10 +14,10 @@ def external_data(calls: list[DataCall]) -> ast.ExternalData:
     """Return the external data for `external("w.bin", 0, 16)`.
 
     Args:
-        calls: the calls that give the data of the tensor; only one is valid.
+        calls: the calls that give the data of the tensor. More than one call is an error.
 
     Raises:
-        SemanticError: an argument is invalid, or the tensor has other data, too.
+        SemanticError: an argument is invalid, or the tensor also has other data.
     """
     call = calls[0]
     if len(calls) > 1:

@@ -71,13 +71,13 @@ class Header:
 
     @property
     def presence(self) -> Presence:
-        """The presence defaults (SPEC 11), which the keys `onnxtext` and `explicit` set."""
+        """The rules for omitted fields (SPEC 11), which the keys `onnxtext` and `explicit` set."""
         return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 
 @lru_cache(maxsize=16)
 def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return the presence defaults; cached, because most texts have equal keys."""
+    """Return a cached `Presence`: most texts have the same version and explicit fields."""
     return Presence(version, explicit)
 
 
@@ -132,7 +132,7 @@ _OTHER_KEYS = {
     "metadata": "metadata_props",
     "producer": "producer_name",
 }
-"""Words that are not keys, and the keys that they probably mean."""
+"""For words that are not keys: the key that is probably meant."""
 
 
 def _unknown_key(key: str, offset: int, keys: set[str], construct: str) -> SemanticError:

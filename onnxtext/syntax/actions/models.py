@@ -112,7 +112,7 @@ def function(
 
 
 def function_fragment(item: Function) -> Fragment:
-    """Return the fragment for a function; move `presence` from the function to the fragment."""
+    """Return the fragment for a function; move its attribute `presence` to the fragment."""
     presence, item.presence = item.presence, None
     return Fragment(item, presence or Presence())
 

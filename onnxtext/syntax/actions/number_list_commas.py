@@ -16,7 +16,7 @@ from onnxtext.tensor.literal_brackets import BLANKS, blank_comments
 
 _MAX_EDITS = 1000
 _MAX_TEXT_LENGTH = 100_000
-"""Maximum number of characters of a list to correct: to test a correction, the list is parsed."""
+"""Maximum number of characters of a list to correct: testing a correction parses the whole list."""
 
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _MISSING = re.compile(rf"(?<=[\w).\]])(?=[{BLANKS}]+[-+\w(\[])|(?<=\])(?=\[)")
@@ -24,7 +24,7 @@ _SURPLUS = re.compile(rf"(?<=[\[{{,])([{BLANKS}]*),")
 
 
 def changed_commas(text: str) -> list[Edit]:
-    """Return the edits that add missing commas, remove repeated ones, and replace `;` by `,`.
+    """Return the edits that add missing commas, remove extra commas, and replace `;` by `,`.
 
     Args:
         text: a list of numbers, words and strings.

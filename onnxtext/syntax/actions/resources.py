@@ -35,10 +35,11 @@ class Resources:
 def resource(digest: str, encoding: str, text: str, token: str | None = None) -> tuple[str, bytes]:
     """Return the digest and the bytes of a blob: `"9f2c…": base64 "…"`.
 
-    Errors in the text are marked if `token`, the triple-quoted string around it, is given.
+    `token` is the triple-quoted string that contains the text, or None. If it is given, an error
+    marks the invalid character.
 
     Raises:
-        SemanticError: the digest is invalid, or the encoding is unknown or damaged.
+        SemanticError: the digest is invalid, the encoding is unknown, or the text is damaged.
     """
     if not _DIGEST.fullmatch(digest):
         raise SemanticError(
@@ -66,7 +67,7 @@ _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/ \n\r\t]")
 
 
 def _wrong_character(text: str) -> int | None:
-    """Return the offset of the first character that base64 does not allow there, if any."""
+    """Return the offset of the first character that is not base64; None if there is none."""
     wrong = _NOT_BASE64.search(text.rstrip(f"={_BLANKS}"))
     return None if wrong is None else wrong.start()
 
@@ -95,8 +96,8 @@ def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
     The indentation is not removed: the string may have gigabytes, and base64 decoding ignores it.
 
     Raises:
-        SemanticError: the digest is invalid, the encoding is unknown or damaged, or the text begins
-            on the line of the opening quotes.
+        SemanticError: the digest is invalid, the encoding is unknown, or the text is damaged or
+            begins on the line of the opening quotes.
     """
     first_line_break(token)
     return resource(digest, encoding, token[3:-3], token)

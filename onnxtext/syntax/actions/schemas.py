@@ -270,7 +270,7 @@ def empty_variadic_formal(
 def _formal(
     option: Option, offset: int, decorators: Decorators, type: Type | str, name: str, *_: str
 ) -> FormalValue:
-    """Return the formal value for `T x`, `T bias?` (optional) or `T inputs...` (variadic)."""
+    """Return a formal value: `T x` (single), `T bias?` (optional) or `T inputs...` (variadic)."""
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
     article = "an" if option == "optional" else "a"
     arguments = _arguments(decorators, allowed, f"{article} {option} value")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Section binding: store section entries in the items (nodes, values …) they name (SPEC 13)."""
+"""Section binding: store each section entry in the item (node, value …) that it names (SPEC 13)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DANGLING = "metadata-dangling"
 NO_LABEL = "no node has the label"
 """The start of the message for a label that no node has."""
 _MAX_ERRORS = 500
-"""Maximum number of errors to collect; `recovery` drops those that an error in the graph causes."""
+"""Maximum number of errors; `recovery` later drops the errors that an error in the graph causes."""
 
 
 class _Names:

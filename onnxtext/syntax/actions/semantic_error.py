@@ -41,8 +41,8 @@ class SemanticError(ValueError):
             of this value.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
-        missing: a description of an item, such as "an attribute type". If the marked text begins a
-            line, it probably belongs to the next statement, and this item is missing before it.
+        missing: if the marked text begins a line, it probably belongs to the next statement. Then
+            `missing` describes what is missing before this text, such as "an attribute type".
             Empty if unknown.
     """
 
@@ -93,7 +93,7 @@ def from_literal(
 
 
 def _mark_missing_comma(error: SemanticError, token: Token) -> None:
-    """If an element at the end of a line lacks its comma, say so and mark its last character."""
+    """If a comma is missing at the end of a line, change the message and the marked place."""
     edit = error.edits[0] if error.edits else None
     if edit is None or edit.text != "," or error.at is None:
         return

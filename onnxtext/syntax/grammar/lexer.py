@@ -79,12 +79,12 @@ class Lexer:
 
     @cached_property
     def _whole(self) -> tuple[re.Pattern[str], list[str]]:
-        """A pattern for a whole token, even a long one, and the kind for each regex group."""
+        """A pattern for a whole token, even a long token, and the kind for each regex group."""
         return _token_pattern(self._terminals, [])
 
     @cached_property
     def _outside_strings(self) -> tuple[re.Pattern[str], list[str]]:
-        """The same as `_pattern`, without strings: for text after a quote that is never closed."""
+        """Like `_pattern`, but without strings: for text after a quote that is never closed."""
         unquoted = [t for t in self._terminals if '"' not in t.pattern]
         return _token_pattern(unquoted, [(_LONG, _LONG_LIST)], strings=False)
 
@@ -102,7 +102,7 @@ class Lexer:
         return unclosed is text and offset >= start
 
     def _note_bad(self, text: str, token: str, start: int) -> None:
-        """Remember a quote that is never closed, if the search for its end takes long."""
+        """If a BAD token is an unclosed quote and much text follows, remember its offset."""
         is_long = len(text) - start > _LONG_TEXT
         if token == '"' and is_long and not self._is_unclosed(text, start):
             self._unclosed = (text, start)
@@ -208,7 +208,7 @@ class Lexer:
 
 
 def closing_bracket(text: str) -> int:
-    """Return the offset after the bracket that closes the first one; 0 if no bracket closes it.
+    """Return the offset after the bracket that closes the first bracket; 0 if there is none.
 
     Args:
         text: a match of the terminal NESTED, which begins with `[` and contains no strings.
@@ -253,9 +253,9 @@ def _token_pattern(
     Each kind of token has its own group.
 
     Args:
-        terminals: in order of precedence.
-        first: the kinds and patterns of extra groups, which are tried before all terminals except
-            the most common ones.
+        terminals: the terminals, in order of precedence.
+        first: the kinds and patterns of extra groups, which are tried after the most common tokens
+            and before all other terminals.
         strings: whether to match strings.
 
     Returns:

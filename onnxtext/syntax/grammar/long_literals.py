@@ -22,7 +22,7 @@ UNCLOSED = -1
 """The result of `literal_end` if the first bracket is never closed or the nesting is too deep."""
 
 _DEEPEST = 100
-"""Maximum depth of nested brackets, to limit the search time; no tensor needs that many."""
+"""Maximum depth of nested brackets, to limit the search time; tensors have fewer dimensions."""
 
 _ALLOWED = b"0123456789.eE+-, \t\n\v\f\r"
 """The characters in and between numbers. A literal also contains its own kind of brackets."""

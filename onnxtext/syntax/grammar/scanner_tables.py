@@ -92,13 +92,13 @@ class _Nfa:
         return len(self.empty) - 1
 
     def _sequence(self, items: Any, at: int, flags: int) -> int:
-        """Add the items of a parsed regular expression; return the state after them."""
+        """Add the items of a parsed regular expression after state `at`; return the last state."""
         for operator, argument in items:
             at = self._item(str(operator), argument, at, flags)
         return at
 
     def _item(self, operator: str, argument: Any, at: int, flags: int) -> int:
-        """Add one item of a parsed regular expression; return the state after the item."""
+        """Add one item of a parsed regular expression after state `at`; return the last state."""
         match operator:
             case "LITERAL":
                 return self._characters(at, {argument}, flags)

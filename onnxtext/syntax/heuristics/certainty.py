@@ -26,7 +26,7 @@ _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 
 
 def _places(text: str, name: str, span: Span) -> Iterator[int]:
-    """Yield the offsets at which a whole name, quoted or not, occurs near but outside a range."""
+    """Yield the offsets at which a whole name, quoted or not, occurs near a range but not in it."""
     end, limit = max(0, span.start - _AROUND), span.end + _AROUND
     for _ in range(_MAX_HITS):
         place = text.find(name, end, limit)
@@ -40,7 +40,7 @@ def _places(text: str, name: str, span: Span) -> Iterator[int]:
 
 
 def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
-    """Whether a name occurs in the text outside of a range, with or without quotes."""
+    """Whether a name, with or without quotes, occurs near a range but not in it."""
     return next(_places(text, name, span), None) is not None
 
 

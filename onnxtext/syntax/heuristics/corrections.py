@@ -52,12 +52,12 @@ _PHRASES = {
 }
 """Texts of several tokens that may be inserted together, and their costs."""
 _BACK = 0.25  # the cost of each token between a change and the error
-_MAX_BACK_AT_LINE_START = 0.3  # the maximum cost of these tokens for a change at a line's start
-_SWAP = 1.5  # swapping two tokens
-_LINE = 2.0  # removing a line
-_TWO_LINES = 1.0  # changing tokens on two lines
-_BRACE_IN_LINE = 1.5  # inserting `{` before a token on the same line
-_COMPLETE_LINE = 0.5  # changing a line that is before the error and seems complete
+_MAX_BACK_AT_LINE_START = 0.3  # the maximum sum of `_BACK` for a change at a line's start
+_SWAP = 1.5  # the cost of swapping two tokens
+_LINE = 2.0  # the cost of removing a line
+_TWO_LINES = 1.0  # the added cost of changing tokens on two lines
+_BRACE_IN_LINE = 1.5  # the added cost of inserting `{` before a token on the same line
+_COMPLETE_LINE = 0.5  # the added cost of changing a seemingly complete line before the error
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class _Search:
         ]
 
     def find(self, limit: float) -> Correction | None:
-        """Return the correction with the lowest cost; None if no cost is below `limit`."""
+        """Return the cheapest correction that costs less than `limit`; None if none is found."""
         order = count()
         # The items are: cost, order, start, states, inserted text, number of insertions (-1 for a
         # swap), and end of the removal (None while more tokens may be inserted).
@@ -234,7 +234,7 @@ class _Search:
         return states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
-        """Return (end, cost) of each possible removal at `start`, after `inserted` insertions."""
+        """Return (end, cost) of each removal from index `start` on, after `inserted` insertions."""
         result = self.end_costs.get((start, inserted))
         if result is None:
             result = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))
@@ -256,9 +256,9 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the first token of each of the last `_MAX_LINES` lines to the token after the line.
+        """Map the start of each of the last `_MAX_LINES` lines to its end, as indexes of tokens.
 
-        The first line may begin before the first token; then it cannot be removed as a whole.
+        A line that begins before the first token is left out: it cannot be removed as a whole.
         """
         lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):
@@ -291,7 +291,7 @@ class _Search:
     def _fits(self, stack: list[int], start: int) -> bool:
         """Whether tokens from `start` on parse after `stack`, up to `far` tokens after the error.
 
-        If the text ends before that token, it must be complete.
+        If fewer tokens follow the error, the text must be complete.
         """
         kinds = self.kinds
         states = States(self.context.automaton, stack)

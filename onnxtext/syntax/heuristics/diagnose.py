@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the cause of a syntax error: a common error, a change of one token, or a correction.
+"""Find the cause of a syntax error: a common error, or a change of one or several tokens.
 
 A speculative parse tests each edit before it is reported: tokens after the error must parse.
 """
@@ -116,7 +116,10 @@ _WIDER = (
 
 
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
-    """Return the probable cause in an enclosing construct; it must cost less than `limit`."""
+    """Return the probable cause of an error in an enclosing construct; None if unknown.
+
+    `limit`: a change that `correct` finds must cost less than this.
+    """
     for diagnosis in graph_errors.missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.min_tokens):
             return diagnosis
@@ -141,8 +144,8 @@ def _is_right(
     """Whether edits are right: the text after them parses, or its next error is another mistake.
 
     The next error is another mistake in these cases:
-    - its token has the same kind as the unexpected token of this error, since the writer probably
-      made the same mistake again;
+    - its token and the unexpected token of this error have the same kind, or both are numbers:
+      the writer probably made the same mistake again;
     - it is near, and a safe fix or (if `marks`) an inserted `,`, `=` or `:` mends it.
 
     Args:
@@ -208,9 +211,10 @@ def _innermost_item(
 
 
 def is_incomplete(context: ErrorContext) -> bool:
-    """Whether a statement probably lacks its end.
+    """Whether the statement of an error probably lacks its end.
 
-    This is so if the next statement parses after the incomplete one is removed.
+    This is the case if the next statement parses without the incomplete statement, or if it is
+    read as an attribute, but is indented like a node (`ErrorContext.after_attributes`).
     """
     if context.next_statement is None:
         return False

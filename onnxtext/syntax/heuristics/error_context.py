@@ -33,7 +33,7 @@ _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line to inspect at each error, to limit the time."""
 _MENDED = 200
-"""A fix also mends repetitions of a mistake in up to this number of characters after the error."""
+"""Maximum number of characters after an error in which a fix also corrects the same mistake."""
 _MAX_SHOWN = 51
 """Maximum number of characters of a new text that the title of a fix shows."""
 MAX_LINES = 20

@@ -43,7 +43,7 @@ class Change:
     """A change of one token.
 
     Attributes:
-        cost: the cost, as a number of tokens; changes of lower cost are likelier.
+        cost: is subtracted from the number of parsed tokens when changes are compared.
         edit: the change.
         missing: the terminal of the inserted punctuation; empty if the change inserts none.
         token: the changed token.
@@ -61,8 +61,9 @@ class Change:
 
 
 def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
-    """Return the change of one token after which the most tokens parse; None if no change helps.
+    """Return the change of one token with the best score; None if no change helps.
 
+    The score is the number of tokens that parse after the change, minus the cost of the change.
     `cut_short`: whether the statement seems incomplete, because the next statement begins.
     """
     best: tuple[float, Change] | None = None
@@ -118,7 +119,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
-    """Return the edit that inserts punctuation after the last token."""
+    """Return the edit that inserts the missing terminal `name` before the unexpected token."""
     token = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")

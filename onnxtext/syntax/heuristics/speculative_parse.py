@@ -27,7 +27,7 @@ _COARSE = frozenset(("NUMBERS", "NESTED", "BRACES", "TYPE"))
 _NO_COMMA = re.compile(r"[\w.?)][ \t\n\v\f\r]+[-+\w.?(]|\][ \t\n\v\f\r]*[-+\w.\[]|,[ \t\n\v\f\r]*,")
 """Finds two elements of a list that are not separated by exactly one comma.
 
-The lexer reads even such a list as one token.
+The lexer reads a list as one token even if commas are missing or repeated.
 """
 
 
@@ -68,7 +68,7 @@ class EditedToken(Token):
     """A token of an edited text, with its place in the original text.
 
     Attributes:
-        size: the number of characters in the original text.
+        size: the number of characters that the token covers in the original text.
     """
 
     __slots__ = ("size",)
@@ -83,7 +83,7 @@ class EditedToken(Token):
 
     @property
     def end(self) -> int:
-        """The offset after the last character of the original text."""
+        """The end offset of the token in the original text."""
         return self.at + self.size
 
     def __getnewargs__(self) -> tuple[str, int, str, int]:  # type: ignore[override]
@@ -211,13 +211,17 @@ def parse_with_edits(
 
 
 def _origin(places: list[tuple[int, int, bool]], offset: int) -> int:
-    """Convert an offset in the edited text to an offset in the original text."""
+    """Convert an offset in the edited text to an offset in the original text.
+
+    `places` has for each piece of the edited text: its offset in the edited text, its
+    offset in the original text, and whether it was inserted.
+    """
     start, origin, inserted = places[bisect_right(places, offset, key=itemgetter(0)) - 1]
     return origin if inserted else origin + offset - start
 
 
 def _end(places: list[tuple[int, int, bool]], end: int) -> int:
-    """Convert the end of a token in the edited text to the original text."""
+    """Convert the end of a token in the edited text as `_origin` converts an offset."""
     index = bisect_right(places, end - 1, key=itemgetter(0)) - 1
     start, origin, inserted = places[index]
     return places[index + 1][1] if inserted else origin + end - start

@@ -178,7 +178,7 @@ ITEMS = frozenset((
     "node", "value_info", "attribute", "parameter", "header_entry", "header_item", "function",
     "section", "metadata_item", "annotation", "training_item", "resource",
 ))  # fmt: skip
-"""The rules of statements and list items: recovery may drop one of them and keep the others."""
+"""The rules of statements and list items: recovery may drop a single statement or item."""
 
 _MODELS = frozenset(("model", "headless_model"))
 
@@ -311,7 +311,7 @@ class Machine:
     def keep(
         self, error: SemanticError, reduction: Reduction, offset: int, children: Sequence[Any]
     ) -> Any:
-        """Keep the error of an action in `semantic_errors`; return a substitute for its value.
+        """Keep the error of an action in `semantic_errors`; return a value to use instead.
 
         Raises:
             SemanticError: `semantic_errors` is None or has too many errors.

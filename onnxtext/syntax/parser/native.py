@@ -34,7 +34,7 @@ _FRACTIONS = {
     "complex64": 23,
     "complex128": 52,
 }
-"""The fraction bits of each float or complex type that the core reads; Python reads the others."""
+"""Number of fraction bits of float and complex types that the core reads; Python reads others."""
 
 OPERATIONS = {
     "attribute": "ATTRIBUTE",

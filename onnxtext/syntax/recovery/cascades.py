@@ -52,7 +52,7 @@ _CONTEXTS = (
 
 
 class CascadeFilter:
-    """Decides which errors follow from a guess.
+    """Decides which errors follow from a guess about an earlier error.
 
     Attributes:
         unbalanced: whether the beginning of a block was dropped without its end, or the reverse.
@@ -84,7 +84,7 @@ class CascadeFilter:
         self._error = self._resume = -1
 
     def is_cascade(self, context: ErrorContext) -> bool:
-        """Whether an error probably follows from a guess and should not be reported."""
+        """Whether an error probably follows from an earlier guess and should not be reported."""
         start = context.region.start
         if self._inserted_brace and context.token is None:
             return True
@@ -101,7 +101,7 @@ class CascadeFilter:
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """Return, for each of `_CONTEXTS`, the states after its text and the kind of its token."""
+    """For each of `_CONTEXTS`, return the states after the text, and the kind of the token."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end in _CONTEXTS:
@@ -113,7 +113,7 @@ def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
 
 
 def _parses_elsewhere(context: ErrorContext) -> bool:
-    """Whether the lines of a statement, up to the error, parse in one of `_CONTEXTS`."""
+    """Whether the lines from the statement to the error parse in one of `_CONTEXTS`."""
     text = context.text
     line = line_start(text, context.region.start)
     if context.line_end - line > _MAX_CHARACTERS:

@@ -65,7 +65,7 @@ def unexplained_error(context: ErrorContext, resume: int | None) -> Diagnosis:
 def first_of_lines(
     text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Merge syntax and semantic errors in text order; keep one of the two kinds on each line.
+    """Merge syntax errors and semantic `errors` in text order; keep one kind on each line.
 
     Keep the kind of the first error of the line: errors of the other kind may follow from it.
     """
@@ -188,7 +188,7 @@ def entry_place(text: str, span: Span) -> Span:
 
 
 def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bool:
-    """Whether the last error is a metadata value without quotes before `start`, on the same line.
+    """Whether the last error is an unquoted metadata value before `start`, on the same line.
 
     Then the parser reads the second word of the value as the head of a metadata block.
     """

@@ -17,15 +17,15 @@ from onnxtext.syntax.heuristics.error_context import line_of
 from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
 
 _MAX_PARTS = 1000
-"""A search for a name stops after this many matches that are only parts of longer words."""
+"""Maximum number of matches inside longer words; after more, a name counts as found."""
 
 
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Drop errors about section entries that name a lost item.
+    """Drop errors about section entries whose item is probably missing due to another error.
 
-    `errors` are from actions; `diagnostics` are the syntax errors.
+    `errors` are the errors of actions; `diagnostics` are the syntax errors.
     """
     starts = [error.at or 0 for error in errors if error.code != DANGLING]
     starts += [item.labels[0].span.start for item in diagnostics]
@@ -36,9 +36,9 @@ def without_errors_of_lost_items(
 
 
 def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bool:
-    """Whether an error is about a section entry that names a lost item.
+    """Whether an error is about a section entry whose item is lost due to another error.
 
-    `lines` are the lines with errors.
+    `lines` are the texts of the lines with other errors.
     """
     if error.code != DANGLING or error.at is None:
         return False

@@ -68,9 +68,9 @@ def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> li
     """
     if not diagnostics:
         return diagnostics
-    starts = [item.labels[0].span.start for item in diagnostics]
+    error_offsets = [item.labels[0].span.start for item in diagnostics]
     for recognizer in _RECOGNIZERS:
-        found = recognizer(source, starts)
+        found = recognizer(source, error_offsets)
         if found is not None:
             start = line_start(source.text, found.labels[0].span.start)
             return [*(item for item in diagnostics if item.labels[0].span.start < start), found]
@@ -90,10 +90,10 @@ def _diagnostic(
     return Diagnostic(code, message, source=source, labels=labels, help=title, fix=fix)
 
 
-def _line_numbers(source: Source, starts: list[int]) -> Diagnostic | None:
+def _line_numbers(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize a number before each line, as in the output of `cat -n`.
 
-    One line may lack its number or have a wrong one: it may have been edited.
+    One line may have no number or a wrong number, because a user may have edited it.
     """
     first_lines = islice(_LINE.finditer(source.text), 2)
     numbers = (_LINE_NUMBER.match(source.text, line.start()) for line in first_lines)
@@ -142,11 +142,11 @@ def _marked_lines(source: Source, mark: re.Pattern[str], message: str) -> Diagno
     return _diagnostic(source, message, Span(start, start + 1), title, edits)
 
 
-def _added_lines(source: Source, starts: list[int]) -> Diagnostic | None:
+def _added_lines(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     return _marked_lines(source, _ADDED, "the lines begin with the mark `+` of a diff")
 
 
-def _quoted_lines(source: Source, starts: list[int]) -> Diagnostic | None:
+def _quoted_lines(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     first = _QUOTED.match(source.text)
     if first is None:
         return None
@@ -155,10 +155,10 @@ def _quoted_lines(source: Source, starts: list[int]) -> Diagnostic | None:
     return _marked_lines(source, mark, message) or _marked_lines(source, _QUOTE, message)
 
 
-def _diff(source: Source, starts: list[int]) -> Diagnostic | None:
+def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize removed and added lines of a diff, and its headers."""
     text = source.text
-    lines_with_errors = [line_start(text, start) for start in starts]
+    lines_with_errors = [line_start(text, start) for start in error_offsets]
     if not any(
         _DIFF_HEADER.match(text, line) or _DIFF_LINE.match(text, line) for line in lines_with_errors
     ):
@@ -200,11 +200,11 @@ def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[s
             yield match
 
 
-def _prose(source: Source, starts: list[int]) -> Diagnostic | None:
+def _prose(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize prose around models in Markdown fences."""
     text = source.text
     fences = list(_outside_strings(text, _FENCE))
-    if not fences or len(fences) % 2 or starts[0] >= fences[0].end():
+    if not fences or len(fences) % 2 or error_offsets[0] >= fences[0].end():
         return None
     ends = [0, *(fence.end() for fence in fences)]
     parts = [Span(start, fence.start()) for start, fence in zip(ends, fences, strict=False)]
@@ -231,11 +231,11 @@ def _prose(source: Source, starts: list[int]) -> Diagnostic | None:
     return _diagnostic(source, message, span, title, edits, code)
 
 
-def _html(source: Source, starts: list[int]) -> Diagnostic | None:
+def _html(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize escapes of HTML, such as `&lt;`."""
     text = source.text
-    line = line_start(text, starts[0])
-    end = text.find("\n", starts[0])
+    line = line_start(text, error_offsets[0])
+    end = text.find("\n", error_offsets[0])
     if _ESCAPE.search(text, line, len(text) if end < 0 else end) is None:
         return None
     outside = next(_outside_strings(text, _ESCAPE), None)
@@ -258,22 +258,22 @@ def _unescape(escape: str) -> str:
     return html.unescape(f"&{name}").replace("\xa0", " ")
 
 
-def _tags(source: Source, starts: list[int]) -> Diagnostic | None:
+def _tags(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize tags of HTML, such as `<pre>` and `<br>`.
 
     A name such as `<b>` may be a parameter of a function: the tag must be closed somewhere, or it
     must be alone on its line.
     """
     text = source.text
-    line_end = text.find("\n", starts[0]) % (len(text) + 1)
-    if _TAG.search(text, line_start(text, starts[0]), line_end) is None:
+    line_end = text.find("\n", error_offsets[0]) % (len(text) + 1)
+    if _TAG.search(text, line_start(text, error_offsets[0]), line_end) is None:
         return None
     tags = list(_outside_strings(text, _TAG))
     closed = {match["name"].lower() for match in tags if match[0][1] == "/"}
     closed |= _WITHOUT_CLOSING_TAG
     spans = [(Span(*match.span()), match["name"].lower() in closed) for match in tags]
     found = [span for span, is_closed in spans if is_closed or _whole_line(text, span) is not None]
-    return _removed_marks(source, found, starts[0], "is a tag of HTML", "remove the tags")
+    return _removed_marks(source, found, error_offsets[0], "is a tag of HTML", "remove the tags")
 
 
 def _removed_marks(
@@ -281,7 +281,7 @@ def _removed_marks(
 ) -> Diagnostic | None:
     """Return a diagnostic that removes some spans, and their lines if nothing else is on them.
 
-    Return None unless `offset` is in one of the spans, or before one of them on its line. In the
+    Return None unless `offset` is in a span, or a span follows `offset` on the same line. In the
     message, `words` follow the text of the first span.
     """
     text = source.text
@@ -295,7 +295,7 @@ def _removed_marks(
 
 
 def _whole_line(text: str, span: Span) -> Span | None:
-    """Return the span of a line that has only blanks beside a span; None for other lines."""
+    """If a span has only blanks beside it on its line, return the span of the line; else None."""
     start = span.start
     while start and text[start - 1] in " \t":
         start -= 1
@@ -305,7 +305,7 @@ def _whole_line(text: str, span: Span) -> Span | None:
     return Span(start, rest.end())
 
 
-def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
+def _here_document(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize the lines around a here-document of a shell: `cat > m.onnxtxt <<EOF` and `EOF`."""
     text = source.text
     command = _SHELL_COMMAND.match(text)
@@ -313,15 +313,15 @@ def _here_document(source: Source, starts: list[int]) -> Diagnostic | None:
         word = re.compile(rf"^({command['word']})[ \t\r]*$", re.MULTILINE)
         ends = islice(_outside_strings(text, word), 1)
         spans = [Span(*match.span(1)) for match in (command, *ends)]
-    elif _SHELL_END.match(text, line_start(text, starts[0])) is not None:
+    elif _SHELL_END.match(text, line_start(text, error_offsets[0])) is not None:
         spans = [Span(*match.span(1)) for match in _outside_strings(text, _SHELL_END)]
     else:
         return None
     words, title = "belongs to a here-document of a shell", "remove the lines of the shell"
-    return _removed_marks(source, spans, starts[0], words, title)
+    return _removed_marks(source, spans, error_offsets[0], words, title)
 
 
-def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:
+def _python_string(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize a string of Python around the text, such as `text = \"\"\"…\"\"\"`."""
     text = source.text
     head = _PYTHON_HEAD.match(text)
@@ -341,14 +341,14 @@ def _python_string(source: Source, starts: list[int]) -> Diagnostic | None:
     return _diagnostic(source, message, span, "remove the Python around the text", edits)
 
 
-def _second_model(source: Source, starts: list[int]) -> Diagnostic | None:
+def _second_model(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize two models in one text."""
     headers = _outside_strings(source.text, _SECOND_MODEL)
     one, two = next(headers, None), next(headers, None)
     if (
         one is None
         or two is None
-        or starts[0] != two.start(1)
+        or error_offsets[0] != two.start(1)
         or source.text[: one.start()].strip()
         or _DOMAIN.search(source.text, two.start(), source.text.find(">", two.start()))
     ):

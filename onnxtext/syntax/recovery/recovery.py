@@ -61,7 +61,7 @@ from onnxtext.syntax.recovery.triple_quotes import without_cascade
 
 BRACKETS = OPENING | CLOSING
 _MAX_WIDER = 3  # the maximum number of enclosing constructs to inspect for an error
-_MAX_WIDER_LENGTH = 80  # the maximum number of tokens from such a construct's start to the error
+_MAX_WIDER_LENGTH = 80  # the maximum number of tokens in an enclosing construct before the error
 MAX_STATEMENT_LENGTH = 4000
 """Maximum number of characters of a statement to parse again to diagnose an error in it."""
 
@@ -91,8 +91,8 @@ class Recovery:
         self.replaced = 0
         self._errors = semantic_errors
         # These are offsets. Errors up to `_reported` are not reported again. After an error,
-        # parsing last resumed at `_resumed`; a diagnosis that begins before it is a consequence of
-        # that error. `_skipped` is the end of the text that a diagnosis has skipped.
+        # parsing last resumed at `_resumed`; a diagnosis that begins before `_resumed` follows from
+        # the error. `_skipped` is the end of the text that a diagnosis has skipped.
         self._reported = self._skipped = self._resumed = -1
         self._edits: list[Edit] = []
         # For each guess: start and end offset, and the number of semantic errors before it.
@@ -130,7 +130,7 @@ class Recovery:
         return replaced
 
     def _follows_from_guess(self, number: int, error: SemanticError) -> bool:
-        """Whether the semantic error with the index `number` may follow from a guess."""
+        """Whether the semantic error with the index `number` may follow from a recovery guess."""
         at = -1 if error.at is None else error.at
         return any(start <= at <= end and number >= count for start, end, count in self._guesses)
 
@@ -328,8 +328,8 @@ class Recovery:
     def _is_outside_list(self, position: int, offset: int, begins: bool) -> bool:
         """Whether a token after an opening `<` or `(` is probably outside of the list.
 
-        This is so if the token begins a line (`begins`) that is indented no deeper than the
-        bracket's line.
+        The token is outside if it begins a line (`begins`) that is indented no deeper than the
+        line of the bracket.
         """
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else offset

@@ -91,7 +91,10 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
 
 
 def _find_closing_quotes(text: str, opened: int, end: int) -> tuple[int, Span, str]:
-    """Find the wrong closing quotes of the string at `opened`, which must end before `end`."""
+    """Find the wrong closing quotes of the string at `opened`, which must end before `end`.
+
+    Return a tuple like `_wrong_quotes`.
+    """
     close = _CLOSING.search(text, opened + 3, end)
     if close is not None:
         return opened, Span(*close.span(1)), "end"

@@ -86,7 +86,7 @@ def _unfinished_attributes(context: ErrorContext, opener: int, at: int) -> Itera
 
 
 def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
-    """Return the offset of the `<` before unfinished attributes, and the tokens after it."""
+    """Return the offset of the `<` of unfinished attributes, if any, and the tokens after it."""
     tokens = [*context.done, *context.rest[:1]]
     if "attribute" in context.rules:
         opened = context.opened
@@ -98,7 +98,7 @@ def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
 
 
 def unfinished_graph(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an attribute whose graph has nodes, but no head: `body =`, then `y = Op (x)`."""
+    """Diagnose an attribute whose value is a node, not a graph: `body =`, then `y = Op (x)`."""
     done, token, text = context.done, context.token, context.text
     if token == "=" and done[-2:-1] == ["="] and done[2:]:
         before, node, written = done[-2], done[-1], " g () => () {"

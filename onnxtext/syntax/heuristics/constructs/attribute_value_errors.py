@@ -30,7 +30,7 @@ _NO_STRINGS = ATTRIBUTE_TYPES - {"string", "strings", "graph", "graphs"}
 _BEFORE_NAMES = frozenset(("<", ","))
 _LAST_WORD = re.compile(r"(\w+)\s*\Z")
 _SHORTEST_WORD = 3
-"""Minimum length of a whole word: `ax es` is written `axes`, `kernel shape` `kernel_shape`."""
+"""If a part of a name is shorter, the fix joins the parts: `ax es` becomes `axes`, not `ax_es`."""
 _PARAMETERS = 20_000
 """Maximum number of characters before a reference in which to search for the parameter."""
 

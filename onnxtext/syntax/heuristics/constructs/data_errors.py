@@ -227,6 +227,6 @@ def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _near(context: ErrorContext) -> set[str]:
-    """Return the terminals that are valid for the unexpected token or for the token before it."""
+    """Return the terminals that are valid in place of the unexpected or the previous token."""
     last = context.done[-1]
     return set(context.expected()) | set(context.until(last.at).expected())

@@ -64,7 +64,7 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _corrections(context: ErrorContext, match: re.Match[str] | None) -> Iterator[Edit]:
-    """Yield the edits that correct a wrong decorator and further wrong ones directly after it."""
+    """Yield edits that correct the decorator of a match, and wrong decorators directly after it."""
     for _ in range(_MAX_DECORATORS):
         if match is None:
             return

@@ -32,7 +32,7 @@ _JOINED_TYPE = re.compile(
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
-"""Number of characters after an edit in which to count tokens; if few follow, fewer must parse."""
+"""Number of characters after an edit; if they contain few tokens, fewer tokens must parse."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -49,7 +49,7 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a bracket of the wrong kind if many tokens parse once it is replaced."""
+    """Diagnose a bracket of the wrong kind: with another bracket, many tokens parse."""
     if context.token is None:
         return
     cut_short = context.next_statement is not None
@@ -91,7 +91,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             last = closing_index(outputs) if outputs else None
             if last is not None:  # the outputs have the same brackets as the inputs
                 edits += [replace(outputs[0], left), replace(outputs[last], right)]
-            # The tokens in the brackets must parse, too; after many tokens, one more suffices.
+            # The tokens in the brackets must parse, too; if they are many, one more token suffices.
             min_tokens = 1 if end >= _LONG else 4
             if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits, min_tokens):
                 continue
@@ -148,19 +148,19 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose another mark for the `{` of a graph: `g (x) => (y):` and `g (x) => (y) begin`."""
+    """Diagnose `:`, `begin` or `do` in place of the `{` of a graph, as in `g (x) => (y):`."""
     token = context.token
     if token is None or token not in {":", "begin", "do"} or context.ahead:
         return
     if context.done[-1:] in ([")"], [">"]) and "LBRACE" in context.expected():
         message = f"expected `{{`, found `{token}`"
         edits = (Edit(Span(context.done[-1].end, token.end), " {"),)
-        if context.is_certain(edits):  # in Python, no `}` follows
+        if context.is_certain(edits):  # false for Python code, which has no `}`
             yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", min_tokens=4)
 
 
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` after a graph's last node: the graph is closed on the next line."""
+    """Diagnose an extra `}` among the nodes of a graph, or before the `}` that ends the graph."""
     text, end = context.text, context.previous_end
     line = text[line_start(text, end) : end]
     if context.opened is not None:
@@ -177,7 +177,7 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` among the nodes: its line is indented like them."""
+    """Diagnose an extra `}` among the nodes: its line is indented like the nodes."""
     text, first = context.text, context.done[0] if context.done else context.token
     if first is None or first == "<" or "function" not in context.rules:
         return
@@ -288,7 +288,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
             return
         message = "the `[` of this list is missing"
-        # In `x = -3]`, the `-` may take the place of the `[`.
+        # In `x = -3]`, the `-` may be a typing error for the `[`.
         index = innermost_bracket(context.done)
         inside_list = index is not None and context.done[index] == "["
         # In `axis = 0]`, the `]` may be extra.

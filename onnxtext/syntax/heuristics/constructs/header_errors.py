@@ -44,7 +44,7 @@ def _tokens(context: ErrorContext, offset: int) -> list[Token]:
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an empty header `<>`, `>` twice, a header `(ir_version: 10)`, a second header."""
+    """Diagnose `<>`, an extra `>`, a header in wrong brackets, and a second or misplaced header."""
     token = context.token
     if token == ">" and context.done == [">"] and "header_entry" in context.rules:
         message, removed = "unexpected `>`: the header has ended", (replace(token, ""),)

@@ -32,7 +32,7 @@ def labels(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _without_decorators(context: ErrorContext) -> list[Token]:
-    """Return the tokens of the node before the error, without its decorators."""
+    """Return the tokens from the start of the node to the error, without the decorators."""
     done = context.done
     start = depth = 0
     for index, token in enumerate(done):

@@ -74,9 +74,10 @@ def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
-    """Return the end of the deeper indented lines that follow the line at an offset.
+    """Find the lines that follow the line at offset `line` and are indented deeper.
 
-    Also return the edits that write `{` and `}` around blocks such as `value x:` in these lines.
+    Return the end of the last line, and the edits that write `{` and `}` around blocks such as
+    `value x:` in these lines.
     """
     end = line_end(text, line)
     limit = indentation(text, end)

@@ -66,7 +66,7 @@ def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a comma before a name that belongs after it: `Add (,x y)`."""
+    """Diagnose a comma that is before a name instead of after it: `Add (,x y)`."""
     done, token = context.done, context.token
     index = inputs_bracket(context)
     if token is None or index is None or [*map(str, done[index:-1])] != ["(", ","]:

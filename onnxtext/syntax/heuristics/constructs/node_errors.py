@@ -45,7 +45,7 @@ def closing_index(tokens: Sequence[Token]) -> int | None:
 
 
 def unopened_bracket(tokens: Sequence[str]) -> int | None:
-    """Return the index of the first closing bracket that no bracket opens, or None."""
+    """Return the index of the first closing bracket without an opening bracket, or None."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in CLOSER) - (token in CLOSING)

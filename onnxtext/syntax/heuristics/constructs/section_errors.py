@@ -39,7 +39,7 @@ _KEY_END = 100
 
 
 def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a section or a function before further nodes or the `}` of a graph."""
+    """Diagnose a section or function inside a graph: nodes or the `}` of the graph follow."""
     done, text = context.done, context.text
     first = done[0] if done else context.token
     if first is None or "node" not in context.rules or not begins_line(text, first.at):

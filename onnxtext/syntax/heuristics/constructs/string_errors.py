@@ -193,7 +193,7 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
     span = string.span
     message = "a string cannot be a statement"
     help = 'write a comment, `# …`, or `@doc("…")` before the item it describes'
-    if _STATEMENT.search(string):  # the quotes are stray: they must not take statements with them
+    if _STATEMENT.search(string):  # the quotes are stray: keep the statements between them
         quotes, title = Span(string.at, string.at + 3), "remove the quotes"
         opening, closing = Edit(quotes, ""), Edit(Span(span.end - 3, span.end), "")
         for edits in ((opening,), (opening, closing)):

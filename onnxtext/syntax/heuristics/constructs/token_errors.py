@@ -92,7 +92,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose typographic or single quotes at an end of a string of several lines."""
+    """Diagnose typographic or single quotes at the start or end of a string of several lines."""
     first = _TRIPLE.match(context.text, context.at)
     last = None if first is None else _TRIPLE.search(context.text, first.end())
     if first is not None and last is not None:

@@ -116,6 +116,6 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
 
 
 def _item_follows(context: ErrorContext, place: Span) -> bool:
-    """Whether another item follows: the next token neither closes nor separates items."""
+    """Whether another item follows `place`: the next token neither closes nor separates items."""
     token = context.lexer.token(context.text, place.end)
     return token is not None and token[0] not in ",)]}>=(<{"

@@ -94,7 +94,7 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a declaration that breaks off before the next: `bo`, for `bool`; `float[3] b =`."""
+    """Diagnose an incomplete declaration above another: `bo` for `bool`, or `float[3] b =`."""
     done = context.done
     if not done or "value_info" not in context.rules or context.next_statement is None:
         return

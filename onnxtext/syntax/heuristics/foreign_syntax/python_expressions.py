@@ -198,7 +198,9 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def python_type(text: str, offset: int, depth: int = 0) -> tuple[int, str]:
-    """Translate a type of Python, such as `Optional[float[2]]`.
+    """Translate a type of Python at an offset, such as `Optional[float[2]]`.
+
+    `depth` is the number of types that contain the type.
 
     Returns:
         The end of the type, and its translation: "" if it has none.

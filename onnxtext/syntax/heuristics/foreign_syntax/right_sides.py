@@ -48,7 +48,7 @@ _PROPERTIES = {
     "T": "Transpose", "mT": "Transpose", "H": "Transpose", "shape": "Shape", "size": "Size",
     "data": "Identity", "values": "Identity",
 }  # fmt: skip
-"""The operators for properties of arrays in Python."""
+"""The ONNX operators for properties of arrays in Python."""
 _AUGMENTED = {
     "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul", "%": "Mod", "&": "And",
     "|": "Or", "^": "Xor",
@@ -59,7 +59,7 @@ _NODE = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)
 
 
 def right_sides(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose what is not a node after the `=`, such as `y = a, b`, `y = x.T`, `y = c ? a : b`."""
+    """Diagnose a right side that is not a node: `y = a, b`, `y = x.T` or `y = c ? a : b`."""
     done = context.done
     equals = next((token for token in done if token == "="), None)
     if equals is None or "node" not in context.rules:
@@ -84,7 +84,10 @@ def right_sides(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[str, str] | None:
-    """Return the message and the help for a match of `_FORMS`; None if it may be a node."""
+    """Return the message and the help for a match of `_FORMS`; None if it may be a node.
+
+    `name` is the output before the `=`.
+    """
     written = match[0]
     quoted = f"`{written}`" if len(written) < _SHORT else "this"
     is_value = f"{quoted} is a value, not a node"
