@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:
-    """Return the array that an argument gives: `@x.npy` (a file), or a JSON number or list.
+    """Return the array of a command-line argument: `@x.npy` (a file), or a JSON number or list.
 
     Raises:
         CommandError: the file cannot be read, or the argument is not an array.

@@ -31,7 +31,7 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
 
 
 def read_error(error: OSError, default: str | Path) -> CommandError:
-    """Create the error for an unreadable file: `default`, unless `error` names another file."""
+    """Create the error for a file that cannot be read: the file in `error`, or else `default`."""
     message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
     return CommandError("cannot-read", message)
 
@@ -46,7 +46,7 @@ def terminal_error() -> CommandError:
 
 
 def exists_error(path: Path) -> CommandError:
-    """Create the error for an existing file that would be overwritten without `--force`."""
+    """Create the error for an output that exists with other content, if `--force` is not given."""
     return CommandError(
         "output-exists",
         f"{path} exists and has other content",

@@ -39,7 +39,7 @@ class Output(NamedTuple):
 
     Attributes:
         pieces: the bytes of the output, in order.
-        beside: the weight files beside the output, which are written first; None if there are none.
+        beside: weight files to write beside the output, before it; None if there are none.
         external: the file of ONNX external data to write with the output; None if there is none.
     """
 
@@ -52,7 +52,7 @@ class Conversion(NamedTuple):
     """One direction of conversion: `to-binary` or `from-binary`.
 
     Attributes:
-        convert: converts the bytes of an input.
+        convert: returns the output for the bytes of an input and its job.
         suffixes: the suffixes of inputs; `suffix` replaces them in the names of outputs.
         suffix: the suffix of outputs.
         binary: `in` if inputs are binary, `out` if outputs are. Binary models are neither read from
@@ -135,7 +135,7 @@ def _check_weights(job: ConversionJob, weights: Path) -> None:
 def _check_derived(target: Path) -> None:
     """Raise a CommandError if `target` is a device, or a link to another directory.
 
-    This is for derived paths. A path that the user gives with `-o` may be a device or a link.
+    This is for paths that the user did not give. With `-o`, a path may be a device or a link.
     """
     why = unsafe_reason(target, target.parent)
     if why is not None:
@@ -182,7 +182,7 @@ def _read(conversion: Conversion, job: ConversionJob) -> bytes:
 def _write(
     target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
 ) -> None:
-    """Write the output and its weights; files that have the same content already are kept."""
+    """Write the output and its weights, but not files that already have the right content."""
     with io_errors("write", target):
         if makes_directory:
             target.parent.mkdir(parents=True, exist_ok=True)

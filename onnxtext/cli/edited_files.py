@@ -67,7 +67,7 @@ def _convert(target: EditTarget, content: str | bytes) -> bytes:
 
 
 def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
-    """Write an edited text or model to the target's output; without one, replace the edited file.
+    """Write an edited text or model to `target.output`; if it is None, replace the edited file.
 
     `old` is the content of the file before the edit.
 

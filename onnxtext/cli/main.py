@@ -108,7 +108,7 @@ def _handle_signals() -> None:
 
 
 def _restore_signals() -> None:
-    """Restore the default action, because an exception of `_end` at exit would show a traceback."""
+    """Restore the default action of signals: at exit, an exception would show a traceback."""
     for signal_number in _ending_signals():
         if signal.getsignal(signal_number) == _end:
             signal.signal(signal_number, signal.SIG_DFL)

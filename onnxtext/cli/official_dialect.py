@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext from-binary --dialect onnx`: convert to official text and report what is lost."""
+"""`onnxtext from-binary --dialect onnx`: convert to the official syntax and report losses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN_PLACES = 3
 
 
 def convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
-    """Convert a binary model to official text; warn about losses and changed encodings.
+    """Convert a binary model to the official syntax; warn about losses and changed encodings.
 
     Args:
         data: the binary model.

@@ -16,7 +16,7 @@ from onnxtext.terminal import is_terminal
 
 
 def find_pager() -> str | None:
-    """Return the command line of the pager: `$PAGER`, or `less` if that variable is not set.
+    """Return the command line of the pager: `$PAGER`, or `less` if `$PAGER` is not set.
 
     Returns:
         The command line. None means no pager: standard output is not a terminal, `$TERM` is
@@ -31,7 +31,7 @@ def find_pager() -> str | None:
 
 
 def write_paged(pieces: Iterable[str], pager: str | None) -> None:
-    """Write a text piece by piece to a pager, given by its command line, or to standard output.
+    """Write a text in pieces to a pager (a command line); None stands for standard output.
 
     If the user quits the pager, the remaining pieces are not computed.
 

@@ -23,7 +23,7 @@ Job = TypeVar("Job", bound=InputFile)
 _DELAY = 0.5
 """Seconds of work on several files before a bar appears."""
 _LARGE = 1 << 26
-"""Minimum number of bytes of an operation that has a progress bar."""
+"""Operations on fewer bytes than this get no progress bar."""
 
 
 class Progress:
@@ -38,7 +38,7 @@ class Progress:
         self._bar: rich.progress.Progress | None = None
 
     def __enter__(self) -> Progress:
-        """Return the progress; nothing is shown yet."""
+        """Return this object; no bar is shown yet."""
         return self
 
     def __exit__(self, *error: object) -> None:

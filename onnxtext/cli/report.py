@@ -39,7 +39,7 @@ NO_MEMORY = "there is not enough memory"
 
 
 class DiagnosticWarning(OnnxTextWarning):
-    """A warning with a `diagnostic`, which `Reporter.reporting` reports instead of its message."""
+    """A warning for which `Reporter.reporting` reports `diagnostic` instead of the message."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -75,7 +75,7 @@ class Reporter:
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        """Write the collected diagnostics, unless the command line is wrong."""
+        """Write the JSON or SARIF document, if selected, unless the command line is invalid."""
         if isinstance(error, click.ClickException):
             return
         if self.format in _DOCUMENTS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Show what `onnxtext run` computes: the outputs of a model, or the differences of two models."""
+"""Show the result of `onnxtext run`: the outputs of a model, or differences between two models."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _type(array: Any) -> str:
 
 
 def _element(array: Any) -> str:
-    """Return the element type as in texts, such as `float`."""
+    """Return the name of the element type in the text format, such as `float`."""
     from onnx import TensorProto, helper
 
     if array.dtype.kind in "OSU":

@@ -9,7 +9,7 @@ from onnxtext.suggestions import nearest_name
 
 
 class SuggestingGroup(click.Group):
-    """A group that lists its commands in the order of their definition, and suggests names."""
+    """A group that lists commands as they were defined, and suggests one for an unknown name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -27,7 +27,7 @@ class SuggestingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def hint(self, ctx: click.Context, name: str, others: list[str]) -> str:
-        """Return a sentence about an unknown command, or an empty string.
+        """Return a hint for an unknown command, such as a similar name; "" if there is none.
 
         Args:
             ctx: the context of the group, with the values of its own arguments.

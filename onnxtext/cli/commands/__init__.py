@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands of `onnxtext`: one module for each verb."""
+"""The subcommands of `onnxtext`, one module each."""

@@ -102,15 +102,15 @@ def _codes(
     metavar="RULE",
     callback=_codes,
     shell_complete=one_of(documented_codes),
-    help="Turn on a rule that is off by default; `all` turns on all such rules except those of "
-    "profiles.",
+    help="Turn on a rule that is off by default; `all` turns on every rule that is off by default "
+    "and belongs to no profile.",
 )
 @click.option(
     "--profile",
     multiple=True,
     type=click.Choice(["style"]),
-    help="Turn on a group of rules. style: conventions that exporters do not follow, such as names "
-    "that are identifiers.",
+    help="Turn on a group of rules. style: conventions that exporters do not follow, for example: "
+    "names are identifiers.",
 )
 @click.option(
     "--ignore",

@@ -102,7 +102,7 @@ complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
 
 
 class _Protocol(ShellComplete):
-    """The protocol between the scripts above and click."""
+    """The protocol between the scripts of this module and click."""
 
     keeps_option = False
     """Whether a completion of `--option=value` must repeat `--option=`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext diff`: show the differences of two models."""
+"""`onnxtext diff`: show the differences between two models."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
 @click.argument("new")
 @click.option("--label", is_flag=True, help="OLD is the label of a node, not a value.")
 def rename(old: str, new: str, label: bool) -> Edit:
-    """Rename the value OLD everywhere; if there is none, the node with the label OLD."""
+    """Rename the value OLD everywhere or, if no value has this name, the node labeled OLD."""
     from onnxtext import editing
 
     return partial(editing.rename, old=old, new=new, label=label)
@@ -138,8 +138,8 @@ def rename(old: str, new: str, label: bool) -> Edit:
 def set_shape(shapes: tuple[str, ...]) -> Edit:
     """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
 
-    Other declared shapes are updated if shape inference shows that they depend on these. Nodes and
-    sizes that do not fit the new shape are reported.
+    Other declared shapes are updated if shape inference shows that they depend on the new shapes.
+    Nodes and sizes that do not fit the new shapes are reported.
     """
     from onnxtext import editing
 
@@ -221,7 +221,7 @@ def set_attribute(node: str, attribute: str) -> Edit:
     help="Let the other nodes use the first output of the last new node instead of VALUE.",
 )
 def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
-    """Insert NODES, written as in a text, after the nodes whose outputs they use."""
+    """Insert NODES, written in the text format, after the nodes whose outputs they use."""
     from onnxtext import editing
 
     if after is not None and before is not None:
@@ -280,7 +280,7 @@ def set_opset(version: int, domain: str, no_convert: bool) -> Edit:
 @click.argument("what", nargs=-1, required=True, metavar="metadata|doc|value-info...",
                 type=click.Choice(["metadata", "doc", "value-info"]))  # fmt: skip
 def strip(what: tuple[Any, ...]) -> Edit:
-    """Remove metadata, doc strings, or the types of values except inputs and outputs."""
+    """Remove metadata, doc strings, or the types of values that are neither inputs nor outputs."""
     from onnxtext import editing
 
     def edit(model: Model) -> None:

@@ -213,7 +213,7 @@ class _Model:
         return [(statement[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
-        """Return (scope, statement) of the last statement at or before a line, or None."""
+        """Return the last statement at or before a line, with its scope; None if there is none."""
         if self._source is None:
             return None
         best: tuple[int, Scope, Any] | None = None
@@ -246,7 +246,10 @@ class _Model:
         return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])
 
     def _notes(self, scope: Scope, name: str, views: list[Any]) -> Iterator[str]:
-        """Yield notes on other calls of the function `scope`, and on other values called `name`."""
+        """Yield notes on other calls of the function `scope`, and on other values called `name`.
+
+        `views` has the inferred types of the function for each distinct call.
+        """
         from onnxtext.checker.context.finding import Place
         from onnxtext.checker.inference.explain_shape_errors import spell_type
 
@@ -272,7 +275,7 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{ending}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object that explains a value; in a function, one for each distinct call."""
+        """Yield a JSON object that explains a value; in a function, an object per distinct call."""
         from onnxtext.checker.explain_type.explanation import as_object, explain_value
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 

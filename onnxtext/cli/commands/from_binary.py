@@ -201,7 +201,7 @@ def command(
     allow_loss: bool,
     reporter: Reporter,
 ) -> None:
-    """Print binary ONNX models as texts.
+    """Convert binary ONNX models to texts.
 
     IN is a binary model; without IN, or with -, the model is read from standard input and the text
     is written to standard output. Without -o the text is written beside the model: its suffix

@@ -93,8 +93,8 @@ def _attributes_option(help: str) -> Callable[[F], F]:
     "tree has binaries. source: texts are the source. textconv and filter cannot be combined.",
 )
 @_attributes_option(
-    "The attributes file to write; .gitattributes applies to every clone. Default: the file of "
-    "this clone (.git/info/attributes), or with --global yours (core.attributesFile).",
+    "The attributes file to write; .gitattributes applies to every clone. Default: "
+    ".git/info/attributes of this clone, or with --global the file in core.attributesFile.",
 )
 @click.option(
     "--structural/--no-structural",
@@ -109,7 +109,7 @@ def install(
     structural: bool | None,
     reporter: Reporter,
 ) -> None:
-    """Configure git for this repository, or for all of yours.
+    """Configure git for this repository, or for all your repositories.
 
     Other modes, and settings that onnxtext did not make, are kept. `onnxtext git uninstall`
     restores the previous state.
@@ -205,7 +205,7 @@ def verify(reporter: Reporter) -> int:
 @command.command("checkout", epilog=examples_of(EPILOG, "checkout"))
 @reporting_options
 def checkout(reporter: Reporter) -> int:
-    """Replace texts in the working tree by their models.
+    """Convert texts in the working tree back to binary models.
 
     The working tree has texts in place of models if the clone was made before `install --mode
     filter`, or if a conflict was resolved in the text. Only texts that git stores are replaced;

@@ -119,7 +119,7 @@ def textconv(file: Path) -> int:
 
 
 def _filter(convert: Callable[[bytes], ConvertedFile], name: str) -> int:
-    """Convert standard input to standard output."""
+    """Convert standard input to standard output; `name` is the file name in warnings."""
     data = read_stdin()
     converted = convert(data)
     for warning in converted.warnings:

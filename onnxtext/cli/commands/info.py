@@ -114,7 +114,7 @@ def _lines(row: Row, first: int, widths: Sequence[int]) -> Iterable[str]:
 
 
 def _operators(views: Sequence[ModelSummary]) -> list[Row]:
-    """Return the row that counts each operator in each model, the most frequent first."""
+    """Return one row with the count of each operator in each model, the most frequent first."""
     counts = [view.operators for view in views]
     names = {name for model_counts in counts for name in model_counts}
     order = sorted(

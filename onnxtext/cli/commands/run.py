@@ -148,7 +148,7 @@ class _Finite(click.FloatRange):
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="Stop a model that takes longer; 0 for no limit.",
+    help="Stop a model after this time; 0 for no limit.",
 )
 @click.option(
     "--memory",
@@ -177,8 +177,8 @@ def command(
     """Run a model and show its outputs.
 
     FILE is a text or a binary model; - is standard input. The engine runs in a separate process,
-    with limits of time and memory. --compare compares all values of the two main graphs that have
-    the same name and are computed by nodes, not only the outputs.
+    with limits of time and memory. --compare compares not only the outputs, but each value that
+    nodes of both main graphs compute under the same name.
     """
     sizes = _sizes(dims)
     name = InputFile.of(file).name

@@ -107,7 +107,7 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Whether a path may be written without --force: missing, a stream, empty, or an older page."""
+    """Whether --force is not needed: a path is missing, a stream, empty, or an earlier page."""
     from onnxtext.viewer.page import BEGINNING
 
     if not path.exists() or is_stream(path):
