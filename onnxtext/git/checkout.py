@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git checkout`: replace texts in the working tree by their models.
+"""`onnxtext git checkout`: convert texts in the working tree back to binary models.
 
 In a clone made before the filter was installed, `.onnx` files contain texts. A file also contains a
 text after a conflict in it was resolved. Git considers both kinds of files unmodified, and does not
@@ -20,7 +20,7 @@ from onnxtext.io.text_or_binary import has_binary_content
 
 @dataclass(frozen=True, slots=True)
 class CheckoutResult:
-    """The result for a file that contained a text instead of its model.
+    """The result for a file that contained a text instead of a binary model.
 
     Attributes:
         path: the path relative to the top of the working tree.
@@ -32,7 +32,7 @@ class CheckoutResult:
 
 
 def check_out(top: Path) -> list[CheckoutResult]:
-    """Replace texts by their models in files to which the filter applies.
+    """Convert texts to binary models in the files to which the filter applies.
 
     A text is replaced only if git stores it, so nothing is lost.
 

@@ -135,7 +135,7 @@ def _means(stored: bytes, model: bytes) -> bool:
 
 
 def _restore_text(data: bytes, name: str) -> ConvertedFile:
-    """Return the text of a model as the filter stores it: with LF, its comment and its weights."""
+    """Return a model's text as the filter stores it: with LF, the filter's comment, and the weights."""
     lines = with_stored_line_ends(data)
     completed = _complete(lines, name)
     if completed.data is None and lines != data:
@@ -204,7 +204,10 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
 
 
 def _convert_or_keep(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:
-    """Call `convert`; on any failure, keep the content and warn."""
+    """Call `convert`; on any failure, keep the content and warn.
+
+    `verb` says what happens to the content, for the warning: `stored` or `checked out`.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OnnxTextWarning)
         try:

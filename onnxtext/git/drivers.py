@@ -88,7 +88,8 @@ def _is_filtered(path: str) -> bool:
 def _wants_note(versions: Sequence[bytes]) -> bool:
     """Whether the merged text gets the filter's comment.
 
-    If ours or theirs has added or removed the comment, that version decides.
+    `versions` are base, ours and theirs. A comment that ours or theirs has added stays; a comment
+    that one of them has removed is not added again.
     """
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours

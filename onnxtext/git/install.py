@@ -97,7 +97,7 @@ def install(
         mode: the mode.
         file: the attributes file. None stands for the file of the last installation or, if there
             was no installation, for the default file.
-        structural: whether `git diff` shows the structural diff; None to keep the setting.
+        structural: whether `git diff` shows the output of `onnxtext diff`; None keeps the setting.
 
     Returns:
         The changes, one line each.
@@ -283,9 +283,9 @@ def _attribute_edits(
 ) -> dict[Path, bytes | None]:
     """Return the new content of each attributes file that changes; None for files to remove.
 
-    Lines in a committed file, such as `.gitattributes`, do not apply to commits without this file.
-    So in this case, `.git/info/attributes` also gets the lines, but only with the attributes `diff`
-    and `merge`: the filter must not convert the models of such commits.
+    Lines in `.gitattributes` or another committed file do not apply to commits that lack the file.
+    So `.git/info/attributes` also gets the lines, but only with the attributes `diff` and `merge`:
+    the filter must not convert the models of commits that lack the file.
 
     Args:
         scope: the scope of the installation.
@@ -344,7 +344,7 @@ def _clear_cache() -> None:
 
 
 def read_attributes(path: Path) -> AttributesFile:
-    """Read an attributes file, which may not exist.
+    """Read an attributes file; if it does not exist, the content is None.
 
     Raises:
         OSError: the file cannot be read.

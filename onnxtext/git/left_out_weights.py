@@ -34,8 +34,8 @@ _VERSIONS = (
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     """Replace the weights of a text with conflicts by `resources none`; return the text.
 
-    The text is returned unchanged if its weights have conflicts, or if one of them is in none of
-    the `versions`. Git stores the versions, so `put_back` can copy the weights from them.
+    The text is returned unchanged if its weights have conflicts, or if a weight is in none of the
+    `versions`. Git stores the versions, so `put_back` can copy the weights from them.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):
@@ -67,7 +67,7 @@ def has_left_out(text: bytes) -> bool:
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
-    """Return a text with the weights that `leave_out` has removed; None if git lacks one of them.
+    """Return a text with the weights that `leave_out` has removed; None if git lacks a weight.
 
     Raises:
         OnnxTextError: the text is not valid.

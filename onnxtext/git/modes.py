@@ -2,7 +2,7 @@
 """The three modes of keeping models in git, with their settings and attributes.
 
 With `textconv`, git stores binary models and shows diffs of their texts. With `filter`, git stores
-texts, and the working tree has binary models. With `source`, both have texts.
+texts, and the working tree has binary models. With `source`, git and the working tree have texts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 # If the filter process does not answer git's greeting, git aborts a checkout after it has removed
 # files. So if Python or onnxtext is missing, the shell answers that it has no capabilities, and git
 # leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with 126 or
-# 127 if it cannot run a program; our commands use none of these.)
+# 127 if it cannot run a program; our commands use none of these statuses.)
 _FALLBACK = (
     "case $? in 1|126|127) echo 'warning: onnxtext cannot run: git does not convert models' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"
@@ -69,14 +69,14 @@ KNOWN = (
 """Every setting that `install` may write, spelled as in git's output."""
 
 SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."
-"""Matches all setting names in onnxtext's sections, including those that `install` never writes."""
+"""Matches the name of any setting in onnxtext's sections, even if `install` never writes it."""
 
 
 def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
     """Return the git settings of a mode: values by name.
 
-    The command runs `onnxtext`, and is quoted for git's shell. `structural`: whether `git diff`
-    shows the structural diff.
+    `command` runs `onnxtext`, and is quoted for git's shell. `structural` says whether `git diff`
+    shows the output of `onnxtext diff` instead of changed lines.
     """
     # `--`: a file may be named `-h.onnx`.
     common = {

@@ -106,8 +106,8 @@ def top_level() -> Path | None:
 def read_tracked(top: Path, name: str) -> bytes | None:
     """Return the content of a regular file in the working tree; None if there is no such file.
 
-    The file and its directories must not be symbolic links: a link may lead out of the working
-    tree, and git does not follow links either. `name` is the path relative to the top.
+    Also return None if the file or one of its directories is a symbolic link: a link may lead out
+    of the working tree, and git does not follow links either. `name` is the path relative to `top`.
 
     Raises:
         OnnxTextError: the file cannot be read.
@@ -126,8 +126,8 @@ def read_tracked(top: Path, name: str) -> bytes | None:
 def read_stored(version: str, name: str) -> bytes:
     """Return the content of a file in a version, such as `HEAD`, or `:0` for the index.
 
-    `name` is the path relative to the top of the working tree. Return an empty content if git or
-    the version has no such file.
+    `name` is the path relative to the top of the working tree. Return empty content if the version
+    or the file does not exist.
     """
     try:
         return run_git("cat-file", "blob", f"{version}:{name}", fails=[128])

@@ -64,7 +64,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether a requirement is met that no other mode has."""
+        """Whether any requirement that only this mode has is met."""
         return any(
             requirement.ok
             for requirement in self.requirements
@@ -181,7 +181,7 @@ def _effective_attributes(mode: Mode) -> Requirement:
 
 
 def _pair(word: str) -> tuple[str, str]:
-    """Return the name of an attribute and the value that `git check-attr` prints for it."""
+    """Split a word such as `-text` or `eol=lf` into an attribute and its `git check-attr` value."""
     if word.startswith("-"):
         return word[1:], "unset"
     name, _, value = word.partition("=")

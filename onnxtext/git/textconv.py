@@ -26,8 +26,8 @@ def review_text(data: bytes) -> str | bytes:
         data: the content of a file: a binary model, its text, or anything else.
 
     Returns:
-        The printed model. If the content is another text, the content itself; otherwise, a comment
-        with its size and SHA-256.
+        The printed model. For a text that cannot be converted to a model: the text itself. For
+        other content: a comment with its size and SHA-256.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)
