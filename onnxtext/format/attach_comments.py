@@ -39,7 +39,7 @@ _LISTS = frozenset(
 
 
 _BLOCKS = frozenset(("values", "body"))
-"""Grammar rules of the lists behind the inputs and outputs of a graph or function."""
+"""Grammar rules of the values `<…>` and the body `{…}` of a graph or function."""
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ def _opens(part: Tree | CommentedToken) -> bool:
 
 
 def attach_items(items: list[ListItem], closing: CommentedToken) -> None:
-    """Move the comments in and after list items to the four positions (see the module).
+    """Move the comments in and after list items to the positions that the module describes.
 
     `closing` is the token after the last item.
     """
@@ -151,7 +151,7 @@ class _Statement:
         self.sink = self.first.lead
 
     def visit(self, part: Tree | CommentedToken) -> None:
-        """Move the comments of the item, or of a part of it, to the four positions."""
+        """Move the comments in (a part of) an item to the positions that the module describes."""
         if isinstance(part, CommentedToken):
             self._lead(part)
             self._trail(part)
@@ -207,9 +207,9 @@ class _Statement:
 
 
 def _group_arguments(node: Tree) -> None:
-    """If the inputs of a node contain comments, make them a list: a tree `arguments`.
+    """If the inputs of a node contain comments, group them in a tree `arguments`, which is a list.
 
-    Do nothing if the node has no inputs or omits one: these comments will move to the line above.
+    If the node has no inputs or omits an input, do nothing: the comments will move above the node.
     """
     start = next(
         index

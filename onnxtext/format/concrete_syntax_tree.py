@@ -48,7 +48,7 @@ class Tree:
         return result
 
     def tokens(self) -> Iterator[CommentedToken]:
-        """Return all tokens in order."""
+        """Yield all tokens in order."""
         for part in self.parts:
             if isinstance(part, CommentedToken):
                 yield part

@@ -3,7 +3,7 @@
 
 The printed form is the text that the printer makes from the syntax tree. Its lines replace the
 lines of the text. Each comment and blank line stays after the code that it follows in the text. The
-result is the same as that of `format_in_full`, but takes a hundredth of the time. If a comment is
+result is the text that `format_in_full` returns, in a hundredth of the time. If a comment is
 in the middle of a printed line, `format_in_full` must format the text.
 """
 
@@ -136,8 +136,8 @@ class _Merger:
     def continued(self) -> frozenset[int]:
         """The indices of printed lines after which a comment cannot stay: the statement continues.
 
-        These lines are in a node, except in its attributes; in a type; or in a filled list.
-        Formatting in full moves the comments after such lines.
+        These lines are in a node (but not in its attributes), in a type, or in a filled list.
+        `format_in_full` moves the comments after these lines.
         """
         printed = self.printed[: self.count]
         continued: set[int] = set()
@@ -189,7 +189,7 @@ class _Merger:
         return "\n".join([*out, ""])
 
     def _extra(self, line: str) -> bool:
-        """Merge a line that differs from the next printed line; return False if impossible."""
+        """Merge a source line that is not the next printed line; return False if impossible."""
         line = line.strip(" \t\v\f\r")
         index = self.at
         if not line:
@@ -250,7 +250,10 @@ class _Merger:
         return True
 
     def _flush(self, line: str) -> None:
-        """Write a pending blank line unless it is after an opening or before a closing bracket."""
+        """Write a pending blank line, except after an opening bracket and before a closing bracket.
+
+        `line` is the line that follows; it is not written here.
+        """
         if not self.blank:
             return
         self.blank = False

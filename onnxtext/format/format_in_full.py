@@ -45,7 +45,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
 
 
 def _separate(first: CommentedToken) -> None:
-    """Add a blank line before an item, above its comments."""
+    """Add a blank line before an item, above its comments; `first` is its first token."""
     if first.lead:
         first.lead[0].blank = True
     else:

@@ -54,8 +54,8 @@ def extract_lists(text: str, model: Model, printed: str) -> IncrementalText | No
 class IncrementalText:
     """A text with placeholders for runs of formatted statements.
 
-    The syntax tree of the text and that of the printed text are equal. They differ in the offsets
-    of the statements.
+    The syntax trees of the text and of the printed text differ only in the offsets of the
+    statements.
     """
 
     def __init__(self, source: str, printed: str) -> None:
@@ -85,7 +85,10 @@ class IncrementalText:
         twins: Sequence[Node | ValueInfo],
         kind: type[ItemWriter],
     ) -> None:
-        """Format the statements of a list except the last one; replace them by placeholders."""
+        """Format the statements of a list except the last one; replace them by placeholders.
+
+        `twins` are the same statements in the printed text; `kind` formats them.
+        """
         if len(items) < 2:
             return
         source, printed, marked = self.source, self._printed, self._marked
@@ -118,9 +121,10 @@ class IncrementalText:
         self._add(run, items[-1].at)
 
     def _is_kept(self, text: str, *, kept: bool) -> bool:
-        """Whether `# fmt: off` is in effect after a statement.
+        """Count `# fmt: off` and `# fmt: skip`; return whether `# fmt: off` applies at the end.
 
-        `kept` says whether it is in effect at the statement.
+        `text` is the source from a statement to the next. `kept` says whether `# fmt: off` applies
+        at its start.
         """
         offs = text.count(OFF)
         self._marks += offs + text.count(SKIP)
@@ -157,7 +161,7 @@ class IncrementalText:
     def is_whole(self) -> bool:
         """Whether every `# fmt: off` and `# fmt: skip` was found in a list.
 
-        Otherwise, it may keep a part of the text that contains placeholders.
+        A `# fmt: off` elsewhere may keep a region that contains placeholders.
         """
         return self.source.count(OFF) + self.source.count(SKIP) == self._marks
 
@@ -188,14 +192,14 @@ class StatementRun:
 
     Attributes:
         writer: formats the statements.
-        start: offset of the first statement of `texts`; -1 if there is none.
-        same: offset of the first statement at the end of the run that the source already has in the
-            canonical layout. From there, the source will be copied to `texts` in one slice. -1 if
-            there is no such statement.
+        start: offset of the first statement of `texts`; -1 if `texts` is empty.
+        same: offset from which all statements of the run already have the canonical layout in the
+            source, and will be copied to `texts` in one slice; -1 if the last statement of the run
+            does not have this layout.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None if
-            it is only whitespace.
+            the last statement was copied, because then it is only whitespace.
     """
 
     def __init__(self, source: str, writer: ItemWriter) -> None:

@@ -52,7 +52,7 @@ class ListWriter(VerbatimSpans):
         indent: str,
         comma: str = ",",
     ) -> str:
-        """Write a list with one item per line, indented by one step."""
+        """Write a list with one item per line, indented by one step and followed by `comma`."""
         inner = indent + STEP
         opening = brackets[:-1]
         if listing.opening.trail is not None and not self.is_kept(listing.opening.trail):
@@ -66,8 +66,8 @@ class ListWriter(VerbatimSpans):
     ) -> str:
         """Write a list of numbers or strings with comments, in filled lines.
 
-        A line ends at each comment. A comment at the end of a line of the source stays behind the
-        same items, as far as these fit on one line.
+        A line ends at each comment. If a comment ends a line of the source, and the items of this
+        line fit on one line, the comment stays on one line with them.
         """
         width = WIDTH - len(indent) - len(STEP)
         starts = self._row_starts(listing.items, texts, width)

@@ -24,7 +24,7 @@ class LiteralWriter(RecordWriter):
     """Writes tensors."""
 
     def tensor(self, tree: Tree, decorators_tree: Tree | None, indent: str, budget: int) -> str:
-        """Write a tensor in an attribute."""
+        """Write a tensor in an attribute, with the decorators before it."""
         decorators = self.value_decorators(decorators_tree, indent)
         first = tree.parts[0]
         if isinstance(first, CommentedToken):  # as in `float(1.5)`
@@ -90,7 +90,7 @@ class LiteralWriter(RecordWriter):
         return self._numbers("".join([p.text for p in tree.tokens()]), dims, indent, budget)
 
     def _numbers(self, text: str, dims: Sequence[str], indent: str, budget: int) -> str:
-        """Write numbers in brackets, nested as in the printer: by dimensions other than 1."""
+        """Write numbers in brackets, nested as the printer does: by dimensions that are not 1."""
         texts = _TOKENS.findall(text)
         items = [item for item in texts if item not in "[]"]
         if not items:

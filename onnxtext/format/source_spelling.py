@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print statements with numbers and attribute types spelled as in the source.
 
-The formatter keeps the spelling of numbers, and redundant attribute types such as those of all
-attributes in the official syntax.
+The formatter keeps the spelling of numbers, and attribute types that the printer would omit, such
+as `int` in `axis: int = 1`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SourceSpellingPrinter(GraphPrinter):
 
         Returns:
             The formatted node; None if its attributes are not only numbers, lists of numbers, and
-            strings without escapes, or if one of them does not fit on a line.
+            strings without escapes, or if an attribute does not fit on a line.
         """
         match = _FIND_ATTRIBUTES.search(code)
         if match is None:

@@ -49,7 +49,7 @@ class ItemWriter(ABC):
 
     @abstractmethod
     def respelled(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a statement with the spelling of `code`; None if that is not possible."""
+        """Print a statement with the spelling of its source `code`; return None if impossible."""
 
     def write(self, source: str, item: Node | ValueInfo, printed: str) -> FormattedStatement | None:
         """Format a statement; None if it must be formatted in full.

@@ -36,7 +36,7 @@ def name_text(tree: Tree | CommentedToken) -> str:
 
 
 def string_text(tree: Tree | CommentedToken, indent: str) -> str:
-    """Write a string as spelled; bytes and multi-line strings get plain quotes if possible."""
+    """Write a string as spelled; turn bytes and multi-line strings into `"…"` if possible."""
     token = only_token(tree)
     if token.terminal not in ("BYTES", "TRIPLE"):
         return token.text

@@ -55,7 +55,7 @@ def format_trivia(trivia: str, indent: str) -> str:
 
 
 def without_comments(source: str) -> tuple[str, str, list[str]] | None:
-    """Split a node into its code and the comments in it, which move to lines above it.
+    """Split a node into its code and the comments in it, which move to lines above the node.
 
     Args:
         source: a node and the trivia after it; must not contain backslashes or multi-line strings.
