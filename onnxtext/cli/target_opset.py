@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def read_targets(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """Return the versions by domain from values such as `21` and `ai.onnx.ml=3`.
+    """Return a map from domains to versions for option values such as `21` and `ai.onnx.ml=3`.
 
     Raises:
         click.BadParameter: a value is neither a version nor `DOMAIN=VERSION`.

@@ -127,7 +127,7 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
 @click.argument("new")
 @click.option("--label", is_flag=True, help="OLD is the label of a node, not a value.")
 def rename(old: str, new: str, label: bool) -> Edit:
-    """Rename the value OLD everywhere or, if no value has this name, the node labeled OLD."""
+    """Rename the value OLD everywhere; if no value has this name, rename the node labeled OLD."""
     from onnxtext import editing
 
     return partial(editing.rename, old=old, new=new, label=label)
