@@ -135,7 +135,7 @@ def _means(stored: bytes, model: bytes) -> bool:
 
 
 def _restore_text(data: bytes, name: str) -> ConvertedFile:
-    """Return a model's text as the filter stores it: with LF, the filter's comment, and the weights."""
+    """Return a model's text as the filter stores it: with LF, its comment, and all weights."""
     lines = with_stored_line_ends(data)
     completed = _complete(lines, name)
     if completed.data is None and lines != data:

@@ -36,7 +36,7 @@ def with_stored_line_ends(data: bytes) -> bytes:
     """Return a stored text with LF at the ends of lines, as the filter has written it.
 
     A checkout without the filter ends all lines with CRLF if `core.autocrlf` is set. The filter
-    prints no CR, so each CR of such a text is part of a line end. Other data is unchanged.
+    prints no CR, so each CR of a stored text is part of a line end. Other data is unchanged.
     """
     if not data.startswith(NOTE.replace(b"\n", b"\r\n")) or b"\n" in data.replace(b"\r\n", b""):
         return data

@@ -51,7 +51,7 @@ class ModeStatus:
 
     Attributes:
         mode: the mode.
-        requirements: what the mode requires, and whether it is met.
+        requirements: the requirements of the mode, each with whether it is met.
     """
 
     mode: Mode
