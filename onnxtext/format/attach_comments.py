@@ -102,7 +102,7 @@ def find_list(tree: Tree) -> CommentedList | None:
 
 
 def required_list(tree: Tree) -> CommentedList:
-    """Return the bracketed list of a construct that always has one."""
+    """Return the bracketed list of a construct that always has a list."""
     result = find_list(tree)
     assert result is not None
     return result
@@ -165,7 +165,7 @@ class _Statement:
     def _visit_parts(self, parts: list[Tree | CommentedToken]) -> None:
         """Move the comments of consecutive parts of a tree.
 
-        Comments before the `<` or `{` of a graph or function move into that list.
+        Comments before the `<` or `{` of a graph or function move after this bracket.
         """
         for part, following in zip_longest(parts, parts[1:]):
             if isinstance(following, Tree) and following.origin in _BLOCKS:
@@ -175,7 +175,7 @@ class _Statement:
             self.visit(part)
 
     def _visit_listing(self, tree: Tree, listing: CommentedList) -> None:
-        """Move the comments of a construct that ends with a bracketed list."""
+        """Move the comments of a construct `tree` that ends with the bracketed list `listing`."""
         self._visit_parts(tree.parts[: tree.parts.index(listing.opening)])
         self._lead(listing.opening)
         attach_items(listing.items, listing.closing)

@@ -43,7 +43,7 @@ class LiteralWriter(RecordWriter):
         return tensor_lines(decorators, head, write, indent, budget, width=self.width)
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
-        """Write the data of a tensor."""
+        """Write the data of a tensor with the dimensions `dims`."""
         match tree.origin:
             case "data":
                 inner = tree.trees()[0]
