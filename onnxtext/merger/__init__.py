@@ -12,9 +12,10 @@ duplicate names (`text_review`) and written (`merged_tree`, `conflict_markers`).
 calls these steps.
 
 The models are merged, too (`models`). If the merged text does not parse to the merged model
-(`verify_merged_text`), the differences are applied to it (`text_proposal.edit_in_layout`). If that
-fails, the merged model is printed instead (`reprint_comments`). If there are conflicts, the renames
-that are certain are applied to all versions, and the merge is repeated (`followed_changes`).
+(`verify_merged_text`), the text is edited where the models differ (`text_proposal.edit_in_layout`).
+If this fails, the merged model is printed instead (`reprint_comments`). If there are conflicts, the
+renames that are certain are applied to all versions, and the merge is repeated
+(`followed_changes`).
 """
 
 from __future__ import annotations

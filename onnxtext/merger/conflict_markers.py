@@ -49,7 +49,7 @@ def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
     """Write conflict markers around the lines in which three resolutions of a merge differ.
 
-    `base`, `ours` and `theirs` are the merge with its conflicts resolved to that version.
+    Each argument is the whole merge: with all conflicts resolved to the base, ours or theirs.
 
     Returns:
         (text, number of conflicts)
@@ -83,9 +83,10 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether the versions begin with a closing bracket that is also the line after the conflict.
+    """Whether all nonempty versions begin with the line `following`, a closing bracket.
 
-    The conflict can then be moved down by one line, so that it contains whole blocks.
+    `following` is the line after the conflict. If True, the conflict can be moved down by one line,
+    so that it contains whole blocks.
     """
     first = [part[:1] for part in parts if part]
     brackets = following and following[0].strip(" ,")

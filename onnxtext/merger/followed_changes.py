@@ -36,11 +36,11 @@ _MAX_ROUNDS = 8
 
 @dataclass
 class Changes:
-    """Changes of a side that are certain: renames, and new orders of functions' parameters.
+    """The certain changes of one side: renames, and new orders of functions' parameters.
 
     Attributes:
         functions: maps the keys of functions to their new keys.
-        values: maps each function (by its new key) and the main graph (None) to its renamed values.
+        values: maps the new key of a function, or None for the main graph, to its renamed values.
         orders: maps the new keys of functions to the new order of their inputs and outputs.
     """
 
@@ -147,10 +147,10 @@ def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, Fu
 
 
 def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[FunctionKey]]:
-    """Group the keys of functions by what the functions compute; the functions are changed.
+    """Group the keys of functions by what the functions compute.
 
     Functions in a group differ only in their names, their metadata, the names of values, and the
-    order of inputs and outputs.
+    order of inputs and outputs. The names of values are replaced in place.
     """
     result: dict[str, list[FunctionKey]] = defaultdict(list)
     for key, function in functions.items():
@@ -159,7 +159,10 @@ def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[Func
 
 
 def _form_in_any_order(scope: Scope) -> Scope:
-    """Return the `_form` of a function with sorted inputs and outputs; it is changed in place."""
+    """Return the `_form` of a function, with its inputs and outputs in a canonical order.
+
+    The function is changed in place.
+    """
     if isinstance(scope, Graph):
         return _form(scope)[0]
     numbers: dict[str, str] = {"": ""}
@@ -210,7 +213,7 @@ def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> 
 
 
 def _form(scope: Scope) -> tuple[Scope, list[str]]:
-    """Return a graph or function with numbers instead of names, and the name of each number.
+    """Return a graph or function with numbers instead of names, and the list of these names.
 
     The graph or function is changed in place.
     """
@@ -253,7 +256,7 @@ def _names_in(read: Read, version: int, key: ScopeKey) -> set[str]:
 
 
 def _names_in_trainings(model: Model) -> set[str]:
-    """Return the names in trainings that may refer to values of the main graph."""
+    """Return the names in `training_info` that may refer to values of the main graph."""
     found: set[str] = set()
 
     def keep(name: str) -> str:
@@ -265,7 +268,7 @@ def _names_in_trainings(model: Model) -> set[str]:
 
 
 def _map_trainings(model: Model, names: Names) -> None:
-    """Rename the values of the main graph that trainings refer to, in place."""
+    """Rename, in `training_info`, all references to values of the main graph."""
     for training in model.training:
         first, update = training.initialization_binding, training.update_binding
         if training.algorithm is not None:
@@ -283,8 +286,9 @@ def _interface(*scopes: Scope) -> set[str]:
 def _fits(mapping: Mapped, before: set[str], used: set[str], interface: set[str]) -> bool:
     """Whether all renames of a side can be applied to the other side.
 
-    The other side must use all old names, and no names that are new. `before` are the names in the
-    base, `used` those in the other side. Names may be swapped, except those in `interface`.
+    The other side must use all old names, and no new name that the base lacks. `before` are the
+    names in the base, `used` the names in the other side. Names may be swapped, except names in
+    `interface`.
     """
     reused = {name for name in mapping.values() if name in before}
     fresh = {name for name in mapping.values() if name not in before}

@@ -20,7 +20,7 @@ class LineEnds(NamedTuple):
     end: str = "\n"
 
     def restore(self, text: str) -> str:
-        """Return a plain text with this byte order mark and these line endings."""
+        """Add this byte order mark to a text, and replace its line ends (LF) by these."""
         return self.mark + (text if self.end == "\n" else text.replace("\n", self.end))
 
 

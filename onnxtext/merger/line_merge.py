@@ -39,5 +39,5 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without git's variables, which could select a repository."""
+    """Return the environment without git's variables, which could select another repository."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

@@ -51,9 +51,9 @@ class _Version:
 
     Attributes:
         text: its text, or the text printed from a binary model; lines end with LF.
-        binary: whether it is a binary model.
+        binary: whether the file is a binary model.
         resources: the blobs of a binary model, which are not in the text.
-        line_ends: its byte order mark and line endings.
+        line_ends: the byte order mark and line endings of the file.
     """
 
     text: str
@@ -74,7 +74,7 @@ def merge(
     """Merge two versions of a model with their common ancestor.
 
     If only one side changed a statement or a part of a statement, the merge has this change. If
-    both sides changed it differently, the statement is a conflict, marked as by git. Each version
+    both sides changed it differently, the statement gets conflict markers, as in git. Each version
     is a text or a binary model. If one side equals the base, the result is the other side, byte for
     byte.
 
@@ -111,7 +111,7 @@ def merge(
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
     """Merge texts, or texts and binary models, to a text.
 
-    The byte order mark is ours; line endings are those of the side that changed them.
+    The result has our byte order mark, and the new line endings if a side changed them.
     """
     from onnxtext.merger.texts.text_merge import merge_texts
 
@@ -124,7 +124,7 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
 
 
 def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeResult:
-    """Merge binary models; digests stand for their weights, which are not printed."""
+    """Merge binary models through texts that have digests instead of the weights."""
     from onnxtext.merger.texts.text_merge import merge_texts
 
     versions = [_lift(data, path) if data else _Version("") for data in files]
@@ -162,7 +162,7 @@ def _read(data: bytes, path: str) -> _Version:
 
 
 def _lift(data: bytes, path: str) -> _Version:
-    """Convert a binary model to text; its blobs go to `resources`."""
+    """Convert a binary model to text; return its blobs in `_Version.resources`, not in the text."""
     from onnxtext.binary_to_text import lift_placed
     from onnxtext.printer import print_model
 
@@ -177,7 +177,7 @@ def _lift(data: bytes, path: str) -> _Version:
 
 
 def _print(version: _Version) -> str:
-    """Return the text of a binary model with its blobs."""
+    """Return the text of a version, followed by a section with its `resources`, if any."""
     from onnxtext.ast.model import Graph, Model
     from onnxtext.printer import print_model
 

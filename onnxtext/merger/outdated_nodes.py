@@ -40,9 +40,9 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
 
 
 def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> Iterator[Finding]:
-    """Find nodes in `body` that fit the imports of `side`, but not those that `other` has changed.
+    """Find nodes in `body` that fit the imports of `side`, but not the changed imports of `other`.
 
-    The three are the versions of a graph or function in the merge, on one side and on the other.
+    `body`, `side` and `other` are a graph or function in the merge, on one side and on the other.
     """
     versions, before = body[0], side[0]
     changed = {
@@ -97,7 +97,7 @@ def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
 
 
 def _fits(node: Node, signature: Signature) -> bool:
-    """Whether the numbers of inputs and outputs and the attributes of a node are valid."""
+    """Whether a signature allows a node's attributes and its numbers of inputs and outputs."""
     present = {attribute.name for attribute in node.attributes}
     return (
         signature.min_inputs <= len(node.inputs) <= signature.max_inputs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find uses of names that the other side has given to other values or parameters.
+"""Find edits whose names the other side has given to other values or parameters.
 
 An edit of one side may be valid in the merge, but not as intended: it refers to another value, or
 passes arguments to other parameters.
@@ -49,7 +49,7 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
 
 
 def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) -> list[Node]:
-    """Return the nodes of the merge that only one side has."""
+    """Return the nodes of the merge that `side` has and `other` lacks; None lacks all nodes."""
     lacking = set() if other is None else other.identities
     added = side.identities - lacking
     return [node for node in scope.nodes if node_identity(node) in added] if added else []
@@ -58,7 +58,7 @@ def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) 
 def _edited_nodes(
     scope: ValueScope, side: ValueScope, base: ValueScope
 ) -> Iterator[tuple[Node, Node]]:
-    """Yield (node of the merge, node of a side) for each node whose inputs this side changed."""
+    """Yield (node of the merge, node of `side`) for each node whose inputs `side` changed."""
     before = {node.outputs: node for node in base.nodes}
     edited = {
         node.outputs: node
@@ -125,8 +125,8 @@ def _moved_arguments(
 def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> bool:
     """Whether a function has the parameters of the base in their order, under any names.
 
-    The names may be swapped if the body uses them accordingly. Return False if the parameters of
-    the side `side` are not those of the base.
+    The names may be swapped if the body uses them accordingly. Return False if `side` changed the
+    names or the order of the parameters.
     """
     names = ValueNames(base, merged)
     return all(
@@ -142,7 +142,7 @@ def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> boo
 def _new_names(parameters: Sequence[ValueInfo], names: ValueNames | None) -> list[str]:
     """Return the names that the parameters of a side have in the merge.
 
-    A deleted parameter keeps its name; so do all parameters if `names` is None.
+    A deleted parameter keeps its name. If `names` is None, all parameters keep their names.
     """
     if names is None:
         return [value.name for value in parameters]
@@ -154,8 +154,8 @@ def _is_moved(
 ) -> bool:
     """Whether a parameter that still exists gets another argument in the merge than in a side.
 
-    `old` are the parameters in the side, with their names in the merge, and `new` those of the
-    merge.
+    `arguments` are a call's arguments in the side, `merged` in the merge. `old` are the function's
+    parameters in the side, by their names in the merge, and `new` its parameters in the merge.
     """
     places = {name: index for index, name in enumerate(new)}
     return any(
@@ -203,7 +203,7 @@ class _Search:
         """Return the other side's name of the value that is called `name` on this side.
 
         Return "" if the other side has deleted the value and reused its name. Return None if the
-        other side kept the name, or if the merge lacks the value that it calls `name`.
+        other side kept the name, or if `name` in the merge is not the other side's value.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)
@@ -234,7 +234,10 @@ class _Search:
                     break
 
     def _changed_inputs(self, node: Node, old: Node | None) -> Iterator[tuple[int, str]]:
-        """Yield (index, name) of each input that is another value than in the base."""
+        """Yield (index, name) of each input that is another value than in the base node `old`.
+
+        Yield all inputs if `old` is None.
+        """
         for index, name in enumerate(node.inputs):
             before = None if old is None else old.inputs[index : index + 1]
             if before is None or before != (self.names.base_of(name),):

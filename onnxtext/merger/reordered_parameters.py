@@ -42,8 +42,8 @@ def new_orders(
     """Return the new orders of the functions whose inputs or outputs a side reordered.
 
     Functions are left out if the side also edited them in other ways, or if the other side (`kept`)
-    changed the names or the order of their inputs or outputs. `check_calls`: whether to leave out
-    functions whose calls the side did not reorder, too.
+    changed the names or the order of their inputs or outputs. If `check_calls`, functions are also
+    left out if the side did not reorder the arguments of all their calls.
     """
     result: dict[FunctionKey, Order] = {}
     before, after, others = map(scopes_by_key, (base, side, kept))
@@ -76,7 +76,7 @@ def _new_order(names: Sequence[list[str]]) -> list[int] | None:
 
     Return None if the order is uncertain.
 
-    `names` has the names in the base, in the side that reordered, and in the other side.
+    `names` has the names in the base, in the side with the new order, and in the other side.
     """
     old, new, third = names
     if old != third or sorted(old) != sorted(new) or len(set(old)) < len(old):
@@ -94,7 +94,7 @@ def _calls_follow(
 ) -> bool:
     """Whether a side has reordered all calls of a function, and at least one call has changed.
 
-    `old`, `new` and `others` are the calls in the base, in this side and in the other side.
+    `old`, `new` and `others` are the calls in the base, in the side and in the other side.
     """
     lengths = [(len(node.inputs), len(node.outputs)) for node in (*old, *new, *others)]
     if any(length != (len(order.inputs), len(order.outputs)) for length in lengths):

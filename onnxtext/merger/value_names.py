@@ -83,9 +83,9 @@ class ValueNames:
     """The names that a side gives to the values of the base.
 
     A value is renamed if its node, data or parameter has another name on the side, and the nodes
-    that use the value use this name. It keeps its name if a new node with the old name was inserted
-    after it. This is assumed if the nodes that use the value still use the old name, or if nothing
-    uses the value and the new node depends on it.
+    that use the value use this name. A value counts as not renamed if the side inserted a node with
+    the old name after it, such as `y = Neg (h)` after `h = Relu (x)`: the nodes that use the value
+    still use the old name, or nothing uses the value and the new node depends on the value.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.
@@ -118,9 +118,9 @@ class ValueNames:
     def _parameters(self, before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (name in the base, name in the side) of inputs, paired by position or by uses.
 
-        Inputs are paired by uses if the side has renamed all of them, and the uses of each old
-        input refer to a different new input: they may be reordered, too. Otherwise, they are paired
-        by position. If the number of inputs differs, they count as not renamed.
+        If the number of inputs differs, no input counts as renamed. If the side has renamed all
+        inputs, and the uses of each old input refer to a different new input, inputs are paired by
+        uses, because they may also be reordered. Otherwise, inputs are paired by position.
         """
         if len(before) != len(after):
             yield from zip(before, before, strict=True)
@@ -188,7 +188,7 @@ class ValueNames:
 
 
 def node_identity(node: Node) -> Definition:
-    """Return the operator, inputs and outputs of a node."""
+    """Return the operator type, inputs and outputs of a node."""
     return node.op_type, node.inputs, node.outputs
 
 

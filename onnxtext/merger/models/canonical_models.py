@@ -116,7 +116,7 @@ class _Lowering(Lowering):
         return super().raw_initializer(type, name, mark)
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
-        """Return a `SparseTensorProto` with its data: with a mark, it would decode to a record."""
+        """Return a `SparseTensorProto` with its data; marks would prevent decoding to a tensor."""
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
@@ -145,7 +145,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value, or the mark of a missing blob that has the digest of the value."""
+        """Encode a value; if a missing blob has its digest, encode the mark of the blob instead."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -154,7 +154,7 @@ class _Lowering(Lowering):
 
 
 def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
-    """Return an attribute's value as the bytes of a blob; None for types without blobs."""
+    """Return the bytes that a blob with this attribute value has; None for types without blobs."""
     match value:
         case bytes():
             return value

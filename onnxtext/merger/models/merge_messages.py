@@ -31,7 +31,7 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, m
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, Any, Any]
-"""A merged value: resolved to ours, to theirs, to the base. None if that version has no value."""
+"""A merged value: resolved to ours, to theirs, to the base. None: this resolution has no value."""
 FieldPath = tuple[int, int]
 """Identifies a list: (0, field number) in the model, (7, field number) in its field 7, `graph`."""
 
@@ -42,7 +42,7 @@ class _Matched:
 
     Attributes:
         orders: its `MatchedItem`s in merged order, resolved to ours, to theirs and to the base.
-        found: the merged items, by the `id()` of the `MatchedItem`.
+        found: the merged items, by the `id()` of their `MatchedItem`.
         ambiguous: whether the whole list is a conflict, because items could be matched in several
             ways.
     """
@@ -224,8 +224,8 @@ class ModelMerger:
     ) -> Resolved:
         base, ours, theirs = _versions(matched_item, items)
         if matched_item.replaced and base not in (ours, theirs) and ours != theirs:
-            # The items are only matched by position. If a side renamed the item, a merge would lose
-            # changes.
+            # The items were matched by position only. If a side renamed the item, a merge would
+            # lose changes.
             return self._conflict(base, ours, theirs)
         if repeated.is_node and base is not None:
             for side, other, renames in ((ours, theirs, 0), (theirs, ours, 1)):
@@ -238,7 +238,10 @@ class ModelMerger:
         return self._message(repeated.kind, base, ours, theirs)
 
     def _only_inputs(self, base: bytes, side: bytes, number: int) -> bool:
-        """Whether a node differs from its base only in inputs that side `number` has renamed."""
+        """Whether a node differs from its base only in inputs that one side renamed.
+
+        `number` is the side: 0 for ours, 1 for theirs.
+        """
         before, after = ([to_text(data) for data in node_inputs(node)] for node in (base, side))
         return without_inputs(base) == without_inputs(side) and (
             self.renames[number].inputs_differ_only_by_renames(before, after)
@@ -327,7 +330,7 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 
 
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """Return the sets of fields that are merged together: the units, and each other field alone."""
+    """Return the sets of fields to merge as a whole: `kind.units`, and each other field alone."""
     there = {key >> 3 for fields in versions for key in fields}
     units = [*kind.units, kind.divided] if _is_divided_differently(kind, versions) else kind.units
     groups = [unit & there for unit in units if unit & there]

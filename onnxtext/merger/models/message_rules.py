@@ -57,11 +57,11 @@ class RepeatedField:
     """Rules for merging a repeated field.
 
     Attributes:
-        kind: the rules for the messages that are its items; None if each item is merged as a whole.
+        kind: the rules for merging an item field by field; None if items are merged as a whole.
         key: returns the key that identifies an item.
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
-        replacement_key: returns a property. If a removed item and an added item at the same
-            position have it in common, the second replaces the first.
+        replacement_key: returns a property. If it is equal for a removed item and an added item
+            at the same position, the added item replaces the removed item.
         ordered: whether the order of items has a meaning.
         is_node: whether the items are nodes.
     """
@@ -109,7 +109,7 @@ def _field_key(number: int) -> Key:
 
 
 def _without(*numbers: int) -> Key:
-    """Return a key function that returns the bytes of all fields with other numbers."""
+    """Return a key function: it returns the bytes of all fields except those with `numbers`."""
     return lambda data: b"".join(
         [data[f.start : f.end] for f in read_fields(data, 0, len(data)) if f.number not in numbers]
     )

@@ -177,7 +177,7 @@ def _places(owners: _Owners, findings: Sequence[Finding]) -> tuple[dict[FieldPat
     """Find the top-level items with findings.
 
     Returns:
-        (the indices of these items in each list, whether every finding is in such an item)
+        (the indices of these items in each list, whether every finding is in a top-level item)
     """
     places: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
@@ -193,7 +193,7 @@ def _places(owners: _Owners, findings: Sequence[Finding]) -> tuple[dict[FieldPat
 
 
 def _typed_outputs(finding: Finding) -> Iterator[tuple[Node, ValueInfo]]:
-    """Yield the node and the value info of a typed output, if a finding is about one."""
+    """If a finding is about a typed output, yield (its node, its value info)."""
     match [place.item for place in finding.places]:
         case [Node() as node, ValueInfo() as info]:
             yield node, info
@@ -253,7 +253,7 @@ def _sort(
 def _sort_nodes(
     data: bytes, sides: Sequence[Model], marks: DataMarks, base_names: set[str]
 ) -> bytes:
-    """Sort the nodes of a resolved merge."""
+    """Sort the misordered nodes of a merge; if there is a cycle, return `data` unchanged."""
     model = lift(data, marks, ())
     subject = subject_of(model)
     late = [finding for finding in find_conflicts(subject, sides) if finding.code == "node-order"]

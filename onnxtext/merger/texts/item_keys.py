@@ -117,7 +117,7 @@ def signature_of(part: TextPart) -> Hashable:
 
 
 def body_of(part: TextPart) -> Hashable:
-    """Return the tokens of a function's body; None for a body without nodes, and other items."""
+    """Return the tokens of a function's body; None if it has no nodes, or for other items."""
     if not isinstance(part.tree, Tree) or part.tree.origin != "function":
         return None
     body = TextPart.of(part.source, part.tree.required("body"))

@@ -20,8 +20,8 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
 class ItemOrders:
     """Orders merged lists.
 
-    Results are cached: a merge orders the lists of the models, then the lists of the texts, which
-    are mostly equal.
+    Results are cached: a merge orders the lists of the models, then the lists of the texts. Most
+    lists of the texts are matched like the lists of the models.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class ItemOrders:
 
         Args:
             matched_items: the items of the merge.
-            strict: whether the order has a meaning, as in a list of inputs. If so, the changes of
+            strict: whether the order has a meaning, as in a list of inputs. If True, the changes of
                 both sides must be compatible for every two items.
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 

@@ -69,7 +69,7 @@ def lazy_statements(
 
 
 def _read_tokens(source: str, unread: Sequence[Unread]) -> list[CommentedToken]:
-    """Return the tokens outside of untokenized statements, and a token for the end."""
+    """Return the tokens outside of untokenized statements, and an empty token at the end."""
     lexer = load_lexer()
     tokens: list[CommentedToken] = []
     offset = 0
@@ -84,7 +84,7 @@ def _read_tokens(source: str, unread: Sequence[Unread]) -> list[CommentedToken]:
 
 
 def _insert_lazy(tree: Tree | None, origin: str, unread: Sequence[Unread]) -> None:
-    """Insert untokenized statements into their list."""
+    """Insert untokenized statements into the list of `tree` whose rule is `origin`."""
     child = None if tree is None else tree.child(origin)
     if child is None or not unread:
         return

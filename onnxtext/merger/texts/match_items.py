@@ -180,7 +180,7 @@ def _pair_by_keys(
     """Match the items of a side with the base, one key after the other.
 
     `matched` has the items that are already matched: it maps indices in the side to indices in the
-    base. Return the same as `_pair`.
+    base. The result is that of `_pair`.
     """
     partners = [ABSENT] * len(side)
     used = [False] * len(base)
@@ -262,8 +262,8 @@ def _pair_as_other_side(
             (at,), (found,) = ats, founds
             place = places.get(found, ABSENT)
             if place != ABSENT:
-                # `side` already has a match. It is wrong if it is a new item that took the old key:
-                # then `other` has also added an item with this key.
+                # The base item already has a match in `side`. This match is wrong if it is a new
+                # item that took the old key: then `other` has also added an item with this key.
                 item = side[place]
                 if rules.key(item) not in added or rules.content(item) == rules.content(
                     base[found]
@@ -294,7 +294,8 @@ def _pair_neighbors(
 ) -> set[int]:
     """Match items by position and `replacement_key`; return their indices in the base.
 
-    Two items are at the same position if they directly follow matched items, or are both first.
+    Two items are at the same position if their predecessors match, or if both are first. `partners`
+    (see `_pair_by_keys`) and `used` (which base items are matched) are updated.
     """
     matched: set[int] = set()
     before = ABSENT

@@ -148,7 +148,7 @@ class Merger:
     ) -> bool:
         """Whether an item is an encoding section that does not apply to the merge.
 
-        If so, add a note.
+        If True, add a note.
         """
         item = ours or theirs
         assert item is not None
@@ -236,7 +236,7 @@ class Merger:
         raise MergeConflict
 
     def _single_part(self, base: TextPart, ours: TextPart, theirs: TextPart) -> Body:
-        """Merge the only part of a construct, or a positional list, or the construct as a whole."""
+        """Merge a construct: by its only part, as a positional list, or as a whole."""
         versions = (base, ours, theirs)
         if all(isinstance(part.tree, Tree) for part in versions) and ours.origin != "name":
             children = [part.children() for part in versions]

@@ -54,9 +54,9 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     """Match moved nodes: some or all of their outputs are now outputs of a new node.
 
     For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
-    depend on the moved node, perhaps through other new nodes. The moved node may also be edited if
-    the new node has another operator and another label than the node of the base. Otherwise, the
-    new node may be the node of the base itself, and the supposed moved node a new node before it.
+    depend on the moved node, perhaps through other new nodes. The moved node may also be edited,
+    but only if the new node has another operator and another label than the node of the base:
+    otherwise, the new node could be the edited node of the base.
 
     Returns:
         Maps the index of each moved node in the side to its index in the base.
@@ -128,7 +128,7 @@ class _Search:
         takers = {at: self._takers(at) for at in left}
         if edited:
             replaced = {at: self._unlike(at, found) for at, found in takers.items()}
-            # If all nodes that have its outputs are similar to a node, it was edited in place.
+            # A node was edited in place if all new nodes with its outputs are similar to it.
             takers = {at: found for at, found in replaced.items() if found or not takers[at]}
         if not any(takers.values()):
             return
@@ -170,15 +170,15 @@ class _Search:
         }
 
     def _is_free(self, index: int, at: int) -> bool:
-        """Whether no other unmatched node of the base has an output of the new node."""
+        """Whether no unmatched base node except `at` has an output of the new node `index`."""
         names = names_of(self.rules.outputs(self.side.items[index]))
         return all(self.old_makers.get(name, at) == at for name in names)
 
     def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
         """Whether a new node has the operator and the label of a node of the base.
 
-        Return False if the new node may be a copy of the node, which was edited itself: if no node
-        reads the outputs of the new node, and one of `takers` has the inputs of the node.
+        Return False if the new node may be a copy, and one of `takers` the edited base node: if no
+        node reads the outputs of the new node, and one of `takers` has the inputs of the base node.
         """
         rules, new, old = self.rules, self.side.items[index], self.base.items[at]
         label = rules.label(old)

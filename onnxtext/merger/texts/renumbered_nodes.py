@@ -38,8 +38,8 @@ def pair_renumbered(
 ) -> dict[int, int]:
     """Find better matches of nodes, in regions where names denote other values than in the base.
 
-    The nodes of a region are aligned by their operators and attributes. If the alignment explains
-    the region with fewer edits than the given matches, it replaces them. `partners` has the index
+    The nodes of a region are aligned by their operators and attributes. The alignment replaces the
+    given matches if it explains the region with fewer edits. `partners` has the index
     in the base, or -1, for each node of the side. Each node of the base that was matched only by
     its position (`guessed`) counts as an edit.
 
@@ -116,7 +116,7 @@ def _is_suspicious(
 ) -> bool:
     """Whether names may pair the wrong nodes of a region.
 
-    They may if a node of the base whose match is doubtful (`_changed_nodes`) can have another
+    Return True if a node of the base whose match is doubtful (`_changed_nodes`) may have another
     match: a node of the side with the same operator whose own match is doubtful or missing.
     """
     changed = _changed_nodes(base, side, region, guessed, rules)
@@ -242,9 +242,9 @@ class _Names:
         return list(pairs.items())
 
     def _pair_sources(self, pairs: dict[int, int]) -> None:
-        """Match the nodes that compute inputs with the same index of two matched nodes.
+        """For each pair in `pairs`, match the two nodes that compute the inputs at the same index.
 
-        Their operators and attributes must be equal. Continue with the nodes matched in this way.
+        Their operators and attributes must be equal. Then do the same for the new pairs.
         """
         makers, new_makers = [
             {name: at for at, (_, outputs, _) in nodes.items() for name in outputs}
@@ -277,8 +277,8 @@ def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, 
 def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hashable]:
     """Return the operator, attributes and inputs of each node.
 
-    None replaces each input that a node of the region computes, and, unless `with_outer_names`, all
-    other inputs.
+    Inputs that a node of the region computes are replaced by None; all other inputs, too, unless
+    `with_outer_names`.
     """
     made = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
     return [
@@ -290,7 +290,7 @@ def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hasha
 def common_subsequence(old: Sequence[Any], new: Sequence[Any], limit: int) -> Pairs | None:
     """Return the pairs of indices of a longest common subsequence, by the algorithm of Myers.
 
-    Return None if it needs more than `limit` insertions and deletions.
+    Return None if `old` and `new` differ in more than `limit` insertions and deletions.
     """
     ends, history = {1: 0}, []
     for count in range(min(limit, len(old) + len(new)) + 1):

@@ -21,8 +21,8 @@ _BLANKS = re.compile(" *")
 Version = tuple[str, Model]
 """A text and its syntax tree."""
 Key = tuple[Hashable, int]
-"""Identifies a statement in all versions: what the statement defines, and the 1-based number of the
-statement among those that define the same. For example, both branches of an `If` may define `y`."""
+"""Identifies a statement in all versions: (what the statement defines, its 1-based number among the
+statements with equal definitions). For example, both branches of an `If` may define `y`."""
 _END: Key = (None, 0)
 """Takes the place of a statement's key for comments that follow the last statement."""
 
@@ -81,7 +81,7 @@ def _comment_anchors(
 
     Args:
         text: the text.
-        keys: the keys of its statements by offset, without removed ones.
+        keys: the keys of its statements by offset, without removed statements.
         ats: the offsets of all statements, ascending; () if no statement was removed.
     """
     kept = sorted(keys)

@@ -89,7 +89,7 @@ def _merge_statements(
     *,
     follows: bool = True,
 ) -> Merged:
-    """Merge valid texts: the base, ours and theirs; `models` are the trees of the nonempty ones.
+    """Merge valid texts: the base, ours and theirs; `models` are the trees of the nonempty texts.
 
     `follows`: whether to apply the `certain_changes` of each side to the other versions, and merge
     again, if there are conflicts.
@@ -129,9 +129,9 @@ def _merge_statements(
 
 
 def _merge_followed(merge: _Merge, resources: Mapping[str, bytes | memoryview]) -> Merged | None:
-    """Make the `certain_changes` of each side in all versions, and merge these again.
+    """Apply the `certain_changes` of each side to the other versions, and merge them again.
 
-    Return None if there are no such changes.
+    Return None if there are no certain changes.
     """
 
     def read(number: int) -> Model:

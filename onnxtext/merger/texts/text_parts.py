@@ -39,7 +39,7 @@ class TextPart:
     """A construct or token in the text of one version.
 
     Attributes:
-        source: the whole text of that version.
+        source: the whole text of the version.
         start: offset of its first token.
         end: offset after its last token.
     """
@@ -173,7 +173,7 @@ def read_statement(text: str, origin: str, start: int) -> Tree:
 def read_list(part: TextPart) -> ListItems | None:
     """Return the items of a list, or of the list at the end of a construct.
 
-    Return None for constructs without such a list.
+    Return None if the construct does not have a list.
     """
     if isinstance(part.tree, CommentedToken):
         return None

@@ -105,9 +105,9 @@ def resolve_both_ways(text: str) -> tuple[str, str]:
 
 
 def edit_in_layout(text: str, before: str, after: str) -> str | None:
-    """Apply the differences of two printed models to a text, and keep the layout of its rest.
+    """Apply the differences of two printed models to a text; keep the text's layout and comments.
 
-    The text has the model `before`, with comments and in any layout.
+    `text` parses to the model that is printed in `before`, but may have another layout.
 
     Returns:
         The edited text; None if the texts cannot be merged. The caller must verify that the text
@@ -123,7 +123,10 @@ def edit_in_layout(text: str, before: str, after: str) -> str | None:
 
 
 def change_text(text: str, changes: Sequence[Changes]) -> str:
-    """Apply changes of names to a valid text. If its layout cannot be kept, the text is printed."""
+    """Apply renames and new orders of parameters to a valid text.
+
+    If the layout of the text cannot be kept, the changed model is printed.
+    """
     from onnxtext.printer import print_model
 
     old, changed = [parse_model(Source(text, "<edit>")) for _ in range(2)]

@@ -208,7 +208,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
 
 def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
-    """Sort the nodes of graphs with misordered nodes; return False if that is impossible."""
+    """Sort the nodes of graphs with misordered nodes; return False if a graph cannot be sorted."""
     marked = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
         if not any(id(node) in marked for node in scope.nodes):
@@ -222,7 +222,7 @@ def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpan
 
 
 def _sort_chunks(listed: MergedList, scope: Scope) -> bool:
-    """Sort the nodes of a graph; return False if that is impossible.
+    """Sort the nodes of a graph; return False if there is a cycle, or a node cannot be moved.
 
     A conflict that has no node in ours stays after its predecessor.
     """

@@ -50,7 +50,7 @@ def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) 
 def drop_deleted_comments(listed: MergedList, versions: Sequence[ListItems]) -> None:
     """Drop comments that one side deleted, if the other side added an item after them.
 
-    Such a comment follows the last item of the base, but precedes the new item of the other side.
+    In the base, the comment follows the last item; on the other side, it precedes the new item.
     `versions` are the list in the base, ours and theirs.
     """
     new = [item for item in listed.items if item.versions[0] is None and "#" in item.lead]
@@ -65,7 +65,7 @@ def drop_deleted_comments(listed: MergedList, versions: Sequence[ListItems]) -> 
 
 
 def with_comments(blanks: str, comments: list[str]) -> str:
-    """Return whitespace (and comments) with more comments inserted.
+    """Insert `comments` into `blanks`, the whitespace and comments between two tokens.
 
     Each new comment gets its own line. If `blanks` has no line end, the first new comment is
     written after the preceding token, unless `blanks` has a comment there.
@@ -86,7 +86,7 @@ def with_comments(blanks: str, comments: list[str]) -> str:
 
 
 def _without(blanks: str, comments: Counter[str]) -> str:
-    """Remove comments from a text, and from the counter `comments`."""
+    """Remove comments from a text, and subtract the removed comments from the counter."""
     if not comments:
         return blanks
     kept: list[str] = []

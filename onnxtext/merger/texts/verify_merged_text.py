@@ -41,7 +41,7 @@ def lower_text(text: str, marks: DataMarks, versions: Sequence[Model]) -> bytes 
 def lower_tree(
     model: Model, text: str, marks: DataMarks, versions: Sequence[Model]
 ) -> bytes | None:
-    """Return the canonical bytes of a merged model, with `DataMarks` instead of tensor data.
+    """Return the canonical bytes of a merged model, with marks (`DataMarks`) for tensor data.
 
     Return None if the model cannot be lowered, or lacks a blob that one of the merged versions has.
     """
@@ -54,7 +54,7 @@ def lower_tree(
 def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
     """Whether a model has each blob that its text mentions, inline or in a weight store.
 
-    If no version has a blob inline, any weight store may contain it. The model then needs the
+    Stores are not read: a blob that no version has inline counts as present if the model has the
     stores of all versions.
     """
     stores = [place for version in versions for place in version.places]
