@@ -48,7 +48,7 @@ class GraphComparer:
     ) -> NameMap:  # fmt: skip
         """Collect the differences of two graphs, which may be values of attributes (`nested`).
 
-        `outer` maps the value names of the enclosing graphs.
+        `outer` maps the value names of the enclosing graphs; None if there are none.
 
         Returns:
             The map from old to new value names.

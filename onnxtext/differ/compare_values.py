@@ -86,7 +86,7 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Return the changes between two initializers; changes of the name are left out.
 
-        `defaults`: whether the old, and whether the new one is the default value of an input.
+        `defaults`: whether `old` and whether `new` is the default value of an input.
         """
         assert isinstance(old.type, ast.TensorType)
         assert isinstance(new.type, ast.TensorType)

@@ -74,7 +74,10 @@ class GraphLists:
 
 
 def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo]]:
-    """Return the inputs and outputs; for a function without their types, which `_infos` returns."""
+    """Return (inputs, outputs).
+
+    The inputs and outputs of a function have no types here: `_infos` returns the types.
+    """
     if isinstance(owner, Function):
         lists = (owner.inputs, owner.outputs)
         inputs, outputs = ([ValueInfo(v.name, at=v.at) for v in values] for values in lists)

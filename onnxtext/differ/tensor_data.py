@@ -165,9 +165,9 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
 
 
 def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
-    """Return the reason why the external data of two tensors was not compared.
+    """Return the reason why two tensors with equal `external_data` fields were not compared.
 
-    Return None if the data can be read, or if the tensors refer to different data.
+    Return None if the data can be read, if the fields differ, or if the data is not external.
     """
     if isinstance(old.data, ast.ExternalData) and old.data == new.data:
         try:

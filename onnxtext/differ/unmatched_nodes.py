@@ -66,10 +66,10 @@ def value_uses(side: MatchSide) -> Uses:
 
 
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
-    """Map (input index, operator) to the index of the unmatched node that uses a value in this way.
+    """Map (input index, operator) to the unmatched node whose input at this index is a given value.
 
-    `uses` has (node index, input index) of each use. If several unmatched nodes use the value in
-    the same way, the index is -1.
+    `uses` has (node index, input index) of each use of the value. If several unmatched nodes have
+    the same key, it is mapped to -1.
     """
     result: dict[Hashable, int] = {}
     for index, slot in uses:

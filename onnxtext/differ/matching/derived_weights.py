@@ -73,7 +73,7 @@ def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> A
 
 
 def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) -> Array:
-    """Unpack elements narrower than a byte: `int` types to signed values, others to raw codes."""
+    """Unpack elements narrower than a byte: `int` types with sign, other types as unsigned bits."""
     from onnxtext.tensor.packing import unpack
 
     codes = unpack(np.frombuffer(data, np.uint8), element.bits)[:count].astype(np.int16)
@@ -153,7 +153,7 @@ def compare_types(
 
 
 def _count_changed(old: Array, new: Array) -> int:
-    """Cast the old elements to the new type; count those that differ from the new elements."""
+    """Cast the old elements to the new type, and count the elements that differ."""
     changed = 0
     with np.errstate(all="ignore"):
         for index in range(0, old.size, BLOCK):
@@ -197,8 +197,8 @@ def _axis(shape: tuple[int, ...], size: int, node_axis: int | None) -> int | Non
     """Return the axis of a weight that has one scale per index; None if unknown.
 
     `size` is the number of elements of the scale. `node_axis` is the axis according to the node
-    that uses the weight, maybe counted from the end. If it is None, the axis is inferred from the
-    shape.
+    that uses the weight; a negative axis counts from the end. If `node_axis` is None, the axis is
+    inferred from the shape.
     """
     if node_axis is not None:
         node_axis += len(shape) if node_axis < 0 else 0

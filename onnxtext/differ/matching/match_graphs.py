@@ -66,7 +66,7 @@ def match_graphs(
     """Match the inputs, outputs, initializers and nodes of two graphs or functions.
 
     `outer` maps the names of the enclosing graphs. In nested graphs and functions (`nested`),
-    inputs and outputs are matched by position even if the numbers of unmatched ones differ.
+    inputs and outputs are matched by position even if the numbers of unmatched values differ.
 
     Raises:
         LowerError: a statement cannot be lowered.
@@ -101,8 +101,8 @@ def _match_values(
 ) -> Pairs:
     """Match inputs or outputs by equal names, then by `new_name`, by type, and by position.
 
-    If `by_position` is False, they are matched by position only if the old and the new model have
-    equally many remaining values.
+    `new_name` returns the expected new name of an old value. If `by_position` is False, values are
+    matched by position only if both models have equally many unmatched values.
     """
     names = [value.name for value in new]
     pairs = match_keys([value.name for value in old], names)
@@ -188,7 +188,10 @@ def _match_nodes(match: GraphMatch, sides: tuple[ModelSide, ModelSide]) -> Pairs
 
 
 def _leaf_keys(match: GraphMatch, side: int) -> LeafKey:
-    """Return a function that returns equal keys for matching values without producers."""
+    """Return a function that returns equal keys for matching values without producers.
+
+    The function is for names of the old graph (`side` is 0) or of the new graph (1).
+    """
     body = (match.old, match.new)[side]
     keys: dict[str, Hashable] = {v.name: ("initializer", v.type) for v in body.initializers}
     for pair in match.initializers:

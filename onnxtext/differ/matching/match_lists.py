@@ -52,9 +52,9 @@ def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
 
 
 def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
-    """Match the entries that are not in `pairs` by the given keys, as `match_keys` does.
+    """Match the entries that are not in `pairs` by their keys, as `match_keys` does.
 
-    Return all pairs, in the order of the new list.
+    `old` and `new` are the keys of all entries. Return all pairs, in the order of the new list.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
     key_pairs = match_keys([old[index] for index in left], [new[index] for index in right])
@@ -66,12 +66,12 @@ def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -
 def walk_pairs(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Yield the entries of both lists, in the order of the new list, as `pairs` are.
+    """Yield the entries of both lists, in the order of the new list; `pairs` has this order, too.
 
-    A removed entry follows its nearest predecessor in the old list that is matched. Without a
-    matched predecessor, it comes first.
+    A removed entry follows its nearest matched predecessor in the old list. Without a matched
+    predecessor, it comes first.
 
-    Returns:
+    Yields:
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the
         new index None; an added entry has the old index None.
     """

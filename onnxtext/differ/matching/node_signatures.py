@@ -4,7 +4,7 @@
 The signature from above combines a node's kind with the signatures of its inputs. The signature
 from below combines its kind with the signatures of its consumers. Signatures are interned as small
 numbers that both models share: equal numbers mean equal computations, without hash collisions. A
-matched node is represented by the index of the pair, so only unmatched nodes need signatures.
+matched node is represented by the index of its new node, so only unmatched nodes need signatures.
 """
 
 from __future__ import annotations
