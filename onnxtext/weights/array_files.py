@@ -102,7 +102,7 @@ def _from_npz(
 def _header(
     file: IO[bytes], type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> tuple[bool, Any]:
-    """Read a `.npy` header without unpickling; check it; return (is Fortran order, dtype)."""
+    """Read and check a `.npy` header, without unpickling; return (is Fortran order, dtype)."""
     from numpy.lib import format as npy
 
     try:

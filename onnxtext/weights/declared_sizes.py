@@ -11,7 +11,7 @@ from onnxtext.ast.visit import rich_lists
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
-"""An integer has 8 bytes in a blob, but may have only 2 (tag and varint) in an INTS attribute."""
+"""Divisor of the size of INTS blobs: 8 bytes per integer may become 2 (tag and varint)."""
 _COMMON = (ast.RawData, ast.Blob)
 """The data classes of most initializers. Their size depends only on the type of the tensor."""
 _WEIGHTLESS = (ast.Float32, int, bytes)
@@ -37,8 +37,8 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
     """Estimate the size of a model's weights from their types, without reading data.
 
     Returns:
-        The estimated number of bytes, and the character offset of the statement with the most
-        bytes, which is 0 if unknown. A blob that is used several times counts for each use.
+        (estimated number of bytes, character offset of the statement with the most bytes). The
+        offset is 0 if unknown. A blob that is used several times counts for each use.
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
     raw: dict[int, int] = {}

@@ -214,7 +214,9 @@ def _number(text: str, subject: str, key: str) -> int:
 
 
 def embed_external(model: Model, base: Path | None) -> None:
-    """Embed the external data of a model in its tensors; if it has any, remove the encoding patch.
+    """Embed the external data of a model in its tensors.
+
+    If the model has external data, its encoding patch is removed.
 
     Args:
         model: the model, changed in place.

@@ -85,7 +85,7 @@ class BlobReader:
         raise BlobError(f"the blob {digest} is missing; looked in {places}", MISSING)
 
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
-        """Return the bytes of a blob in one store or file; None if missing."""
+        """Return the verified bytes of a blob in one store or file; None if missing."""
         assert self.base is not None
         path = resolve_inside(self.base, place.path)
         blobs: dict[str, memoryview] = {}

@@ -29,7 +29,7 @@ def blob_errors(
     """Convert a `PathError` or `OSError` of the `with` block to a `BlobError`.
 
     Args:
-        subject: what is read, for the message.
+        subject: the beginning of the error message.
         default: the name of the file, if an `OSError` has none.
         unsafe: the code for a `PathError`.
         unreadable: the code for an `OSError`.

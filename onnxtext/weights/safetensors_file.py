@@ -151,7 +151,7 @@ def read_safetensors(path: Path) -> dict[str, memoryview]:
 def open_safetensors(
     path: Path,
 ) -> tuple[dict[str, tuple[str, tuple[int, ...], memoryview]], dict[str, str]]:
-    """Return the type, shape and bytes of each tensor in a safetensors file, and its metadata.
+    """Return (type, shape and bytes of each tensor in a safetensors file, metadata of the file).
 
     The library validates the file. The bytes are views of the file, so nothing is copied.
 

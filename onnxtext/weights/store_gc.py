@@ -26,9 +26,9 @@ def find_texts(store: Path) -> Iterator[Path]:
     """Yield the files that may be texts with references to a store.
 
     The search covers all files below the store's parent directory, and the files directly in each
-    directory above. Texts elsewhere cannot reference the store, because a text can only reference
-    paths below its own directory. Links to directories are not followed. Files that begin with
-    binary data are skipped, unless their suffix is that of a text.
+    directory above it. Texts elsewhere cannot reference the store, because a text can only
+    reference paths below its own directory. Links to directories are not followed. Files that begin
+    with binary data are skipped, unless they have the suffix of a text.
 
     Args:
         store: the directory of the store.

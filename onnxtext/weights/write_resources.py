@@ -30,7 +30,7 @@ OnWritten = Callable[[int], None]
 
 @dataclass(slots=True)
 class WeightFiles:
-    """Weights to write beside a text. Write them before the text, so that it never lacks blobs.
+    """Weights to write beside a text; write them first, so that the text never lacks blobs.
 
     Attributes:
         base: the directory of the text.
@@ -143,7 +143,7 @@ def move_resources(
             Only `store` and `safetensors` remove resources from the model.
         text: the file that the text will be written to.
         location: the store or safetensors file, relative to the text's directory; None to derive
-            the name from the text's.
+            its name from the name of the text.
 
     Returns:
         The weights to write; None if the model is unchanged.
