@@ -33,7 +33,7 @@ _temporary: set[Path] = set()
 def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
     """Yield a new file that replaces `path` when the block ends without an error.
 
-    The new file keeps the permissions of the old one, and its owner where that is allowed. A
+    The new file keeps the permissions of the old file, and its owner if the system permits it. A
     symbolic link stays a link: its target is replaced. A device or pipe (`/dev/null`) is written
     to directly.
 
@@ -125,7 +125,7 @@ def _discarded_on_error(temporary: Path) -> Iterator[None]:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path is a pipe or a device: such a file cannot be read and then replaced."""
+    """Whether a path is a pipe or a device, which cannot be read first and replaced later."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -179,7 +179,7 @@ def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
 
 
 def remove_temporary_files() -> None:
-    """Remove all temporary files of this process before it ends."""
+    """Remove all temporary files of this process; call this before the process ends."""
     for path in _temporary:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -309,7 +309,11 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _create_beside(target: Path, old: os.stat_result | None) -> tuple[int, Path]:
-    """Create a file in the directory of `target`, never with wider permissions than the old one."""
+    """Create a file in the directory of `target`; return (its descriptor, its path).
+
+    `old` is the status of the file to replace; None if there is none. The new file never has wider
+    permissions than the file to replace.
+    """
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:

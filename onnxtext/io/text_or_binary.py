@@ -20,7 +20,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model, by its suffix or, if that is unknown, by its content."""
+    """Whether a file is a binary model, by its suffix; by its content if the suffix is unknown."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 
@@ -36,10 +36,10 @@ def looks_binary(data: bytes) -> bool:
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        # An error in the last 3 bytes may be a cut character: ignore it. An error in the first byte
-        # always counts.
+        # Ignore an error in the last 3 bytes: it may be a character that is cut off at `HEAD`. An
+        # error in the first byte always counts.
         return error.start < max(len(head) - 3, 1)
-    # A model usually begins with the key of one of its first fields: a byte that begins no text.
+    # A model usually begins with the key of one of these fields; no text begins with these bytes.
     return head[:1] in (b"\x08", b"\x12", b"\x1a", b"\x3a")
 
 
