@@ -96,7 +96,8 @@ def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str
 def _pairs(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     """Return (index in `left`, index in `right`) of the lines that match, in order.
 
-    Equal lines at both ends match, and between them the lines that are unique in both texts.
+    Equal lines at the beginning and at the end match; in between, lines that are unique in both
+    texts match.
     """
     start = 0
     while start < min(len(left), len(right)) and left[start] == right[start]:

@@ -71,7 +71,7 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
 def _outdated(
     root: Graph | Function, steps: Mapping[str, tuple[int, int]], schemas: Schemas
 ) -> list[tuple[Node, str]]:
-    """Return (node, reason) for each node that fits the old version of its domain, not the new one.
+    """Return (node, reason) for each node that fits the old, but not the new version of its domain.
 
     `steps` maps each domain whose import changed to its old and new version.
     """

@@ -27,8 +27,8 @@ _Scopes = Mapping[FunctionKey | None, ValueScope]
 def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Finding]:
     """Yield a finding for each edit of one side whose names mean other things in the merge.
 
-    The other side has then given these names to other values or parameters. `versions` are the
-    trees of the base, if there is one, of ours and of theirs.
+    This happens if the other side has given the names to other values or parameters. `versions` are
+    the trees of the base (if there is a base), of ours and of theirs.
     """
     together = _scopes(merged)
     base, *before = [_scopes(model) for model in versions]

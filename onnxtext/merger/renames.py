@@ -25,7 +25,7 @@ class NodeMeaning(NamedTuple):
     """The operator, inputs and attributes of a node, which must fit together.
 
     Attributes:
-        operator: its domain (`""` for the standard one), operator and overload.
+        operator: (domain, operator, overload); the standard domain is `""`.
         inputs: the names of its inputs.
         attributes: its attributes without the contents of graphs, in any comparable form.
     """
@@ -56,7 +56,7 @@ class Renames:
 
     @cached_property
     def _functions(self) -> tuple[set[FunctionKey], set[FunctionKey]]:
-        """The keys of the functions that only the base has, and of those that only the side has."""
+        """The keys of functions that only the base has, and of functions that only the side has."""
         before = set() if self._base is None else set(map(function_key, self._base.functions))
         after = set(map(function_key, self._side.functions))
         return before - after, after - before

@@ -120,7 +120,7 @@ class _Lowering(Lowering):
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
-        """Return the bytes of a blob; if they are missing, return its mark (see `DataMarks`)."""
+        """Return the bytes of a blob; for a missing blob, return its mark (see `DataMarks`)."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:

@@ -59,8 +59,8 @@ class ModelMerger:
     Attributes:
         orders: orders merged lists.
         renames: what ours and theirs have renamed.
-        forced: items to turn into conflicts even if they merge cleanly: for each list, their
-            indices in the merge resolved to ours.
+        forced: items to turn into conflicts even if they merge cleanly: maps each list to indices
+            of items in the merge resolved to ours.
         ambiguous: whether there is a conflict that the results do not show. For example, an item
             in `forced` is equal in ours and theirs.
     """

@@ -84,7 +84,7 @@ def are_equivalent(left: TextPart, right: TextPart) -> bool:
 def _parse_statements(*parts: TextPart) -> list[Any]:
     """Parse statements of the same kind, and return their syntax trees.
 
-    Return [] if one of them cannot be parsed outside of its context.
+    Return [] if a statement cannot be parsed outside of its context.
     """
     try:
         return [parse_fragment(Source(part.body), parts[0].origin).item for part in parts]

@@ -145,7 +145,7 @@ _theirs: Position = attrgetter("theirs")
 
 
 def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
-    """Return the `id()`s of the items that ours moved, and of those that theirs moved.
+    """Return the `id()`s of the items that ours moved, and of the items that theirs moved.
 
     Each set is a result of `_moved_items`. If several results are possible, choose disjoint sets.
     """

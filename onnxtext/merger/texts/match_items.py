@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Match the items of three versions of a list.
 
-Everything here takes O(n log n) time, even if all items are equal.
+All functions take O(n log n) time, even if all items are equal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MatchedItem:
     """The indices of an item in the three versions of a list.
 
     Attributes:
-        base: index in the common ancestor; `ABSENT` if that version lacks the item.
+        base: index in the common ancestor; `ABSENT` if the item is new.
         ours: index in our version, or `ABSENT`.
         theirs: index in their version, or `ABSENT`.
         replaced: whether the item of a side was matched only by its position and
@@ -180,7 +180,7 @@ def _pair_by_keys(
     """Match the items of a side with the base, one key after the other.
 
     `matched` has the items that are already matched: it maps indices in the side to indices in the
-    base. The result is that of `_pair`.
+    base. For the result, see `_pair`.
     """
     partners = [ABSENT] * len(side)
     used = [False] * len(base)

@@ -78,7 +78,7 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
     the same operator.
 
     Returns:
-        Maps the index of each such new node to the index of the replaced node.
+        Maps the index of each matched new node to the index of the replaced node.
     """
     makers = _makers(side, rules.outputs)
     pairs: dict[int, int] = {}

@@ -39,9 +39,9 @@ def pair_renumbered(
     """Find better matches of nodes, in regions where names denote other values than in the base.
 
     The nodes of a region are aligned by their operators and attributes. The alignment replaces the
-    given matches if it explains the region with fewer edits. `partners` has the index
-    in the base, or -1, for each node of the side. Each node of the base that was matched only by
-    its position (`guessed`) counts as an edit.
+    given matches if it explains the region with fewer edits. `partners` has the index in the base,
+    or -1, for each node of the side. Each node of the base that was matched only by its position
+    (`guessed`) counts as an edit.
 
     Returns:
         Maps the index of each node of the side to its index in the base, in these regions only.
@@ -215,7 +215,8 @@ class _Names:
     def align(self, *, with_outer_names: bool, backwards: bool) -> Pairs | None:
         """Match nodes in order, by operator and attributes; None if too many nodes differ.
 
-        Other nodes are matched if matched nodes use their outputs, or by their first outputs.
+        Two remaining nodes are matched if two matched nodes use their outputs at the same input
+        index, or if their first outputs have the same name.
 
         Args:
             with_outer_names: whether inputs that are defined outside the region must be equal, too.

@@ -129,7 +129,7 @@ def _merge_statements(
 
 
 def _merge_followed(merge: _Merge, resources: Mapping[str, bytes | memoryview]) -> Merged | None:
-    """Apply the `certain_changes` of each side to the other versions, and merge them again.
+    """Apply the `certain_changes` of each side to the other versions; merge the results.
 
     Return None if there are no certain changes.
     """
@@ -155,8 +155,8 @@ class _Merge:
 
     Attributes:
         texts: the base, ours and theirs.
-        trees: their syntax trees.
-        versions: their canonical bytes, with marks (see `DataMarks`) instead of tensor data.
+        trees: the syntax trees of the texts.
+        versions: the canonical bytes of the models, with marks (see `DataMarks`) for tensor data.
         known: the data that the marks replace.
         markers: format of conflict markers.
         notes: receives warnings for the user.
