@@ -54,8 +54,8 @@ def compare_messages(
         old: canonical bytes of the old message.
         new: canonical bytes of the new message.
         path: the path of the message, put before the paths of its fields.
-        names: maps an old tensor name to the new one, for `tensor_name` fields of the old message;
-            None to compare them unchanged.
+        names: maps old tensor names to new names, for `tensor_name` fields of the old message; None
+            to compare these fields unchanged.
 
     Raises:
         WireError: the bytes are not a valid message.

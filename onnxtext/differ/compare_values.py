@@ -161,9 +161,9 @@ class ValueComparer:
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors.
+        """Compare the elements of two tensors; if all are equal, the fields that store them.
 
-        If the changes found so far (`others`) include a change of the elements, add no second one.
+        Return [] if the elements differ, but `others` (the changes found so far) show this already.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)

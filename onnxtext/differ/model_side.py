@@ -65,7 +65,7 @@ class ModelSide:
     def _normalize(self) -> None:
         """Turn lists that `@set` or `@unset` replaces into statements, to compare them one by one.
 
-        The model is encoded and decoded for this purpose; it then has no text positions.
+        The model is encoded and decoded for this purpose; the new model has no text positions.
         """
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encode statements canonically, so that different spellings of a statement compare equal.
 
-The encoding has every field of every message, including unknown fields and those of future ONNX
+The encoding has every field of every message, including unknown fields and fields of future ONNX
 versions, so no difference is missed. A blob is encoded as its digest; `differ.tensor_data` compares
 the bytes.
 """

@@ -87,7 +87,7 @@ class DataReader:
     def raw(self, type: ast.TensorType, data: ast.TensorData, name: str) -> Data | None:
         """Return the elements of a tensor in the encoding of `raw_data`.
 
-        Return None for data without such an encoding, such as strings.
+        Return None for data that `raw_data` cannot hold, such as strings.
 
         Raises:
             BlobError: the data is missing or damaged.

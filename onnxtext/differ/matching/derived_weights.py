@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognize weights derived from other weights: transposed, cast to another type, quantized.
 
-Numeric differences between tensors of different element types are computed only if one of them is
+Numeric differences between tensors of different element types are computed only if a tensor is
 quantized; quantized tensors are dequantized first.
 """
 
@@ -167,7 +167,7 @@ def _count_changed(old: Array, new: Array) -> int:
 
 
 def _values(tensor: TensorRef, array: Array) -> _Values | None:
-    """Return the values of a tensor, dequantized if it is quantized; None if they are unknown."""
+    """Return a tensor's values, dequantized if necessary; None if they cannot be computed."""
     quantization = tensor.reader.quantizations.get(tensor.name)
     if quantization is None:
         return _Values(array) if tensor.type.element not in _NOT_NUMERIC else None

@@ -187,7 +187,10 @@ class Signatures:
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Map each output of the nodes to keys of its uses by matched nodes or as graph output."""
+        """Map each output of nodes to keys of its uses: by matched nodes, and as graph output.
+
+        `order` are the indices of the nodes.
+        """
         nodes, marks = self._body.nodes, self._marks
         number_of = self._numbers.of
         uses: dict[str, list[int]] = {
