@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Embed and externalize ONNX external data (`TensorProto.external_data` in `onnx.proto`).
 
-The keys are those of ONNX: `location` (a path relative to the model's file), `offset` and `length`
+A reference has the keys `location` (a path relative to the model's file), `offset` and `length`
 (decimal numbers of bytes) and `checksum` (SHA-1 of the whole file).
 """
 
@@ -68,7 +68,7 @@ class ExternalFile:
         return offset
 
     def add_pieces(self, pieces: Sequence[Data]) -> int:
-        """Add pieces of data without gaps between them; return the byte offset of the first one."""
+        """Add pieces of data without gaps between them; return their first byte offset."""
         offset = at = -(-self.size // ALIGNMENT) * ALIGNMENT
         for piece in pieces:
             self.parts.append((at, piece))

@@ -87,7 +87,7 @@ def view_file(path: Path) -> memoryview:
             try:
                 return memoryview(map_file(file, path))
             except OSError as error:
-                # Too many files are open, or this one cannot be mapped: read it instead.
+                # Too many files are open, or this file cannot be mapped: read it instead.
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
                     raise
         return memoryview(file.read())
