@@ -43,7 +43,7 @@ def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
             permissions.
 
     Raises:
-        OSError: the file cannot be written; the old one is untouched.
+        OSError: the file cannot be written; the old file is untouched.
     """
     old = _status(path) if follow else None
     if old is not None and not stat.S_ISREG(old.st_mode):
@@ -68,7 +68,7 @@ def replace_path(path: Path) -> Iterator[Path]:
     This is `replace_file` for libraries that open files by name.
 
     Raises:
-        OSError: the file cannot be written; the old one is untouched.
+        OSError: the file cannot be written; the old file is untouched.
     """
     old = _status(path)
     target = Path(os.path.realpath(path))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep commands within the files and directories that the user named, despite symbolic links.
 
-The texts and links of a cloned repository are not trusted. So these rules hold:
+The texts and links of a cloned repository are not trusted. Therefore, these rules hold:
 
 - A path given by the *user* (an argument, `-o`, a store) is followed wherever it leads. A link
   stays a link: its target is read or replaced.
