@@ -251,6 +251,8 @@ def _order(observed: _Observed) -> Sequence[int]:
     """
     if observed.split:
         return ()
+    if all(max(before, default=0) < number for number, before in observed.before.items()):
+        return sorted(observed.before)  # as in most models
     left = {number: set(before) for number, before in observed.before.items()}
     order: list[int] = []
     while left:
