@@ -4,10 +4,10 @@
 - `onnxtext/fromBinary` {uri} -> {text, size, digest}: print a binary model; `size` and `digest` are
   the number of bytes and the SHA-256 of its file
 - `onnxtext/toBinary` {text, original, target?, digest?} -> {written, digest}: write a text as a
-  binary model to `target`, by default to `original`; fail if the SHA-256 of `original` is not the
-  given `digest`; the result has the size and the SHA-256 of the new file
+  binary model to `target`, by default to `original`; fail if `digest` is given and is not the
+  SHA-256 of `original`; the result has the size (`written`) and the SHA-256 of the new file
 - `onnxtext/convert` {uri, target, direction, force?} -> {target}: convert a file; `direction` is
-  `to-binary` or `from-binary`
+  `to-binary` or `from-binary`; `force` is the option `--force` of the command
 - `onnxtext/verify` {uri} -> {ok, report}: verify that the conversions of a file are lossless
 
 If a request fails, the answer is an error whose message gives the reason. The requests of the graph
@@ -58,7 +58,7 @@ def read_file(path: Path) -> bytes:
 
 
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Return a binary model as text, without the bytes of its blobs."""
+    """Answer `onnxtext/fromBinary`: print a binary model, with digests in place of weights."""
     return await asyncio.to_thread(_from_binary, _path(params.uri))
 
 
@@ -69,9 +69,9 @@ def _from_binary(path: Path) -> dict[str, Any]:
 
 
 def text_of_binary(data: bytes, path: Path) -> str:
-    """Return a binary model as text, without the bytes of its blobs.
+    """Print a binary model, with digests in place of the bytes of large weights.
 
-    `path` is its file, for messages.
+    `path` is the file of the model, for messages.
 
     Raises:
         RequestError: the model has errors.
@@ -89,7 +89,7 @@ def text_of_binary(data: bytes, path: Path) -> str:
 
 
 async def to_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Write a text as a binary model; read the blobs that the text lacks from the original model.
+    """Answer `onnxtext/toBinary`: write a text, with the weights of `original`, as a binary model.
 
     Raises:
         RequestError: the text has errors, the original has changed or cannot be read, or writing
@@ -110,7 +110,7 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
-    """Return the result of `onnxtext/toBinary`; runs in a thread."""
+    """Write `target`, and return the result of `onnxtext/toBinary`; runs in a thread."""
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import encode, join_pieces
     from onnxtext.weights.find_blobs import BlobReader
@@ -136,7 +136,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 
 def _add_blobs(model: Model, data: bytes) -> None:
-    """Add the blobs in `data`, a binary model, to a model whose text was printed without blobs."""
+    """Add the large weights of `data`, a binary model, to a model that lacks their bytes."""
     from onnxtext.binary_to_text import lift_placed
 
     model.resources_left_out = False

@@ -43,7 +43,7 @@ def incoming(
 ) -> list[t.CallHierarchyIncomingCall] | None:
     """Return the graphs and functions that call a function, with the ranges of the calls.
 
-    The list is empty for a graph, which cannot be called.
+    The list is empty for a graph. Return None if the document is not open.
     """
     document, item = _requested_scope(server, params.item)
     if document is None:
@@ -63,7 +63,10 @@ def incoming(
 def outgoing(
     server: Server, params: t.CallHierarchyOutgoingCallsParams
 ) -> list[t.CallHierarchyOutgoingCall] | None:
-    """Return the functions that a graph or function calls, with the ranges of the calls."""
+    """Return the functions that a graph or function calls, with the ranges of the calls.
+
+    Return None if the document is not open.
+    """
     document, item = _requested_scope(server, params.item)
     if document is None:
         return None
@@ -115,7 +118,10 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 def _requested_scope(
     server: Server, item: t.CallHierarchyItem
 ) -> tuple[Document | None, Scope | None]:
-    """Return the document of an item from the client, and the graph or function of the item."""
+    """Return the document of an item from the client, and the graph or function of the item.
+
+    The document is None if it is not open; the graph or function is None if it is not found.
+    """
     document = server.documents.get(item.uri)
     if document is None:
         return None, None

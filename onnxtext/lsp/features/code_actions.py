@@ -25,7 +25,7 @@ _MAX_DIAGNOSTICS = 100
 
 
 def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | None:
-    """Return the code actions for a range.
+    """Return the code actions for a range; None if the document is not open.
 
     Until the checker's diagnostics are published, fixes are offered for syntax errors only.
     """
@@ -51,7 +51,7 @@ def _is_requested(kind: str, requested: list[str]) -> bool:
 
 
 def _diagnostics(document: Document) -> Sequence[Diagnostic]:
-    """Return the published diagnostics of the current version, or else only its syntax errors."""
+    """Return the diagnostics published for the current version, or else its syntax errors."""
     is_known = document.diagnosed == document.version.number
     return document.diagnostics if is_known else document.version.syntax
 
@@ -79,7 +79,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
             edit=workspace_edit(server, document, fix.edits),
         )
     is_rule = diagnostic.code in rules() and diagnostic.code != UNUSED_SUPPRESSION.code
-    # With syntax errors, the place of the comment would be uncertain.
+    # In a text with syntax errors, it is uncertain which line the comment must precede.
     if is_rule and not document.version.syntax:
         yield t.CodeAction(
             f"Silence `{diagnostic.code}` here",
@@ -107,7 +107,10 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
 
 
 def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
-    """Return an offset. A comment above the line of this offset suppresses the diagnostic."""
+    """Return an offset such that a comment above its line suppresses the diagnostic.
+
+    `size` is the number of characters of the text.
+    """
     span = span_of(diagnostic, size)
     if diagnostic.code == BACKSLASH_LOST.code:
         string = index.text_blocks.before(span.start)

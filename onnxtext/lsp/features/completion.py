@@ -54,7 +54,7 @@ _DECORATORS = {
 
 
 def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
-    """Return the completions at the cursor."""
+    """Return the completions at the cursor; None if the document is not open."""
     document = server.documents.get(params.text_document.uri)
     if document is None:
         return None
@@ -71,7 +71,7 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
 
 
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
-    """Add the documentation to a completion item that the editor shows; return the item."""
+    """Add the documentation to a completion item that the client has sent; return the item."""
     data: Any = params.data
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)
@@ -243,7 +243,7 @@ class _Maker:
         yield item
 
     def _target(self) -> Signature | Scope | None:
-        """Return the signature, or the function, of the operator before the cursor."""
+        """Return the operator or function that the node at the cursor calls; None if unknown."""
         if not self.context.operator:
             return None
         return target_of(self.document, self.context, self.offset)
@@ -341,7 +341,7 @@ def _matches(prefix: str, name: str) -> bool:
 
 
 def _call(label: str, signature: Signature) -> str:
-    """Return a snippet that calls an operator with required attributes and inputs."""
+    """Return a snippet: `label`, and tab stops for the required attributes and inputs."""
     stop = 1
     attributes = []
     for name, formal in signature.attributes.items():

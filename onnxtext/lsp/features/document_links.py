@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Link blobs to their bytes, and names of files in a document to the files.
+"""Link the blobs in a document to the files with their bytes, and file names to the files.
 
 The files are external data, data files, safetensors files, and stores.
 """

@@ -29,8 +29,8 @@ _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the number of a statement's first line in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Matches the placeholder for the number of another line of a statement. The digits are this number
-minus the number of the first line."""
+"""Matches the placeholder for the number of a later line of a statement. Its digits are the number
+of lines between the first line of the statement and the later line."""
 
 
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:
@@ -126,7 +126,7 @@ class _Outline:
         return [row for row, _ in symbols] + sections
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
-        """Return the symbol of a graph or function with its statements, as JSON, and its span."""
+        """Return (symbol as JSON, span) of a graph or function, including its statements."""
         start, end = self.index.scope_span(scope)
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
@@ -151,7 +151,7 @@ class _Outline:
         return symbol, span
 
     def _spans(self, statement: Statement) -> tuple[Span, Span]:
-        """Return the span of a statement, and the span of a node's outputs or a value's name."""
+        """Return (span of the statement, span of its outputs if it is a node, else of its name)."""
         located = self.index.located(statement)
         if located is None:
             end = statement.at + broken_statement_end(self.index.chunk(statement))

@@ -29,7 +29,8 @@ async def part(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the lines of a range.
 
-    Return None if these edits alone would change the syntax tree, or remove or repeat a comment.
+    In a text with syntax errors, only one-line nodes are formatted. Return None if the edits of
+    these lines alone would change the syntax tree, or remove or repeat a comment.
     """
     return await _format(document, document.version.lines.span(params.range))
 
@@ -40,6 +41,8 @@ async def on_type(
     """Return the edits that format the statement before a line break or `}` that was just typed.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move.
+    Return None if there is no earlier line, or if the edits would change the syntax tree, or remove
+    or repeat a comment.
     """
     if params.position.line == 0:
         return None
@@ -124,7 +127,7 @@ def statement_edits(version: DocumentVersion, span: Span) -> list[Edit]:
 
 
 def _whole_lines(text: str, span: Span) -> Span:
-    """Return the span of the lines that a span touches, with the last line feed."""
+    """Return the span of the lines that a span touches, including the final line feed."""
     start = line_start(text, span.start)
     end = text.find("\n", max(span.end - (span.end > span.start), span.start))
     return Span(start, len(text) if end < 0 else end + 1)

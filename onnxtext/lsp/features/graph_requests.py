@@ -5,12 +5,13 @@
   here, against}: the outermost graphs and the functions (`roots`), and the open groups of nodes.
   `opened` and `closed` are ids of groups; groups around the position are open, too. `total` is the
   number of nodes and values; `truncated` is true if a group stays closed because it has too many
-  items. `here` is the result of `graphPlace` for the position, `against` that of `graphCompare`
+  items. `here` is the result of `graphPlace` for the position; `against` is the last result of
+  `graphCompare`
 - `onnxtext/graphPlace` {uri, position?, id?} -> {path, id}: the node or value with an id, or else
   at a position; `path` has the ids of the groups and nodes around it
 - `onnxtext/graphCompare` {uri, against?} -> {against}: from now on, mark the differences from
-  another version: a file, `git:REVISION`, or none; the result is the name of that version,
-  followed by the reason if the graph cannot be compared
+  the version `against`: the URI of a file, or `git:REVISION`; without it, mark none. The result is
+  the name of the version; if the graph cannot be compared, the reason follows the name
 - `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator, label or
   outputs contain the string `words`
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node or value in detail
@@ -57,7 +58,7 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Choose the version to compare a document with; later results mark the differences from it."""
+    """Choose the version to compare a document with; later drawings mark the differences."""
     views = _views(server, params)
     await views.compare(getattr(params, "against", None))
     await views.drawing()
@@ -99,8 +100,8 @@ class GraphViews:
 
     Attributes:
         document: the document.
-        label: the name of the chosen version, followed by the reason if the comparison with it
-            failed; None if no version was chosen, or if it was not compared yet.
+        label: the name of the chosen version, followed by the reason if the comparison failed; None
+            if no version was chosen, or if the chosen version was not compared yet.
     """
 
     def __init__(self, document: Document) -> None:

@@ -19,7 +19,7 @@ Maker = Callable[..., t.CompletionItem]
 def header_items(index: Index, context: Context, item: Maker) -> Iterator[t.CompletionItem]:
     """Yield the completions in a header: its keys, or the values of a key.
 
-    `item` makes a completion item from its label, its kind and options.
+    `item` is a function that makes a completion item from a label, a kind and options.
     """
     if context.kind == "header":
         keys = MODEL_KEYS | FUNCTION_KEYS

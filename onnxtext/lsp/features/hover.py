@@ -53,9 +53,9 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
-    """Return the span of the item at `offset`.
+    """Return the span of the item `at_cursor`, which is at `offset`.
 
-    If `offset` is in the domain before an operator's name, the span has both.
+    If `offset` is in the domain of an operator, return the span of the domain and the name.
     """
     span = at_cursor.span
     if at_cursor.statement is None or span.start <= offset <= span.end:
@@ -66,7 +66,7 @@ def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
 
 
 def _label(document: Document, at_cursor: CursorTarget) -> str | None:
-    """Return the text of the node that has the label `at_cursor`."""
+    """Return, as Markdown, the text of the node with the label at the cursor; None if unknown."""
     assert at_cursor.key is not None
     index = document.version.index
     scope = index.scopes[at_cursor.key[1]]
@@ -150,7 +150,7 @@ def _origin(scope: Scope, name: str) -> Iterator[str]:
 
 
 def _tensor(document: Document, scope: Scope, name: str) -> str | None:
-    """Return the statistics of an initializer, or of the tensor of a node `Constant`."""
+    """Return the statistics of an initializer or of a `Constant`; None for other values."""
     value = next((v for v in scope.initializers if v.name == name), None)
     if value is not None and value.data is not None:
         return _statistics(document, value.type, value.data)

@@ -36,7 +36,7 @@ def _hints(document: Document, statement: Statement, span: Span) -> Iterator[t.I
             continue
         place = located.find("name") if statement.kind != "node" else _output(located, slot)
         if place is not None and span.start <= place.start <= span.end:
-            # The hint is where the type would be written; accepting it inserts the type.
+            # The hint is shown where a type would be written; accepting the hint inserts the type.
             position = lines.position(place.start)
             typed = t.TextEdit(t.Range(position, position), f"{type} ")
             shown = type.replace('"', "")  # sizes such as `2*seq` are easier to read unquoted

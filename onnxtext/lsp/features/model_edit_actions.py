@@ -73,7 +73,7 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
 
 
 def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
-    """Yield actions that make a fixed dimension of an input of the main graph symbolic."""
+    """Yield actions that replace a fixed dimension of a main graph's input by a symbol."""
     value, main = statement.item, statement.scope
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
@@ -132,7 +132,7 @@ def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, i
 
 
 def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, str, int]]:
-    """Yield conversions to the newer versions, then to the older ones, nearest first."""
+    """Yield conversions from `version` to the newer versions, then to the older, nearest first."""
     for to in (*range(version + 1, newest + 1), *range(version - 1, 0, -1)):
         shown = f"version {to} of `{domain}`" if domain else f"opset {to}"
         yield f"Convert to {shown}", domain, to
@@ -184,7 +184,7 @@ def _reasons(error: OnnxTextError) -> str:
 
 
 def _compute_edit(text: str, name: str, data: object) -> EditResult:
-    """Compute the edit of the action whose data the editor sent back."""
+    """Compute the edit of a code action; `data` is its data, `name` the name of the text."""
     from onnxtext.editing import apply, make_symbolic, write_types
     from onnxtext.editing.opsets import convert
 

@@ -45,7 +45,7 @@ def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
 
 
 def definition(document: Document, params: t.DefinitionParams) -> list[t.Location] | None:
-    """Return the definitions of the name under the cursor, or else its declarations."""
+    """Return the definitions of the name under the cursor, or else its declarations, or None."""
     symbol = _symbol_under(document, params)
     if symbol is None:
         return None

@@ -18,8 +18,8 @@ _SECONDS = 60
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
     """Return (name, text, path) of another version of a document.
 
-    For another file, these are its file name, its text and its path. For a revision in git, the
-    name is the revision, and the path is that of the document.
+    For another file, return its name, text and path. For a revision in git, the name is the
+    revision, and the path is the path of the document.
 
     Args:
         uri: the URI of the document: `file:`, or `onnx:` for the text of a binary model.
@@ -46,7 +46,7 @@ def _path(uri: str) -> Path:
 
 
 def _from_git(path: Path, revision: str) -> bytes:
-    """Return the bytes of a file in a revision."""
+    """Return the bytes of a file in a git revision; raise a RequestError if git has none."""
     if not revision or revision.startswith("-") or ":" in revision:
         raise RequestError(f"{revision!r} is not the name of a revision")
     command = ["git", "-C", str(path.parent), "show", f"{revision}:./{path.name}"]

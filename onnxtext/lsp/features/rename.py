@@ -126,7 +126,7 @@ def _unreadable_line(document: Document, symbol: Symbol, renamed: set[Span]) -> 
 def _valid_parts(version: DocumentVersion) -> list[Span]:
     """Return the spans of the header and of the sections, except those with a syntax error.
 
-    Return [] if a quote has no partner, because the error may then be anywhere.
+    Return [] if a quote is unmatched, because the error may then be anywhere.
     """
     index = version.index
     if not index.text_blocks.is_paired:
@@ -179,7 +179,10 @@ def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
 def _spelling(
     index: Index, symbol: Symbol, role: Role, span: Span, section: SectionName | None
 ) -> Callable[[str], str]:
-    """Return a function that spells a symbol's new name as the printer would spell it at `span`."""
+    """Return a function that spells a symbol's new name as the printer would spell it at `span`.
+
+    `section` is the name at `span` if it is in a section; else None.
+    """
     text, kind = index.source.text, symbol.key[0]
     if kind != "value":
         return value_name if kind == "function" and role == "definition" else quote_word
@@ -226,7 +229,7 @@ def _calls(index: Index, function: Scope) -> Iterator[Node]:
 
 
 def _value_conflict(index: Index, scope: Scope, new: str) -> str | None:
-    """Return why a value cannot get a name: its graph, an outer or an inner graph uses the name."""
+    """Return a message if `scope`, or a graph around or in it, uses the name `new`; else None."""
     for key, other in index.symbols.items():
         if key[0] != "value" or key[2] != new or other.scope is None:
             continue

@@ -51,7 +51,7 @@ _KEYS = {
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
     """Yield the completion items at the cursor in a section, the likeliest first.
 
-    `item` makes a completion item from its label, its kind and options.
+    `item` is a function that makes a completion item from a label, a kind and options.
     """
     section = context.section
     assert section is not None
@@ -195,7 +195,7 @@ class _SectionItems:
                 )
 
     def _attributes(self, scope: Scope, node: PathStep) -> Iterator[t.CompletionItem]:
-        """Yield the attributes of a node that are graphs."""
+        """Yield the graph attributes of a node."""
         places = node_labels(self.index, scope) if node.is_label else scope.position
         children = scope.children.get(places.get(node.name, -1), ())
         for name, count in Counter(child.attribute for child in children).items():
@@ -241,10 +241,10 @@ def argument_items(
 ) -> Iterator[t.CompletionItem]:
     """Yield completion items for an argument of a decorator.
 
-    For `@meta`, they are the metadata keys in the text. For `@value_info` and `@initializers`, they
-    are the names of lists, such as `inputs`, and the names of values.
+    For `@meta`, the items are the metadata keys in the text. For `@value_info` and
+    `@initializers`, the items are the names of lists, such as `inputs`, and the names of values.
 
-    `item` makes a completion item from its label, its kind and options.
+    `item` is a function that makes a completion item from a label, a kind and options.
     """
     if context.attribute == "meta":
         for index, (key, _) in enumerate(_by_frequency(metadata_entries(document.version.index))):

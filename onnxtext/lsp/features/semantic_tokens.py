@@ -34,7 +34,7 @@ StatementTokens = tuple[int, list[int], int, int, tuple[object, ...]]
 - the column of the first token, relative to the statement,
 - all tokens as encoded in the protocol, five numbers each,
 - the line of the last token, relative to the statement,
-- the column of the last token; relative to the statement if that line is 0,
+- the column of the last token, relative to the statement if both begin on the same line,
 - the result of `token_kinds.token_inputs`.
 """
 
@@ -239,7 +239,7 @@ def encode(
 
     Tokens that contain a line break or overlap the preceding token are left out.
 
-    `last` is the (line, column) of the token that precedes all of these, both from 0.
+    `last` is the (line, column) of the token before the first of `tokens`, both 0-based.
     """
     lines = version.lines
     data: list[int] = []

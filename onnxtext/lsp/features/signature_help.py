@@ -101,7 +101,7 @@ def _of_function(scope: Scope, context: Context) -> t.SignatureHelp:
 
 
 def _of_arguments(context: Context) -> t.SignatureHelp | None:
-    """Return the arguments of `external(…)` or a decorator."""
+    """Return the signature help for `external(…)` or a decorator; None for other names."""
     name = "value_info" if context.attribute == "without" else context.attribute
     if name not in ARGUMENTS:
         return None

@@ -17,10 +17,10 @@ def escape_snippet(text: str) -> str:
 
 
 def name_alone(written: str, following: str) -> str | None:
-    """Return the name at the start of a completion, if only the name should be inserted; else None.
+    """Return the name at the start of a completion if only the name should be inserted, else None.
 
-    Only the name is inserted if the text after the cursor (`following`) already has what should
-    follow the name: `Relu ($1)` is cut to `Relu` before `(x)`.
+    `written` is the text of the completion, `following` the text after the cursor. Only the name is
+    inserted if `following` already has the rest: `Relu ($1)` is cut to `Relu` before `(x)`.
     """
     name = _NAME.match(written)
     added = "" if name is None else written[name.end() :].strip()[:1]

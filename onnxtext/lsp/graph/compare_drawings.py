@@ -42,7 +42,7 @@ class Changes:
         notes: descriptions of the fields that differ, by the id of the node.
         removed: (index, id, group path) of each removed node, by the number of its graph. The index
             counts the inputs of the old graph, then its nodes.
-        makers: the id of the removed node that computed a value, by value.
+        makers: for each value that a removed node computed, the id of the node.
         users: (value, id of the user) for each use of a value by a removed node, and for each use
             of a removed node's output.
         items: the removed nodes in the format for the client, by id.
@@ -100,7 +100,7 @@ class Changes:
 def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
     """Return the differences between the models of two drawings.
 
-    In messages, `label` is the name of the old version; that of the new version is `NEW`.
+    In messages, the old version has the name `label`, and the new version the name `NEW`.
 
     Raises:
         OnnxTextError: a document has errors.
@@ -246,14 +246,14 @@ class _Removed:
             changes.removed.setdefault(scope_number, []).append(row)
 
     def _counterpart(self, scope: Scope, scope_number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node that computes the first output of an old node, or None."""
+        """Return the id of the new node that computes the first of the old `outputs`, or None."""
         name = next(filter(None, outputs), "")
         index = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{scope_number}n{index}"
         return None if index < 0 or self._made.status.get(identity) == "added" else identity
 
     def _path(self, identity: str, scope_number: int) -> Path:
-        """Return the path of the group of an old node."""
+        """Return the path of the group that contains the old node with the id `identity`."""
         chain = [
             part for part in self._old.chain(identity) or () if part.startswith(f"g{scope_number}/")
         ]

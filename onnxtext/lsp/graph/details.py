@@ -91,7 +91,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
 
 
 def _removed_node(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Return the details of a removed node, which exists only in the drawing."""
+    """Return the details of a removed node, which only the drawing has; None for other ids."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None
@@ -201,7 +201,7 @@ def _statistics(document: Document, type: Any, data: Any) -> str:
 
 
 def _with_weights(document: Document) -> Model | None:
-    """Return the model of a document; for an `onnx:` URI, with weights read from the binary."""
+    """Return a document's model; for an `onnx:` URI, with weights read from the binary model."""
     model = document.version.index.model
     if model is None or model.resources or not document.uri.startswith("onnx:"):
         return model

@@ -37,9 +37,9 @@ from onnxtext.source import Span
 MAX_NODES = 5000
 """Maximum number of items to send; larger drawings are unreadable."""
 MANY_NODES = 200
-"""Minimum number of nodes and values of a model whose groups are closed by default."""
+"""If a model has fewer nodes and values than this, all groups are open by default."""
 MAX_USERS = 8
-"""If a value has more users than this, it has no edges; each user has a stub instead."""
+"""Maximum number of users of a value that is drawn with edges; a value with more has stubs."""
 
 _MAX_OPERATORS = 6
 
@@ -147,7 +147,7 @@ class Drawing:
             )
 
     def _is_drawn_as_stubs(self, number: int, node: Node) -> bool:
-        """Whether a node is a constant with users, which is drawn as a stub at each user."""
+        """Whether a node is a constant that is drawn only as stubs: one at each user."""
         keys = [(number, name) for name in node.outputs if name]
         return bool(keys) and all(
             self._constants.get(k, GIVEN) >= 0 and k in self._users for k in keys
@@ -158,7 +158,7 @@ class Drawing:
         return self._chains.get(identity)
 
     def initializer(self, scope: Scope, name: str) -> ValueInfo | None:
-        """Return the first initializer of a scope with a name."""
+        """Return the first initializer with a name in a graph; None if there is none."""
         return self._initializers.get((self.index.number(scope), name))
 
     def users_of(self, scope: Scope, name: str) -> list[str]:
@@ -247,7 +247,7 @@ class Drawing:
         }
 
     def _first(self, group: ModuleGroup) -> Span | None:
-        """Return the span of the first statement of a group."""
+        """Return the span of the first statement of a group; None if it is not in the text."""
         member: ModuleGroup | str = group
         while isinstance(member, ModuleGroup) and member.members:
             member = member.members[0]
@@ -367,7 +367,7 @@ class Drawing:
             sources, targets = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"
             if not sources or not targets:
-                # A body uses an output of its own node. This error of the model is not drawn.
+                # A graph in a node uses an output of this node. Such an error is not drawn.
                 continue
             if before[same - 1] in drawn and (sources[0], targets[0], value) not in seen:
                 seen.add((sources[0], targets[0], value))

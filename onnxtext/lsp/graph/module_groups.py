@@ -7,7 +7,7 @@ A node's path is, for example, `model/layers.3/self_attn`. It comes from
   `pkg.torch.onnx.name_scopes`), with the class of each module,
 - else from the slashes in the label or the first output (PyTorch's TorchScript exporter, tf2onnx,
   onnxruntime's optimizer and quantizer),
-- else, if no node of the graph has one of these, from the dots in the label.
+- else, if no node of the graph has such metadata or slashes, from the dots in the label.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_MEMBERS = 150
 PART = 100
 """Number of members of each part of a divided group, except the last."""
 MAX_VALUES = 16
-"""Maximum number of inputs (or outputs) of a graph that are drawn without a group of their own."""
+"""Maximum number of inputs of a graph that are drawn without a group; the same for outputs."""
 
 _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
 _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
@@ -43,8 +43,8 @@ class ModuleGroup:
     """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
-        id: its id, such as `g0/model/layers.3`. It is unique in the model, and stays the same in
-            later versions as long as a node has this path.
+        id: its id, such as `g0/model/layers.3`. It is unique in the model. Later versions of
+            the text have a group with this id as long as a node has this path.
         name: the part of its path below its parent.
         kind: the class of its module; "" if unknown.
         parent: the enclosing group; None for a root.
@@ -95,12 +95,12 @@ def parse_id(name: str) -> tuple[int, str, int] | None:
 
 
 def closed_group(path: Path, drawn: Collection[str]) -> str:
-    """Return the id of the outermost closed group in a path of nested groups; "" if none is."""
+    """Return the id of the first closed group in `path`; "" if all are open (in `drawn`)."""
     return next((part for part in path if part not in drawn and parse_id(part) is None), "")
 
 
 def value_group(names: Sequence[str], group: str) -> Path:
-    """Return the path of inputs or outputs: in a group if there are many, else directly."""
+    """Return the group path of inputs or outputs: `(group,)` if there are many, else ()."""
     return (group,) if len(names) > MAX_VALUES else ()
 
 
@@ -148,7 +148,10 @@ def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path
 
 
 def _module_path(entries: Mapping[str, str], classes: dict[Path, str]) -> Path | None:
-    """Return the path in the metadata of the dynamo exporter; None without such metadata."""
+    """Return the path in the metadata of the dynamo exporter; None without such metadata.
+
+    `classes` receives the class name of each module on the path, if the metadata has it.
+    """
     names: list[str]
     kinds: list[str]
     namespace = next((entries[key] for key in _NAMESPACES if key in entries), None)

@@ -66,7 +66,7 @@ def formal_name(
     """Return the formal name of a node's input or output, such as `X`; "" if unknown.
 
     The name comes from the schema of the operator, or from the called function. `index` is the
-    index of the node in `scope`; `slot` is the index of its input or output.
+    index of the node in `scope`; `slot` is the index of its input or, with `output`, its output.
     """
     subject = document.version.index.subject
     assert subject is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the operators that a document may use: of onnx, its project and the bundled table.
+"""Find the operators that a document may use: those of onnx, the project and onnxtext's table.
 
 A table contains the operators of one schema file. The bundled table has onnxruntime's operators.
 """
@@ -28,7 +28,7 @@ def schemas_of(directory: Path | None) -> Schemas:
 
 
 def tables_for(directory: Path | None) -> tuple[OperatorTable, ...]:
-    """Return the operator tables for a directory: those of its project, and the bundled table.
+    """Return the operator tables of the project around a directory, and the bundled table.
 
     If the settings or a schema file have errors, return only the bundled table.
     """
@@ -40,5 +40,5 @@ def tables_for(directory: Path | None) -> tuple[OperatorTable, ...]:
 
 @lru_cache(maxsize=8)
 def _schemas(tables: tuple[OperatorTable, ...]) -> Schemas:
-    """Return the operators of tables; documents with equal tables share one cache of signatures."""
+    """Return the operators in tables; equal tables share one cache of signatures."""
     return Schemas(tables)

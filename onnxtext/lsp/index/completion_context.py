@@ -182,7 +182,7 @@ class _Reader:
             self._angles(bracket)  # otherwise, the bracket has the parameters of a function
 
     def _before(self, index: int) -> str:
-        """Return the token before a token; "" before the first one."""
+        """Return the token before the token `index`; "" if it is the first token."""
         return str(self.tokens[index - 1]) if index else ""
 
     def _arguments(self, bracket: int, name: str) -> None:
@@ -203,7 +203,7 @@ class _Reader:
             self._arguments(bracket, name_of(self.tokens[bracket - 2]))
 
     def _in_list(self, bracket: int) -> None:
-        """Set the context of an item in a list, after `_angles` has set the context of the list."""
+        """Set the context of a list item; `_angles` must have set the context of the list."""
         context, items = self.context, self._items(bracket)
         context.number, context.in_list = len(items) - 1, True
         context.is_free = self.tokens[-1] in ("[", ",")

@@ -91,7 +91,7 @@ class DocumentVersion:
         return "parsed" in vars(self)
 
     def advance(self, *, with_index: bool) -> bool:
-        """Compute the syntax tree or, if it exists, the index; return False if nothing is missing.
+        """Compute the syntax tree, or the index if the tree exists; return False if both exist.
 
         Without `with_index`, only the syntax tree is computed.
         """

@@ -122,7 +122,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """Maps the span of each string in a decorator that names a value to (graph, name)."""
+        """(graph, name) of each value that a string in a decorator names, by the string's span."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -183,7 +183,7 @@ class Index:
         return cached
 
     def _calls(self, statement: Statement, node: Node) -> None:
-        """Add the uses in a node: of functions, of their parameters, and of `@name` parameters."""
+        """Add a node's uses of a function and its parameters, and of parameters as `@name`."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
@@ -243,12 +243,12 @@ class Index:
         return sorted([*starts, *(section.at for section in self.section_spans[:1])])
 
     def original(self, item: Any) -> Any:
-        """Return the item of the tree that the checker copied to `item`; `item` if not a copy."""
+        """Return the original if `item` is a copy that the checker made; otherwise `item`."""
         assert self.subject is not None
         return self.subject.resolved.original(item)
 
     def statement_of(self, item: Node | ValueInfo) -> Statement | None:
-        """Return the statement of a scope's node or value; None if it has none in the text."""
+        """Return the statement of a node or value; None if the text has no statement for it."""
         return self._by_item.get(id(self.original(item)))
 
     # ---- Queries ------------------------------------------------------------------------------
@@ -274,14 +274,14 @@ class Index:
     def output_owner(self, scope: Scope, name: str) -> Scope:
         """Return the scope that defines an output of `scope`; `scope` itself if none does.
 
-        It may be an outer scope, which the checker reports.
+        If an outer scope defines the output, the checker reports an error.
         """
         owner = self.resolve(scope, name)
         return owner if name in owner.position else scope
 
     @cached_property
     def places(self) -> TextPlaces:
-        """Finds the spans of places outside of statements: headers, graphs and functions."""
+        """An object that finds the spans of headers, graphs, functions and their names."""
         assert self.subject is not None
         return TextPlaces(self.source, self.subject, budget=10_000)
 
@@ -290,7 +290,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def chunk(self, statement: Statement) -> str:
-        """Return the text of a statement from its start to `limit`, its last possible end."""
+        """Return the text from a statement's start to its `limit`, which may be after its end."""
         return self.source.text[statement.at : statement.limit]
 
     def statement_span(self, statement: Statement) -> Span | None:
@@ -302,9 +302,9 @@ class Index:
         return None if located is None else located.span
 
     def located_item(self, item: Node | ValueInfo | None) -> LocatedSpans | None:
-        """Return the spans of the statement of a scope's node or value, and of its parts.
+        """Return the spans of the statement of a node or value, and of the statement's parts.
 
-        Return None if it has no statement in the text, or if the statement has an error.
+        Return None if the text has no statement for `item`, or if the statement has an error.
         """
         statement = None if item is None else self.statement_of(item)
         return None if statement is None else self.located(statement)
@@ -343,10 +343,10 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> list[Statement]:
-        """Return the statements that begin in [start, end), or may contain the offset `start`.
+        """Return the statements that begin in [start, end), or earlier and may contain `start`.
 
-        The latter are the last statement before `start`, and statements whose graphs contain that
-        statement.
+        The earlier statements are the last statement before `start`, and the nodes whose graphs
+        contain this statement.
         """
         first = max(bisect_left(self.starts, start) - 1, 0)
         result = self.statements[first : bisect_left(self.starts, end)]
@@ -397,4 +397,4 @@ class Index:
 
 
 _MAX_SEARCHED_STATEMENTS = 10_000
-"""Maximum number of statements to search for the one that contains an offset."""
+"""Maximum number of statements that `statement_at` searches."""

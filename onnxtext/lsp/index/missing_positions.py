@@ -31,10 +31,10 @@ _MAX_TOKENS = 10_000
 def find_end(index: Index, scope: Scope) -> int:
     """Return the offset after the closing brace of a graph or function.
 
-    The search begins at the end of the last statement. If no closing brace is found, return the
-    last possible end: for a nested graph, the end of the node that contains it; otherwise the start
-    of the next graph, function or section, or the end of the text. The result is never before the
-    end of the last statement.
+    The search begins at the end of the last statement. If no closing brace is found, return
+    an upper bound: for a nested graph, the end of the node that contains it; otherwise the start of
+    the next graph, function or section, or the end of the text. The result is never before the end
+    of the last statement.
     """
     offset, in_body = max(scope.original.at, 0), False
     groups: tuple[Sequence[Node | ValueInfo], ...]
@@ -79,7 +79,7 @@ def broken_statement_end(chunk: str) -> int:
 
 
 def _limit_of(index: Index, scope: Scope) -> int:
-    """Return the last possible end of a graph or function.
+    """Return an upper bound for the end of a graph or function.
 
     For a nested graph, it is the end of the node that contains it; for others, the start of the
     next graph, function or section, or the end of the text.
@@ -118,7 +118,7 @@ def find_heads(index: Index, scope: Scope) -> Iterator[tuple[Key, Span]]:
 
 
 def limit_statements(index: Index) -> None:
-    """Set `Statement.limit`, the last possible end, of each statement."""
+    """Set `Statement.limit`, an upper bound for the end of the statement, in each statement."""
     starts = index.starts
     others = {scope.original.at for scope in index.scopes if scope.original.at >= 0}
     others |= {section.at for section in index.section_spans[:1]}
@@ -137,8 +137,8 @@ def limit_statements(index: Index) -> None:
 def _limit_holders(index: Index, ordered: list[int]) -> None:
     """Set `limit` of each statement that contains graphs.
 
-    It is the first offset in `ordered` (the starts of statements, graphs and sections, and the end
-    of the text) after everything in these graphs.
+    The limit is the first offset in `ordered` after the last start of an item in these graphs.
+    `ordered` has the starts of statements, graphs and sections, and the end of the text.
     """
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # nested graphs first

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find multi-line strings, which code that reads single lines has to skip."""
+"""Find multi-line strings: code that reads single lines has to skip them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class TextBlocks:
     """The multi-line strings of a text.
 
     Attributes:
-        is_paired: whether each quote has a partner. If one has none, each string `"…"` is assumed
-            to end in the line in which it begins, so that the unclosed quote does not affect later
+        is_paired: whether each quote is matched. If a quote is unmatched, each string `"…"` is
+            assumed to end in the line in which it begins, so that the quote does not affect later
             lines.
     """
 

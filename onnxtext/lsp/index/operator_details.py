@@ -20,9 +20,9 @@ from onnxtext.tensor.float_literals import float32_text
 
 @dataclass(frozen=True, slots=True)
 class AttributeDetails:
-    """The details of an attribute besides its type.
+    """The documentation, default and valid values of an attribute.
 
-    The default is in onnxtext syntax; "" if there is none. `values` are the valid values of a
+    `default` is in onnxtext syntax, or "" if there is none. `values` are the valid values of a
     string attribute; empty if the schema does not list them.
     """
 

@@ -2,8 +2,8 @@
 """Find the spans in plain statements by regular expressions: a fast path for exported models.
 
 A plain statement has simple parts and no comments. It may have several lines if it is wrapped as in
-printed texts. Parsing a statement takes 0.2 ms; matching takes a hundredth of that. Statements
-that are not plain are parsed.
+printed texts. Parsing a statement takes 0.2 ms; matching takes a hundredth of this time.
+Statements that are not plain are parsed.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 def section_owner(index: Index, name: SectionName) -> Scope | None:
     """Return the graph or function that defines the value or node to which `name` refers.
 
-    This is the result of `section_scope`, except for an output of a nested graph that an outer
-    graph defines.
+    The result differs from `section_scope` only if `name` refers to an output of a nested graph,
+    and an outer graph defines the value.
     """
     scope = section_scope(index, name)
     if scope is None or name.is_label or name.function is not None:
@@ -63,7 +63,7 @@ def section_owner(index: Index, name: SectionName) -> Scope | None:
 
 
 def node_labels(index: Index, scope: Scope) -> dict[str, int]:
-    """Return the index of the first node with each label in a graph or function, by label."""
+    """Map each label in a graph or function to the index of the first node with this label."""
     cached = index.labels.get(id(scope))
     if cached is None:
         places = reversed(list(enumerate(scope.nodes)))
@@ -102,7 +102,7 @@ def section_occurrences(
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Map the span of each string in a decorator that names a value to (graph, name).
+    """Return (graph, name) of each value that a string in a decorator names, by the string's span.
 
     The graph is the graph or function that defines the value.
     """
@@ -136,7 +136,10 @@ _OPENING = frozenset(f"@{name}(" for name in ORDERS)
 
 
 def _listed_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield the names in `@value_info(…)` and `@initializers(…)`; stop at an unmatched `}`."""
+    """Yield (name, span) of each name in `@value_info(…)` and `@initializers(…)`.
+
+    The search begins at `offset` and stops at `end` or at an unmatched `}`.
+    """
     depth, start = 0, -1
     for token in load_lexer().tokens(text, offset, end):
         if not depth:
@@ -172,7 +175,7 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
 
 def _decorators_start(index: Index, scope: Scope) -> int:
-    """Return the start of a graph's decorators; the `at` of a nested graph is after these."""
+    """Return the start of a graph's decorators; in a nested graph, `Graph.at` is after them."""
     offset, located = scope.original.at, index.located_item(scope.holder)
     if located is not None:
         for _, part in located.path_to(offset):
@@ -183,12 +186,12 @@ def _decorators_start(index: Index, scope: Scope) -> int:
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""The fields that contain the name of a value. Each is mapped to the field that must enclose it, or
-to "" if it may be in any field."""
+"""Fields that contain the name of a value, each mapped to the name of the required enclosing field,
+or to "" if no field is required."""
 
 
 def _recorded_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield the names of values in `@device(…)` and `@set(…)` between two offsets."""
+    """Yield (name, span) of each value in `@device(…)` and `@set(…)` between two offsets."""
     around: list[str] = []
     key = before = ""
     for token in load_lexer().tokens(text, offset, end):

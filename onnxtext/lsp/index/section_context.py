@@ -30,10 +30,10 @@ class SectionBlock:
         kind: the kind of the block, such as `node`, or the name of the section.
         path: the tokens between the kind and the opening brace.
         entries: the value of each entry that ends before the requested offset, by key.
-        last: the last inner block that ends before this offset; None if an entry follows that
-            block.
+        last: the last inner block that ends before the requested offset; None if an entry follows
+            this inner block.
         above: the block directly above in the same outer block; None if there is none. The keyword
-            `above` repeats its values.
+            `above` repeats the values of that block.
     """
 
     kind: str

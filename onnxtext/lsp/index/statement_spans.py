@@ -28,7 +28,7 @@ class SpanMapCache:
         self._known: dict[tuple[str, str], SpanMap | None] = {}
 
     def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of a statement; None if it has an error."""
+        """Return the span map of the statement at the start of `chunk`; None if it has an error."""
         key = kind, chunk
         try:
             return self._known[key]

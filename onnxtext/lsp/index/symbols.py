@@ -28,8 +28,8 @@ class Statement:
         scope: the graph or function that contains it.
         group: the role of a declared value; `node` for a node.
         number: the index of a node in its graph or function; -1 for a value.
-        limit: its last possible end: the start of the next statement, graph or section that is
-            outside it.
+        limit: an upper bound for its end: the start of the next statement, graph or section that
+            is not a part of it.
     """
 
     at: int
@@ -66,8 +66,8 @@ class Symbol:
     Attributes:
         key: its key in `Index.symbols`.
         name: its name.
-        scope: the graph or function that defines it, or else the outermost one around its uses;
-            None if the symbol is a function.
+        scope: the graph or function that defines it; without a definition, the outermost graph or
+            function around its uses; None if the symbol is a function.
         defined: whether its definition is in the text.
         occurrences: the occurrences of its name.
     """

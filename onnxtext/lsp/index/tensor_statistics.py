@@ -21,8 +21,8 @@ def statistics(
 ) -> str | None:
     """Return one line with the statistics of a tensor.
 
-    `type` is None if `data` includes it. Blobs are found in the resources of `model`, and in the
-    stores and files to which the model refers, relative to `base_dir`.
+    `type` is None if `data` contains its own type. Blobs are found in the resources of `model`, and
+    in the stores and files to which the model refers, relative to `base_dir`.
 
     Returns:
         The statistics of numbers, the number of strings, or the location of external data. A

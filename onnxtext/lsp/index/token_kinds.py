@@ -44,7 +44,7 @@ def tokens_outside_statements(index: Index) -> list[Token]:
     for scope in index.scopes:
         holder = None if scope.holder is None else index.original(scope.holder)
         for token in _heads(index, scope):
-            # After a syntax error, a head may be found in a statement: skip it.
+            # After a syntax error, a head may be found inside an unrelated statement: skip it.
             around = index.statement_at(token[0])
             if around is None or around.item is holder:
                 result.append(token)
@@ -115,7 +115,7 @@ def _node(index: Index, statement: Statement, located: LocatedSpans) -> Iterator
         if type is not None:
             yield from _type(type, text)
         span = located.find("outputs", slot, "name") or located.find("outputs", slot)
-        # After a syntax error the tree may have an output that the text lacks, so compare the text.
+        # After a syntax error, the tree may have an output that is not in the text: check the text.
         if span is not None and text[slice(*span)] != '""':
             yield (*span, _TYPE["variable"], _DECLARATION)
     for slot, name in enumerate(node.inputs):
@@ -182,7 +182,7 @@ def token_inputs(
 ) -> tuple[object, ...]:
     """Return the data that determines the tokens of a statement, besides its text.
 
-    `given` is the result of `given_meanings` for its graph or function.
+    `given` is the result of `given_meanings` for the graph or function of the statement.
 
     Returns:
         For a value, its token type and modifiers. For a node, first whether its operator is

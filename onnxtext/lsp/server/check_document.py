@@ -27,7 +27,7 @@ NEED_VALID_SYNTAX = frozenset(
         "unused-suppression",
     )
 )  # fmt: skip
-"""Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
+"""Rules whose findings are dropped if the text has syntax errors: these may be the only cause."""
 
 MAX_FINDINGS = 1000
 """Maximum number of diagnostics of a document to send to the editor, errors first."""
@@ -63,8 +63,9 @@ def analyze(
 ) -> Analysis:
     """Check a text and infer the types of its values.
 
-    `answers` is a cache of onnx's inference results, which is read and extended. `report` is called
-    with the diagnostics before the slower inference of types.
+    `name` is the name of the text in messages, `base_dir` its directory. `answers` is a cache of
+    onnx's inference results, which is read and extended. `report` is called with the diagnostics
+    before the slower inference of types.
     """
     from onnxtext.checker.engine.partial_parse import read_partial
     from onnxtext.checker.inference.inferred_types import inferred_type_texts, small_values

@@ -22,8 +22,8 @@ from onnxtext.lsp.server.check_process import CheckJob, WorkerError, pack, read_
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
 GRACE = 1.0
-"""Seconds that an outdated check may run before its process is stopped: a new process takes about
-as long to start, and has an empty cache."""
+"""Seconds that an outdated check may run before its process is stopped. Starting a new process also
+takes about a second, and the new process has an empty cache."""
 TIMEOUT_SECONDS = 60.0
 """Timeout of a check in seconds."""
 
@@ -65,7 +65,7 @@ class Checker:
         self._delays[uri] = loop.call_later(delay, self._due, uri, version, job)
 
     def cancel(self, uri: str) -> None:
-        """Cancel the waiting checks of a document, and discard the result of a running one."""
+        """Cancel the waiting checks of a document; discard the result if a check is running."""
         delay = self._delays.pop(uri, None)
         if delay is not None:
             delay.cancel()

@@ -47,7 +47,8 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
 def check_types(params: Any, depth: int = 0) -> None:
     """Check the types of parameters whose names have a fixed type in the protocol, such as `uri`.
 
-    Nested parameters are checked, too. pygls would convert wrong types without an error.
+    Nested parameters are checked, too; `depth` counts the levels. pygls would convert wrong types
+    without an error.
 
     Raises:
         TypeError: a parameter has the wrong type.

@@ -145,7 +145,7 @@ class Server(LanguageServer):
             signal_number = getattr(signal, name, None)
             if signal_number is None or signal.getsignal(signal_number) == signal.SIG_IGN:
                 continue
-            # Not on Windows, and not outside the main thread.
+            # On Windows, and outside the main thread, asyncio cannot handle signals.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 asyncio.get_running_loop().add_signal_handler(signal_number, end, signal_number)
 
@@ -275,7 +275,7 @@ class Server(LanguageServer):
     def _read(self, uri: str) -> None:
         """Parse the newest text and publish its syntax errors.
 
-        If it has none, publish [] to remove earlier errors from the editor.
+        Without syntax errors, publish [] to remove earlier errors from the editor.
         """
         self._reading.pop(uri, None)
         document = self.documents.get(uri)
