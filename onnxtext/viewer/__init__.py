@@ -23,13 +23,14 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
             either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`. A text
             may have errors if `other` is None.
-        other: the new version to compare `model` with, in one of the same forms.
+        other: the new version to compare `model` with, in any form that `model` may have; None to
+            show only `model`.
         statistics: whether to compute the statistics of weights, which reads all weights.
 
     Raises:
-        OnnxTextError: the bytes are not a model, or one of two models is not valid.
+        OnnxTextError: the bytes are not a model, or a model to compare is not valid.
         OSError: a file cannot be read.
-        TypeError: `model` or `other` has none of these types.
+        TypeError: `model` or `other` has another type.
     """
     from onnxtext.model_arguments import read_model_argument
     from onnxtext.viewer.page_model import read
@@ -51,7 +52,7 @@ def page_of(model: LoadedModel, other: LoadedModel | None = None) -> str:
     """Return the HTML page of a model, or of the differences between two models.
 
     Raises:
-        OnnxTextError: two models are compared, and one is not valid.
+        OnnxTextError: `other` is given, and one of the two models is not valid.
     """
     from onnxtext.viewer.page import page
 

@@ -36,7 +36,7 @@ KINDS = {
 CLASSES = ("", *dict.fromkeys(KINDS.values()))
 
 MAX_COLORED_LENGTH = 2_000
-"""Maximum number of characters of a list of elements or a string that is shown completely."""
+"""Lists of elements, and strings, with more characters than this are shortened."""
 _HEAD, _TAIL = 300, 40
 """Maximum numbers of characters shown at the start and at the end of a shortened list or string."""
 
@@ -133,7 +133,7 @@ def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
     """Yield the part of a long list or string to cut; yield nothing if the list or string is short.
 
     Args:
-        run: the tokens of the list or string, with blanks and comments around it, which are kept.
+        run: the tokens of the list or string. Blanks and comments at both ends are not cut.
     """
     blank = ("Whitespace", "Comment")
     while run and run[-1][1].startswith(blank):

@@ -14,14 +14,14 @@ from onnxtext.viewer.colored_lines import ColoredText
 from onnxtext.viewer.page_model import LoadedModel
 
 _MAX_PLACES = 5_000
-"""For each difference, at most this number of occurrences is listed."""
+"""Maximum number of occurrences to list for each difference."""
 
 
 def compare_models(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
     """Return the differences between two models, and the new graph with its changes marked.
 
     Raises:
-        OnnxTextError: one of the two is not a valid model.
+        OnnxTextError: `old` or `new` is not a valid model.
     """
     diff = compare(old.side(), new.side())
     before, after = Drawing(old.document), Drawing(new.document)
@@ -36,7 +36,7 @@ def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[st
         `hunks`: one object for each difference, or for each group of similar differences. Its
         fields are `title`; `lines`, which are (mark, text) pairs (`differ.render.hunks.DiffLine`);
         and `places`, the position of each occurrence: (index in `old.lines`, index in `new.lines`).
-        An index is -1 if that text has no such line.
+        An index is -1 if the difference has no line in this text.
     """
     items = {item.key: item for item in diff.items}
     changes = []
@@ -51,7 +51,7 @@ def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[st
 
 
 def _place(items: list[ItemChange], old: ColoredText, new: ColoredText) -> tuple[int, int]:
-    """Return the first line of a group of items in the old text, and in the new; -1 for no line."""
+    """Return the first line of the items in the old text, and in the new text; -1 for no line."""
     before = [line for item in items if (line := _line(item.old, old)) >= 0]
     after = [line for item in items if (line := _line(item.new, new)) >= 0]
     return min(before, default=-1), min(after, default=-1)

@@ -19,7 +19,7 @@ def graph(
     """Return the data of all graphs of a model, with the line numbers of the page.
 
     Args:
-        drawing: the graphs; if two models are compared, those of the new model with the changes.
+        drawing: the graphs of the model; in a comparison, of the new model with marked changes.
         text: the text on the page.
         old: the old text on the page, to convert the lines of removed nodes; None if only one model
             is shown.
@@ -63,7 +63,7 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _move(item: dict[str, Any], text: ColoredText) -> None:
-    """Convert the line numbers of an item from lines of the text to lines of the page."""
+    """Replace the line numbers of an item, which count lines of the text, by lines of the page."""
     places = [
         *item["range"].values(),
         *[stub["at"] for stub in item.get("stubs", ()) if stub["at"]],

@@ -24,7 +24,7 @@ BEGINNING = "<!DOCTYPE html>\n<!-- onnxtext view -->\n"
 """The beginning of each page."""
 
 _ASSETS = Path(__file__).parent / "assets"
-# Three nodes of a graph. The icon is embedded, so that browsers do not request one.
+# The icon shows three nodes. It is embedded, so that browsers do not request an icon file.
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Cpath d='M4 4v8h8' fill='none' stroke='%238b949e' stroke-width='2'/%3E"

@@ -32,7 +32,7 @@ class LoadedModel:
     """A model that was read for a page.
 
     Attributes:
-        name: its name, such as that of its file.
+        name: its name, such as its file name.
         base: the directory of its file, to find weights beside it; None if unknown.
         document: its text, with the data derived from it, such as the syntax tree.
         findings: the syntax errors of the text, then the findings of the checker.
