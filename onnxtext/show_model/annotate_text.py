@@ -47,7 +47,7 @@ def annotate(text: str, reading: ReadableModel, *, color: bool, terminal: bool) 
 def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
     """Yield the tokens of a text; after blobs and external data, add comments with statistics.
 
-    A comment ends the line of the data. Data that cannot be read has no statistics.
+    Each comment is at the end of the line. Data that cannot be read gets no comment.
     """
     comments: list[str] = []
     arguments: list[str] | None = None  # the arguments of `external(…)`; None outside of it
@@ -94,7 +94,7 @@ def style_of(styles: Mapping[str, str], kind: str) -> str | None:
 
 
 def escape_controls_in_lines(text: str) -> str:
-    """Replace characters that could control a terminal by visible ones; keep line breaks."""
+    """Replace characters that could control a terminal by visible text; keep line breaks."""
     if text.isprintable():
         return text
     return "".join([c if c == "\n" or c.isprintable() else visible_char(c) for c in text])

@@ -75,7 +75,7 @@ def _nested_body(body: NamedBody, node: Node, attribute: Attribute, graph: Graph
 
 
 def find_bodies(root: Root, name: str, file: str) -> list[NamedBody]:
-    """Return the graphs and functions with a name; if none has it, those with it as an alias.
+    """Return the graphs and functions with the name `name`, or else those with the alias `name`.
 
     `file` is the name of the model's file, for the error.
 

@@ -66,7 +66,7 @@ The fold markers are drawn in the padding with CSS borders, because not every fo
 class _Line:
     """One line of the text without its line break, as plain text and as HTML.
 
-    It `continues` if it begins inside a multi-line string.
+    `continues` is true if the line begins inside a multi-line string.
     """
 
     text: str = ""

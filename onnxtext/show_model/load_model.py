@@ -66,7 +66,7 @@ class ReadableModel:
         return hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
 
     def statistics(self, shown: str) -> str | None:
-        """Return the statistics of the data of a blob of `root`, or None if it cannot be read.
+        """Return the statistics of the data of a blob of `root`; None if the data cannot be read.
 
         `shown` is the content of `blob"…"` in the printed model (see `digest`).
         """
@@ -79,7 +79,7 @@ class ReadableModel:
         return None if data is None else describe_briefly(self._uses.get(shown, ("", ""))[1], data)
 
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
-        """Return the statistics of external data, or None if it cannot be read.
+        """Return the statistics of external data; None if the data cannot be read.
 
         Args:
             arguments: the arguments of `external(…)` as printed: the quoted location, then offset
@@ -97,7 +97,7 @@ class ReadableModel:
 
 
 class _LazyMover(WeightMover):
-    """Moves large data to resources without hashing it: blobs get numbers instead of digests.
+    """Moves large data to `resources` without hashing: blobs get numbers instead of digests.
 
     Attributes:
         external: the references to external data, by location, offset and length.
@@ -108,7 +108,7 @@ class _LazyMover(WeightMover):
         self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Move the data of a tensor to the resources if it is large; return the data or a blob."""
+        """Return `data`; if it is large, move it to `resources` and return a blob instead."""
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
             arguments = quote_string(location), *numbers
@@ -116,7 +116,7 @@ class _LazyMover(WeightMover):
         return super().data(type, data, name)
 
     def blob(self, data: bytes | memoryview) -> Blob:
-        """Add bytes to the resources; return a blob whose digest is a number."""
+        """Add bytes to `resources`; return a blob with a number instead of a digest."""
         digest = f"{len(self.resources):0{PRINTED_DIGITS}x}"
         self.resources[digest] = data
         return Blob(digest)
@@ -163,7 +163,10 @@ def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
 
 
 def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
-    """Replace large data by blobs; remove resources, weight file paths and the encoding patch."""
+    """Replace large data by blobs; remove resources, weight file paths and the encoding patch.
+
+    `base` is the directory of the model's file, to read weights for statistics later.
+    """
     root = reading.root
     mover = _LazyMover(INLINE_ELEMENTS)
     mover.run(root)
@@ -179,7 +182,7 @@ def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
 
 
 def _leave_metadata_out(model: Model) -> None:
-    """Remove the metadata of a parsed text, at its statements and in its section."""
+    """Remove all metadata of a parsed text: of its statements, and in its section `metadata`."""
     graphs = list_graphs(model)
     left_out = model.metadata_left_out
     for graph in graphs:

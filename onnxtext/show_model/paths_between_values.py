@@ -29,7 +29,7 @@ def cut_graph(
         file: the name of the model's file, for errors.
 
     Raises:
-        ShowError: a name is unknown, no graph has all of them, or no path leads from a start to an
+        ShowError: a name is unknown, no graph has all names, or no path leads from a start to an
             end.
     """
     needed = [*starts, *ends]
@@ -44,9 +44,8 @@ def cut_graph(
         if not any(flow.resolve(name) for flow in flows):
             raise ShowError.unknown("value or node", name, list(candidates), file)
     names = ", ".join(f"`{name}`" for name in needed)
-    raise ShowError.of(
-        f"no graph contains all of {names}", file, "for a value of a nested graph, name its node"
-    )
+    help = "instead of a value of a nested graph, name the node that contains the graph"
+    raise ShowError.of(f"no graph contains all of {names}", file, help)
 
 
 def _cut(

@@ -25,8 +25,8 @@ class PartOptions:
 
     Attributes:
         graph: the name of a graph or function; None for the whole model.
-        starts: names of values or nodes; show only nodes that depend on one of them.
-        ends: names of values or nodes; show only nodes needed to compute one of them.
+        starts: if not empty, show only nodes that depend on any of these values or nodes.
+        ends: if not empty, show only nodes needed to compute any of these values or nodes.
         find: show only statements that match this pattern; None for all statements.
         context: the number of statements to show before and after each match of `find`.
     """
@@ -135,5 +135,5 @@ def _node_text(node: Node, printer: GraphPrinter) -> str:
 
 
 def _comment_text(text: str) -> str:
-    """Return a text that fits into a comment: with line breaks or other controls, it is escaped."""
+    """Return a text for a comment; escape it if it has line breaks or other control characters."""
     return text if text.isprintable() else ascii(text)
