@@ -26,7 +26,7 @@ ENGINES = ("onnx", "onnxruntime")
 
 _NAMELESS = "<model>"
 TIMEOUT = 600.0
-"""Default time limit of an engine in seconds; a loop in a model may be endless."""
+"""Default time limit of a run in seconds, because a loop in a model may be endless."""
 
 Values = dict[str, Any]
 """Values by name: an array, a list of arrays, a map, or None for an absent optional."""

@@ -78,7 +78,7 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return values for the inputs of a model, by name: given values, and random ones on request.
+    """Return the given and, with `random`, random values for the inputs of a model, by name.
 
     Given arrays are converted to the declared element types.
 
@@ -115,7 +115,7 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
     """Check that each symbol with a size is a dimension of an input.
 
     Raises:
-        OnnxTextError: no input has one of the symbols.
+        OnnxTextError: a symbol is not a dimension of any input.
     """
     types = [value.type.tensor_type for value in model.graph.input]
     symbols = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
@@ -182,7 +182,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
 
 
 def _is_integer(type: np.dtype[Any]) -> bool:
-    """Whether a type is bool or an integer; those of ml_dtypes, such as int4, have the kind V."""
+    """Whether a type is bool or an integer, by its name: int4 of ml_dtypes has the kind V."""
     return type.name.startswith(("int", "uint", "bool"))
 
 
@@ -193,7 +193,7 @@ def _wrong_type(name: str, expected: np.dtype[Any], array: NDArray[Any]) -> Onnx
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:
-    """Check a shape against the declared one: engines may silently compute a wrong result.
+    """Check a shape against the declared shape; engines may compute a wrong result if they differ.
 
     Raises:
         OnnxTextError: the shapes differ.
@@ -232,7 +232,7 @@ def random_inputs(
 
     Args:
         model: the model.
-        names: names of required inputs; None for all required inputs.
+        names: the required inputs to make values for; None for all required inputs.
         seed: the seed of the random numbers. Each value depends only on the seed and on the name,
             type and shape of its input.
         sizes: the sizes of symbolic dimensions, by symbol. All other symbols have the size 1.
