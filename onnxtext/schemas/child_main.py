@@ -77,7 +77,7 @@ def schema_file_of(package: str) -> SchemaFile | int:
 
 
 def _registered_schemas() -> dict[tuple[str, str, int], Any]:
-    """Return the schemas that onnx has, by domain, name and version."""
+    """Return the schemas in the registry of onnx, by (domain, name, version)."""
     import onnx.defs
 
     schemas = onnx.defs.get_all_schemas_with_history()

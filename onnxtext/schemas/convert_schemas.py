@@ -48,7 +48,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
-        # A constraint cannot list a type without syntax in texts: then it allows every type.
+        # If onnxtext has no syntax for a type of the list, let the constraint allow every type.
         known = allowed if len(types) == len(allowed) else None
         result.constraints[constraint.type_param_str] = known
     result.inputs = _values(schema.inputs, schema.min_input, result)

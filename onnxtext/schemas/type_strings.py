@@ -78,16 +78,17 @@ def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
 
 
 def element_of(text: str | None, container: str) -> str | None:
-    """Return the element type of a sequence or optional (`container`); None for other types.
+    """Return the element type if `text` is a type of kind `container`; else None.
 
-    Example: `element_of("seq(tensor(float))", "seq")` is `tensor(float)`.
+    `container` is `seq` or `optional`. Example: `element_of("seq(tensor(float))", "seq")` is
+    `tensor(float)`.
     """
     prefix = f"{container}("
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
 
 def text_spelling(text: str) -> str:
-    """Convert a tensor type from the spelling of schemas to that of texts: `tensor(bool)` → `bool`.
+    """Convert a tensor type from schema spelling to onnxtext spelling: `tensor(bool)` → `bool`.
 
     Return other types unchanged.
     """
