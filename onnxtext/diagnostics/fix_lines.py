@@ -14,7 +14,7 @@ MAX_FIX_LINES = 8
 """Maximum number of lines to show per fix."""
 
 MAX_CHANGED_LENGTH = 100_000
-"""Maximum length of adjacent changed lines plus the new texts of their edits, in characters."""
+"""Maximum number of characters of adjacent changed lines and of their replacements together."""
 
 
 @dataclass(frozen=True, slots=True)

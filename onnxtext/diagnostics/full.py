@@ -148,7 +148,7 @@ def _remark(kind: str, text: str, paint: _Paint, digits: int) -> Iterator[str]:
 
 
 def _snippets(diagnostic: Diagnostic) -> Iterator[_Snippet]:
-    """Yield the source lines to show, in order: those with labels, and lines of context."""
+    """Yield the source lines to show, in order: lines with labels, and lines of context."""
     source = diagnostic.source
     if source is None or not diagnostic.labels:
         return
@@ -183,8 +183,8 @@ def _snippet_rows(
 ) -> Iterator[str]:
     """Yield the line, and below it the rows with its underlines and messages.
 
-    Of a line that is too long, only a part is visible. Such a line is repeated, with another
-    visible part, until each of its marks has been shown.
+    A line that is too long is cut. It is repeated, with another part visible, until each of its
+    marks has been shown.
     """
     room = max(columns - digits - 3, _NARROWEST)
     gutter = paint(f"{snippet.number:>{digits}} |", "gutter")

@@ -45,7 +45,7 @@ def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | Non
         text: the text.
         edits: the edits; their spans must not overlap.
         start: the offset at which the returned part begins; no edit may begin before it.
-        end: the offset at which this part ends in `text`; None for the end of the text.
+        end: the offset in `text` at which the returned part ends; None for the end of the text.
     """
     parts = []
     offset = start
@@ -74,7 +74,7 @@ class Fix:
     applicability: Applicability = "safe"
 
     def apply(self, text: str) -> str:
-        """Return `text`, the text of the diagnostic, with the edits applied."""
+        """Return the diagnostic's source text `text` with the edits applied."""
         return apply_edits(text, self.edits)
 
 
