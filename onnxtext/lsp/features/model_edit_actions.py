@@ -44,7 +44,7 @@ _MAX_REASONS = 8
 def offered_actions(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
     """Yield the actions to offer at a span, without their edits.
 
-    There are none if the text has syntax errors, or if the client does not support
+    Yield nothing if the text has syntax errors, or if the client does not support
     `codeAction/resolve`.
     """
     version = document.version
@@ -139,7 +139,7 @@ def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, 
 
 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
-    """Compute the edit of an action that the user has chosen, and return the action with it.
+    """Compute the edit of an action that the user has chosen; return the action with the edit.
 
     Raises:
         RequestError: the text has changed since the action was offered, or cannot be edited.

@@ -59,7 +59,7 @@ def definition(document: Document, params: t.DefinitionParams) -> list[t.Locatio
 
 
 def references(document: Document, params: t.ReferenceParams) -> list[t.Location] | None:
-    """Return the occurrences of the name under the cursor.
+    """Return the occurrences of the name under the cursor; None if there is no name.
 
     Without `include_declaration`, only uses are returned. An output of a graph counts as a use.
     """
@@ -82,7 +82,7 @@ def _is_use(item: Occurrence) -> bool:
 def highlight(
     document: Document, params: t.DocumentHighlightParams
 ) -> list[t.DocumentHighlight] | None:
-    """Return all occurrences of the name under the cursor, and the role of each."""
+    """Return the occurrences of the name under the cursor with their roles; None without a name."""
     symbol = _symbol_under(document, params)
     if symbol is None:
         return None

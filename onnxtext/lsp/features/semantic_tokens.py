@@ -191,7 +191,7 @@ def _on_one_line(tokens: list[Token], meanings: tuple[object, ...]) -> Statement
 def _join(
     version: DocumentVersion, column: list[StatementTokens | None], rest: list[Token]
 ) -> list[int]:
-    """Return the encoded tokens of a text: those of statements in `column`, merged with `rest`."""
+    """Return the encoded tokens of a text: the tokens in `column`, merged with `rest`."""
     data: list[int] = []
     line = at_column = following = 0
     following_at = rest[0][0] if rest else -1

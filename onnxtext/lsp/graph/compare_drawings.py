@@ -2,8 +2,8 @@
 """Compare the drawing of a document with the drawing of another version of its model.
 
 The diff of the models lists the nodes that differ. A removed node is drawn in the new graph, in the
-group that has the name of its old group. It has edges from the producers of its inputs and to the
-former users of its outputs.
+group that has the name of its old group. The node has edges from the producers of its inputs and to
+the former users of its outputs.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ MAX_MEMBERS = 150
 PART = 100
 """Number of members of each part of a divided group, except the last."""
 MAX_VALUES = 16
-"""Maximum number of inputs of a graph that are drawn without a group; the same for outputs."""
+"""Maximum number of inputs, and of outputs, that a graph shows without a group for them."""
 
 _NAMESPACES = ("pkg.torch.onnx.namespace", "namespace")
 _NAME_SCOPES, _CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
@@ -244,7 +244,7 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups, and merge a group with its only member if that is a group, too.
+    """Dissolve small groups, and merge a group whose only member is a group with this member.
 
     Returns:
         The number of nodes and values in the group and its subgroups.

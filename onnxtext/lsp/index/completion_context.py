@@ -105,8 +105,8 @@ def context_at(index: Index, offset: int) -> Context:
 def _reading_start(index: Index, end: int) -> int:
     """Return the offset to read tokens from: the end of the last valid node before `end`, or 0.
 
-    Only nodes of outermost graphs and functions count, so that no bracket is open there except the
-    brace of the body. In a long text without such a node, the result is an offset near `end`.
+    Only nodes of outermost graphs and functions count, so that at this offset only the brace of the
+    body is open. In a long text without such a node, the result is an offset near `end`.
     """
     for number in range(bisect_left(index.starts, end) - 1, -1, -1):
         statement = index.statements[number]

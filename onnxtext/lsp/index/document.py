@@ -178,7 +178,7 @@ class Document:
 
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
-        """Return a new document."""
+        """Return a new document; its columns count the units of `encoding`, such as `utf-16`."""
         cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = DocumentVersion(

@@ -375,7 +375,7 @@ class Index:
         return {} if self.subject is None else self.subject.functions
 
     def scope_at(self, offset: int) -> Scope | None:
-        """Return the innermost graph or function around an offset, or else the main graph."""
+        """Return the innermost graph or function around an offset, else the main graph, or None."""
         best = None if self.subject is None else self.subject.main
         for scope in self.scopes:
             start = scope.original.at

@@ -50,7 +50,7 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 
 def section_owner(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function that defines the value or node to which `name` refers.
+    """Return the graph or function that defines the value or node to which `name` refers, or None.
 
     The result differs from `section_scope` only if `name` refers to an output of a nested graph,
     and an outer graph defines the value.
