@@ -85,7 +85,7 @@ def _colorize(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a token kind or of its nearest parent (`String` for `String.Doc`)."""
+    """Return the style of a token kind, or of its nearest parent with a style, or None."""
     while kind:
         if kind in styles:
             return styles[kind]
