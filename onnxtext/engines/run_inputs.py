@@ -85,8 +85,8 @@ def fill_inputs(
     Args:
         model: the model.
         given: inputs by name.
-        random: whether to make random values for required inputs that are not given; otherwise
-            such an input is an error.
+        random: whether to make random values for required inputs that are not given. If False, a
+            missing required input is an error.
         seed: the seed of the random numbers.
         sizes: the sizes of symbolic dimensions for random inputs, by symbol. All other symbols have
             the size 1.
