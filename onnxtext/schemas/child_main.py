@@ -33,7 +33,7 @@ GROUP = "onnxtext.schemas"
 MISSING = 3
 NONE = 4
 _COPIES = ("com.ms.internal.nhwc",)
-"""Domains of onnxruntime in which operators of onnx are repeated for another tensor layout."""
+"""Domains of onnxruntime that repeat operators of onnx for another tensor layout."""
 
 
 def main() -> int:

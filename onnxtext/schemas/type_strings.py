@@ -44,7 +44,7 @@ def _around(name: str, inner: str | None) -> str | None:
 
 
 def type_of(text: str, shape: tuple[()] | None = None) -> Type | None:
-    """Return the type for its spelling in schemas; None if onnxtext has no such type.
+    """Return the type that schemas spell `text`; None if onnxtext has no such type.
 
     `shape` is the shape to give to the tensors in the type; None for no shape.
     """
