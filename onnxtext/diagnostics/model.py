@@ -39,7 +39,7 @@ class Edit:
 
 
 def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
-    """Apply edits to a text; return the new text.
+    """Apply edits to a text; return the new text of the part from `start` to `end`.
 
     Args:
         text: the text.
