@@ -2,13 +2,13 @@
 """Check the types of a large model by checking one node of each kind.
 
 The kind of a node comprises its operator, its attributes, the types of its inputs and the declared
-types of its outputs; for some operators, also the elements of small inputs, such as axes. The value
-of a float attribute has no effect. Nodes of one kind have equal output types, and equal type and
-shape errors.
+types of its outputs; for some operators, also the elements of small inputs, such as axes. Values of
+float attributes are ignored. Nodes of one kind have equal output types, and equal type and shape
+errors.
 
-Large models have few kinds. So types are propagated by kind, and a small model is made of the first
-node of each kind. If the small model has no type or shape errors, the large model has none either.
-The body of a function is visited once for each kind of its calls.
+Most large models have few kinds. So types are propagated by kind, and a small model is made of the
+first node of each kind. If the small model has no type or shape errors, the large model has no type
+or shape errors. The body of a function is visited once for each kind of its calls.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 
 @cache_in_memo
 def _propagate(subject: CheckedModel) -> KindPropagation | None:
-    """Propagate types by kind; return None unless this proves that the model has no errors."""
+    """Propagate types by kind; return None if the model may have type or shape errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
     if subject.node_count < _MIN_NODES or not _may_fit(subject):
@@ -88,7 +88,7 @@ def _propagate(subject: CheckedModel) -> KindPropagation | None:
 
 
 def _may_fit(subject: CheckedModel) -> bool:
-    """Whether types can be propagated by kind through all graphs and operators of a model."""
+    """Whether propagation by kind supports all graphs and operators of a model."""
     if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False
     for scope in subject.scopes:
@@ -101,7 +101,7 @@ def _may_fit(subject: CheckedModel) -> bool:
 
 
 def _is_supported(target: Target) -> bool:
-    """Whether a node has an operator of the standard domain, or calls a function."""
+    """Whether a target is an operator of the standard domain that onnx defines, or a function."""
     if type(target) is Signature:
         return not target.domain and not target.origin
     return type(target) is Scope

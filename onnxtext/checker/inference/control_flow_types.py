@@ -68,9 +68,10 @@ def common_type(left: Type | None, right: Type | None) -> Type | None:
 
 
 def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Type | None:
-    """Add the dimensions that follow from the bodies to the output type that onnx inferred.
+    """Fill in unknown dimensions of an output type of a node with bodies.
 
-    Each of the two types is None if it is unknown.
+    `inferred` is the type that onnx inferred, and `from_bodies` the type that follows from the
+    output types of the bodies. Each type is None if unknown; if one is unknown, return the other.
     """
     if inferred is None or from_bodies is None or inferred == from_bodies:
         return from_bodies if inferred is None else inferred
@@ -103,10 +104,10 @@ def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
 
 
 def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: slice) -> Types:
-    """Return types for a body's inputs that are valid in every iteration.
+    """Return the types of a body's inputs; generalize them until they hold in every iteration.
 
     `input_types` are the types in the first iteration. `carried` selects the loop-carried inputs of
-    the body, and `passed` the outputs that become these inputs in the next iteration.
+    the body. `passed` selects the outputs that become the carried inputs of the next iteration.
     """
     for _ in range(_MAX_VISITS):
         before = input_types[carried]
@@ -122,7 +123,10 @@ def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: sli
 
 
 def loop_inputs(inputs: Sequence[Type | None], visit: Visit) -> Types:
-    """Return types for the inputs of a `Loop`'s body that are valid in every iteration."""
+    """Return the types that the inputs of a `Loop`'s body have in all iterations.
+
+    `inputs` are the types of the inputs of the `Loop`, and `visit` infers types in the body.
+    """
     count = len(inputs)
     passed = (TensorType("int64", ()), TensorType("bool", ()), *inputs[2:])
     return _carried_types(visit, passed, slice(2, count), slice(1, count - 1))
@@ -136,8 +140,9 @@ def loop_outputs(
 ) -> Types:
     """Return the types of the outputs of a `Loop`.
 
-    `body_inputs` is the result of `loop_inputs`. `trips` is the number of iterations;
-    None if it is unknown, or if a condition may end the loop.
+    `inputs` are the types of the inputs of the `Loop`. `body_inputs` is the result of
+    `loop_inputs`. `trips` is the number of iterations; None if it is unknown, or if a condition may
+    end the loop.
     """
     end = len(inputs) - 1
     # After zero iterations, the outputs are the initial values.
@@ -172,9 +177,9 @@ def runs_all_trips(
 def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
     """Return a tensor type with a further dimension at `axis`, or without the dimension at `axis`.
 
-    With `sizes`, the number of iterations, add a dimension: the result is the type of an output
-    that stacks the results of all iterations. Without `sizes`, remove a dimension: the result is
-    the type of one slice.
+    If one size is given (the number of iterations), add a dimension: the result is the type of an
+    output that stacks the results of all iterations. If no size is given, remove a dimension: the
+    result is the type of one slice.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return type
@@ -187,7 +192,7 @@ def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
 
 
 def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
-    """Return a list attribute with `count` integers; zeros if the node has no such list."""
+    """Return the list attribute `name`; `count` zeros if it is missing or has another length."""
     value = attribute_value(node.attributes, name)
     if isinstance(value, tuple) and len(value) == count:
         return tuple([item if isinstance(item, int) else 0 for item in value])
@@ -201,9 +206,10 @@ def scan_input_count(node: Node) -> int | None:
 
 
 def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Visit) -> Types:
-    """Return types for the inputs of a `Scan`'s body that are valid in every iteration.
+    """Return the types that the inputs of a `Scan`'s body have in all iterations.
 
-    The operator version is 9 or later, and `count` is the number of scanned inputs.
+    `count` is the number of scanned inputs, `inputs` are the types of the inputs of the `Scan`, and
+    `visit` infers types in the body. The operator version is 9 or later.
     """
     states = len(inputs) - count
     axes = _numbers(node, "scan_input_axes", count)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer types without shapes in graphs, nested graphs and called functions.
 
-Types are strings as in schemas: `tensor(float)`. A value has its declared type, or else the output
-type of its node. Output types follow from the operator's schema: its type variables are bound to
-the types of the node's inputs. Unknown types (None) cause no findings. Results are cached by
-operator and input types, since most nodes of a model repeat others.
+Types are strings as in schemas: `tensor(float)`. If a value has no declared type, it has the output
+type of the node that computes it. Output types follow from the operator's schema, whose type
+variables are bound to the types of the node's inputs. Unknown types (None) cause no findings.
+Results are cached by operator and input types, since most nodes of a model repeat other nodes.
 """
 
 from __future__ import annotations
@@ -130,10 +130,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _set_input_type(
         self, scope: Scope, value: ValueInfo, given: str | None, types: dict[str, str | None]
     ) -> None:
-        """Give an input of a body the passed type; report a declaration that contradicts this type.
+        """Store the type of an input of a body in `types`; report a contradictory declaration.
 
-        For a function, the finding is a warning, because onnx and onnxruntime ignore the declared
-        types of functions.
+        `given` is the type that the call or node passes to the input; None if unknown. In a
+        function, the finding is a warning, because onnx and onnxruntime ignore types that functions
+        declare.
         """
         declared = types.get(value.name)
         if declared is None:
@@ -159,7 +160,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> None:  # fmt: skip
         """Report that the computed type of output `number` differs from its declared type.
 
-        `declaration` is None if the node itself declares the type, as in `float[N] y = …`.
+        `declaration` is None if the node itself declares the type, as in `float[N] y = …`. If
+        `severity` is None, the finding has the severity of its rule.
         """
         by_node = Place(node, ("output_types", number))
         place = by_node if declaration is None else Place(declaration, ("type",))
@@ -180,8 +182,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> None:
         """Report a finding once, even if a body is visited several times.
 
-        `number`, the index of an output, distinguishes similar findings about one node. `target` is
-        given if the finding depends on the schema of the node's operator.
+        `number` is the index of the output that the finding is about; -1 for none. `target` is the
+        node's operator if the finding depends on its schema. If `severity` is None, the finding has
+        the severity of its rule.
         """
         key = id(item), message.partition("`")[0], number
         if key not in self._reported:

@@ -126,9 +126,10 @@ def small_constant(type: Type | None, data: object) -> Constant | None:
 
 
 def known_values(scope: Scope, passed: SmallTensors, ir_version: int) -> dict[str, SmallTensor]:
-    """Return the known elements of the inputs and initializers of a scope, by name.
+    """Return the known elements of the small inputs and initializers of a scope, by name.
 
-    `passed` are the elements of small tensors that a call passes to the inputs of a function.
+    `passed` are the elements that a call passes to the inputs of a function, in the order of the
+    inputs. Initializers that callers of the model can replace are omitted.
     """
     variable = replaceable_inputs(scope, ir_version)
     constants = [value for value in scope.initializers if value.name not in variable]
@@ -138,9 +139,10 @@ def known_values(scope: Scope, passed: SmallTensors, ir_version: int) -> dict[st
 
 
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
-    """Return the names of the inputs whose initializers, if any, callers can replace.
+    """Return the names of the inputs of a scope for which a caller can pass another value.
 
-    Before IR version 4, the result is empty. From IR version 4 on, it contains all inputs.
+    An initializer with one of these names is only a default value. From IR version 4 on, or if the
+    IR version is unknown (0), the result contains all inputs; otherwise, it is empty.
     """
     return set() if 0 < ir_version < 4 else {value.name for value in scope.inputs}
 

@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attributes of a function call, by name: those of the call, and default values.
+    """Return the attributes that a called function gets, by name: from the call, or defaults.
 
     `node` is the call. If it is in the body of another function, `outer` are the attributes of a
     call of that function; they replace attribute references in `node`.
@@ -36,8 +36,8 @@ def has_references(node: Node) -> bool:
 def bound_node(node: Node, parameters: Mapping[str, Attribute]) -> Node:
     """Return a node with its attribute references replaced by the attributes of a call.
 
-    `parameters` are the attributes of the call, by name. References to other attributes are
-    dropped.
+    `parameters` are the attributes of the call, by name. An attribute is dropped if it refers to an
+    attribute that the call lacks.
     """
     if not has_references(node):
         return node

@@ -42,11 +42,11 @@ class FunctionInterface(NamedTuple):
         parameters: maps the name of each attribute parameter to its declaration; None if the
             function declares only the name.
         inputs: the index and name of each input that a call must not omit: the body passes it to a
-            required input of an operator, or to a called function that needs it.
+            required input of an operator, or to a called function that needs the input.
         attributes: the names of the attribute parameters that a call must set: they have no
             default, and a node in the body needs them. A node needs each attribute that its
             operator or the called function requires. It also needs an optional attribute if it
-            lacks all alternatives to it: a `Split` without the input `split` needs `num_outputs`.
+            lacks all alternatives: a `Split` without the input `split` needs `num_outputs`.
     """
 
     parameters: dict[str, Attribute | None]
@@ -70,7 +70,8 @@ class FunctionNeeds:
         self._types: dict[Parameter, TypedUse] = {}
         # Maps a parameter of a function to the parameters of other functions that calls pass to it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        # Like `_callers`, but only for attribute references that do not state a type.
+        # Maps an attribute parameter of a function to the attribute parameters of other functions
+        # that calls pass to it by references without a type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {
@@ -133,7 +134,7 @@ class FunctionNeeds:
         return (id(function.function), kind, name) in self._needed
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record which inputs of the function a node requires."""
+        """Record the function inputs that a node in the body of the function requires."""
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):
                 formal = target.input(index)
@@ -151,9 +152,9 @@ class FunctionNeeds:
                 self._reference(outer, node, index, target)
 
     def _reference(self, outer: Parameter, node: Node, index: int, target: Target) -> None:
-        """Record what a node requires of an attribute parameter of the enclosing function.
+        """Record the uses of an attribute parameter (`outer`) of a function by a node in its body.
 
-        Attribute `index` of the node is a reference to this parameter, `outer`.
+        Attribute `index` of the node is a reference to `outer`.
         """
         attribute = node.attributes[index]
         required = attribute.type

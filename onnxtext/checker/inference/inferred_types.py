@@ -58,7 +58,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
 
 
 def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
-    """Return the elements of small tensors that inference knows, such as computed shapes.
+    """Return the elements of small tensors, such as computed shapes, as far as they are known.
 
     The result maps the text offset of a graph or function body to the elements of its small
     tensors, by value name. If `ShapeInference` has not run, the result is empty.

@@ -100,9 +100,9 @@ class InputUse(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
-        all_values: whether elements have an effect only if those of all inputs are known.
-        constants: a 0-based index: if the input at this index, or a later input, is constant, its
-            elements are passed to onnx. None if no elements are passed.
+        all_values: whether elements have an effect only if the elements of all inputs are known.
+        constants: a 0-based index: onnx gets the elements of each constant input at this or a later
+            index. None if onnx gets no elements.
     """
 
     values: bool
@@ -112,9 +112,9 @@ class InputUse(NamedTuple):
 
 NOTHING = InputUse(values=False)
 TENSOR = InputUse(values=False)
-"""For `Constant`, whose elements are in an attribute.
+"""The `InputUse` of the operator `Constant`, whose output elements are in an attribute.
 
-Use `is` to distinguish this object from `NOTHING`: they are equal.
+Compare with `is`, because `TENSOR == NOTHING`.
 """
 _EVERYTHING = InputUse(values=True, constants=0)
 
@@ -173,7 +173,7 @@ class KindShapes:
 
     `SymbolicShapes`, in contrast, infers the shapes of all nodes.
 
-    As soon as it is not `consistent`, all methods return unknown shapes and values.
+    As soon as `consistent` is False, `step` and `unified` return empty results.
     """
 
     def __init__(self) -> None:
@@ -212,9 +212,10 @@ class KindShapes:
     def unified(
         self, node: Node, typed: Facts, shapes: tuple[SymbolicShape, ...]
     ) -> tuple[SymbolicShape, ...]:
-        """Merge the declared shapes of a node's outputs with the computed ones.
+        """Merge the declared shapes of a node's outputs with the computed shapes, `shapes`.
 
-        `typed` are the facts that the declared types of the outputs imply.
+        `typed` are the facts that the declared types of the outputs imply; may be empty. Return ()
+        if `consistent` is False.
         """
         if not self.consistent:
             return ()
@@ -313,7 +314,7 @@ def kind_key(
     node: Node, target: Target, types: Mapping[str, ValueFact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return the first part of the cache key of a node; nodes with equal keys have equal types.
+    """Return the first part of a node's cache key; equal cache keys imply equal output types.
 
     The key contains the target's `id()`, the number of outputs, the facts about the inputs,
     `typed`, and an item for each attribute. Attributes with equal items have equal effects on

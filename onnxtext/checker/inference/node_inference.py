@@ -42,7 +42,7 @@ _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
 """The least and greatest version that onnx accepts: it stores versions in 32 bits."""
 
 Answer = Types | str | Failure
-"""The types of a node's outputs, onnx's error message, or why the process of onnx failed."""
+"""The types of a node's outputs, onnx's error message, or the failure of the process of onnx."""
 
 
 class NodeInference:

@@ -23,13 +23,13 @@ _DEEPEST = 100
 
 
 def errors_of(subject: CheckedModel) -> list[Finding]:
-    """Return the errors among the findings that earlier rules have reported."""
+    """Return the findings of earlier rules that have the severity `error`."""
     all_rules = rules()
     return [f for f in subject.found if (f.severity or all_rules[f.code].level) == "error"]
 
 
 def wrong_items(subject: CheckedModel) -> set[int]:
-    """Return the `id()` of the statement at the primary place of each error.
+    """Return the `id()` of each statement that is the primary place of an error.
 
     Inference skips these statements.
     """
@@ -79,7 +79,11 @@ def is_expandable(subject: CheckedModel) -> bool:
     sizes: dict[int, tuple[int, int]] = {}
 
     def size(scope: Scope, depth: int) -> tuple[int, int]:
-        """Return the number of nodes in a scope after expansion, and the maximum depth of calls."""
+        """Return the number of nodes in a scope after expansion, and the depth of calls in it.
+
+        `depth` is the number of calls that enclose the scope. If it is too large, return a number
+        of nodes above the limit.
+        """
         cached = sizes.get(id(scope))
         if cached is not None:
             return cached
@@ -118,9 +122,9 @@ _VERBS = {
 
 
 def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
-    """Return the finding for a failure of onnx's inference, which a node or the model caused.
+    """Return a finding that reports a failure of onnx's inference at `place`.
 
-    `node` tells whether `place` is a node.
+    `node` tells whether `place` is a node; otherwise, it is the model.
     """
     notes: tuple[str, ...] = ()
     severity: Severity | None = "warning"

@@ -16,7 +16,10 @@ OutputType = Callable[[Node, Texts], str | None]
 
 
 def _type_from_number(node: Node, name: str, default: str | None) -> str | None:
-    """Return the tensor type whose element type is the number in an attribute, such as `dtype`."""
+    """Return the tensor type whose element type is the number in the attribute `name`.
+
+    Return `default` if the attribute is missing, and None if the number is invalid.
+    """
     code = attribute_value(node.attributes, name)
     if code is None:
         return default
@@ -34,7 +37,7 @@ def _constant(node: Node, inputs: Texts) -> str | None:
         if isinstance(item.value, Tensor):
             return type_text(item.value.type)
         if isinstance(item.value, SparseTensor):
-            # Not the sparse type: ONNX infers the dense type, and real models declare it.
+            # ONNX infers a dense type for a sparse constant, and real models declare a dense type.
             return None
         if item.type in by_type and item.name.startswith("value"):
             return by_type[item.type]
@@ -65,7 +68,7 @@ def _quantized(node: Node, inputs: Texts) -> str | None:
 
 
 def _dequantized(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `DequantizeLinear`: `output_dtype`, or the type of the scale."""
+    """Return the output type of `DequantizeLinear`: `output_dtype`, else the type of the scale."""
     if not attribute_value(node.attributes, "output_dtype"):
         return inputs[1] if len(inputs) > 1 else None
     return _type_from_number(node, "output_dtype", None)

@@ -56,7 +56,7 @@ _MIN_REPEATS = 4
 _FEW_KINDS = 50
 """Number of kinds that are allowed in every model."""
 _NODES_PER_FURTHER_KIND = 40
-"""One further kind is allowed for each group of this many nodes."""
+"""Each group of this number of nodes allows one more kind, in addition to `_FEW_KINDS`."""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -153,7 +153,7 @@ class KindPropagation:
             self._nested[id(scope)] = self._types_of(scope)
 
     def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
-        """Raise `Inconclusive` if a declared type contradicts `inferred`, or is more specific."""
+        """Equate shapes; raise `Inconclusive` if `declared` contradicts or refines `inferred`."""
         if self._merged(declared.type, inferred.type) != inferred.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, inferred.shape, place)
@@ -314,7 +314,7 @@ class KindPropagation:
         self, node: Node, function: Scope, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
-        """Do the same as `_new` for the first call of a kind; `function` is the called function."""
+        """Infer the outputs of the first call of a kind; the parameters are as in `_new`."""
         opsets, function_opsets = self._opsets, function.opsets
         if (
             declares_types(function)

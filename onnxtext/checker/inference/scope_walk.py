@@ -65,8 +65,8 @@ class ScopeWalk(Generic[E]):
         self._ir_version = subject.ir_version
         self._targets = resolve_targets(subject)
         self._limits = CallLimits(subject)
-        # The environments of called functions by `_call_key`. Calls are nested deeply, so the
-        # subclasses use this dict themselves, without a further function on the stack.
+        # The environments of called functions by `_call_key`. Subclasses access this dict directly:
+        # a helper method would add a stack frame for each level of nested calls.
         self._called: dict[tuple[object, ...], E | None] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 

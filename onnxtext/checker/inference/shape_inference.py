@@ -63,7 +63,7 @@ _Inputs = list[Type | None]
 class ShapeInference(ScopeWalk[ShapeEnvironment]):
     """Infers the types of all values, with shapes, in one walk over a model.
 
-    `visits` has only the visits that may report findings.
+    `visits` lacks the visits that report no findings, such as repeated visits of loop bodies.
 
     Attributes:
         callers: maps `id(environment)` of each visited function body to the first call that used
@@ -85,7 +85,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self._budget = _MAX_REPEATED + 4 * subject.node_count
         # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
-        # If two types contradict each other, neither is used: it could cause cascading errors.
+        # Contradictory types are not used, because a wrong type could cause cascading errors.
         self._contradicted = contradicted_outputs(subject)
 
     # ---- Scopes -----------------------------------------------------------------------------
@@ -308,7 +308,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return ()
 
     def _report_failure(self, node: Node, failure: Failure) -> None:
-        """Report that onnx gave no answer; once per model if onnx cannot be run or was stopped."""
+        """Report a failure of onnx: once per node, or once if no more requests are sent to onnx."""
         key = (0 if failure.kind in ("unavailable", "stopped") else id(node), -1)
         if key not in self._reported and not self._quiet:
             self._reported.add(key)
@@ -317,7 +317,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _report_error(
         self, node: Node, message: str, inputs: _Inputs, environment: ShapeEnvironment
     ) -> None:
-        """Report an error message of onnx, unless it follows from another error."""
+        """Report an error message of onnx, unless another error or an unknown type causes it."""
         code = code_of(message)
         if code == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it

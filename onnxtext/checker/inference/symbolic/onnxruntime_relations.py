@@ -2,7 +2,7 @@
 """Check constraints on inputs and attributes of common onnxruntime operators.
 
 Each function checks what the documentation of its operator requires (ContribOperators.md). Most
-wrong ranks are only warnings, because another version of onnxruntime may accept them.
+wrong ranks cause only warnings, because another version of onnxruntime may accept these ranks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> No
 def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
     """Return a function that requires the inputs `indices` to be vectors.
 
-    Their size must be the size of the last dimension of input 0.
+    Each vector must have the size of the last dimension of input 0.
     """
 
     def check(call: OperatorCall) -> None:

@@ -72,7 +72,7 @@ class OperatorCall:
         return self.integer("keepdims", 1) == 1
 
     def length(self, *names: str) -> int:
-        """Return the length of the first of these attributes that is a non-empty list; else 0."""
+        """Return the length of the first non-empty list among the attributes `names`; 0 if none."""
         for name in names:
             value = self.attribute(name)
             if isinstance(value, (tuple, Floats)) and len(value):
@@ -101,9 +101,10 @@ class OperatorCall:
         return None if value is None else value.numbers()
 
     def symbolic(self, name: str, index: int) -> Extents | None:
-        """Return a list like `integers`, but allow symbolic and unknown (None) elements.
+        """Return a list from an attribute or, if it is missing, from an input.
 
-        Return None if the list is missing, or if its length is unknown.
+        Elements may be symbolic or unknown (None). Return None if the list is missing, or if its
+        length is unknown.
         """
         if self.attribute(name) is not None:
             return self._list(name)
@@ -182,7 +183,8 @@ class OperatorCall:
     def has_min_rank(self, minimum: int, *, certain: bool = True) -> bool:
         """Require the first input to have at least `minimum` dimensions.
 
-        Return False if the rank is known and too low. `certain` is as in `has_rank`.
+        Return False if the rank is known and too low. `certain` tells whether the specification
+        forbids a lower rank; it is False if only runtimes do.
         """
         rank = self.rank(0)
         if rank is None or rank >= minimum:
@@ -194,13 +196,17 @@ class OperatorCall:
         return False
 
     def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
-        """Require an input to be a vector of this size; messages describe the size as `name`."""
+        """Require an input to be a vector of `size` elements; `name` is this size in messages.
+
+        `certain` tells whether the specification forbids other ranks; it is False if only runtimes
+        do.
+        """
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, 1, certain=certain):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
-        """Require an input to have the shape `expected`; messages describe its sizes as `name`."""
+        """Require an input to have the shape `expected`; `name` is an expected size in messages."""
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, len(expected)):
             for axis, sizes in enumerate(zip(shape, expected, strict=True)):
@@ -241,7 +247,7 @@ class OperatorCall:
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
-        """Return axes with negative values normalized.
+        """Return axes of a tensor with `rank` dimensions, with negative values normalized.
 
         If an axis is out of range, reject the node and return None.
         """
@@ -254,7 +260,7 @@ class OperatorCall:
         return result
 
     def one_or(self, extent: SymbolicSize, size: int) -> None:
-        """Require a dimension to be 1 or `size`, because the node broadcasts it."""
+        """Require a dimension to be 1 or `size`, because the node broadcasts the dimension."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
 
 

@@ -24,7 +24,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, Small
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """The classes of attribute values that inference cannot read."""
 Results = tuple[Shapes, SmallTensors]
-"""The shapes of a node's outputs, and the elements of small ones. Missing entries are unknown."""
+"""The shapes of a node's outputs, and the elements of small outputs; None or missing if unknown."""
 
 
 def operator_step(
@@ -90,8 +90,8 @@ def unify_shapes(
 def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
     """Return the symbolic shape of a declared type; None if its rank is unknown.
 
-    In a loop body or function, the suffix `instance` separates the symbols from symbols of the same
-    name elsewhere; it may be empty.
+    In a loop body or function, symbols get the suffix `instance`, because symbols of the same name
+    elsewhere may have other sizes. The suffix may be empty.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return None

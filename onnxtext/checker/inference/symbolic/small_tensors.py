@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Store the elements of small tensors as symbolic integers, such as the shape `[batch, seq, 64]`.
 
-Inference tracks the elements of small tensors, that is, it computes them for each node: a node such
-as `Reshape` reads its output shape from them.
+Inference tracks the elements of small tensors: it computes the elements of each node's outputs. The
+output shape of a node such as `Reshape` depends on the elements of an input.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 
 Each node adds equations between sizes (`operators`), and the declared shapes of its outputs must
 equal the computed shapes. In the main graph and in branches of `If`, a symbol has one size. In the
-body of a `Loop` or `Scan`, its size may differ in each iteration, and in a function in each call.
-Therefore, symbols of such bodies and functions get a suffix (`instance`).
+body of a `Loop` or `Scan`, a symbol may have another size in each iteration; in a function, it may
+have another size in each call. Therefore, symbols of these bodies and functions get a suffix
+(`instance`).
 """
 
 from __future__ import annotations
@@ -89,8 +90,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> SymbolicEnvironment:
         """Visit a graph or function body; return its environment.
 
-        `input_shapes` and `values` are the shapes and values of its inputs. Without `sizes`, the
-        equations of the main graph apply.
+        `input_shapes` and `values` are the shapes and values of the inputs. If `sizes` is None, the
+        equations of the main graph apply. Symbols get the suffix `instance`.
         """
         sizes = self.sizes if sizes is None else sizes
         known = known_values(scope, values, self._ir_version)
@@ -183,7 +184,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                     environment.values.setdefault(name, data)
 
     def _intern(self, fact: F) -> F:
-        """Return the same object for equal shapes or values, so that cache keys can use its id."""
+        """Return one object for all equal shapes or values; cache keys contain its id."""
         result: F = self._equal.setdefault(fact, fact)
         return result
 
@@ -200,7 +201,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     def _declared_output_shapes(
         self, node: Node, declared: dict[str, SymbolicShape], environment: SymbolicEnvironment
     ) -> list[SymbolicShape]:
-        """Return the declared shapes of a node's outputs; equate two shapes of the same output."""
+        """Return the declared shapes of a node's outputs; equate two declarations of one output."""
         declared_shapes = [declared.get(name) for name in node.outputs]
         for slot, type in enumerate(node.output_types):
             if type is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compute the elements of small integer tensors, such as shapes that nodes of a model compute.
+"""Compute the elements of small tensors, such as shapes that nodes of a model compute.
 
 Each function takes the `OperatorCall` of a node and returns the elements of its first output, or
 None if the elements are unknown or too many.
@@ -297,7 +297,7 @@ def _reduction(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
 
 def _pad(call: OperatorCall) -> SmallTensor | None:
     value, pads = call.value(0), call.integers("pads", 1)
-    # Before version 11, the attribute `value` is the padding element; it is not read here.
+    # Before version 11, the attribute `value` is the padding element, which is treated as unknown.
     default = 0 if call.attribute("value") is None else None
     fill = call.scalar(2) if call.has_input(2) else default
     if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:

@@ -66,7 +66,7 @@ def _real_quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _whole_quotient(left: Extent, right: Extent) -> Extent:
-    """Return a quotient rounded toward zero; None if unknown."""
+    """Return `left / right`, rounded toward zero; None if unknown, or if `right` may be 0."""
     if _may_be_zero(right):
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -86,7 +86,7 @@ def _remainder(call: OperatorCall) -> SmallTensor | None:
 
 
 def _modulo(left: Extent, right: Extent) -> Extent:
-    """Return the remainder of a division by a positive size; None if unknown."""
+    """Return the remainder of `left / right`; None if unknown, or if `right` may be 0 or less."""
     if _may_be_zero(right) or not is_positive_or_zero(right):
         return None
     return minus(left, times(quotient(left, right), right))

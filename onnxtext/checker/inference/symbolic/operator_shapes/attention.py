@@ -64,7 +64,10 @@ def standard_attention(call: OperatorCall) -> Shapes:
     input_shapes = {0: query, 1: keys, 2: values, 4: past, 5: older}
 
     def common(axis: int, name: str, *inputs: int) -> Extent:
-        """Return the size of all `inputs` at `axis`; reject the node if the sizes differ."""
+        """Return the common size of `inputs` at `axis`; reject the node if the sizes differ.
+
+        `name` describes the size in messages.
+        """
         sizes = [(index, input_shapes[index][axis]) for index in inputs]
         first, known_size = next((pair for pair in sizes if pair[1] is not None), sizes[0])
         for index, size in sizes:

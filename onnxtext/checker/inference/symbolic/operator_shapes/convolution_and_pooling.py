@@ -43,7 +43,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         if call.integer("ceil_mode", 0):
             dims.append(_ceil_window_count(steps, by, plus(extent, first)))
         else:
-            # onnx and onnxruntime round towards 0.
+            # onnx and onnxruntime round the quotient toward 0.
             rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
             dims.append(plus(rounded(steps, by), 1))
     return tuple(dims)
@@ -170,10 +170,11 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
 def _require_output(
     call: OperatorCall, axis: int, expected: int, stride: int, span: Extent, added: int
 ) -> None:
-    """Warn if onnxruntime rejects the output size `expected`: it does not fit the input size.
+    """Warn if the size of `ConvTranspose`'s output in a spatial dimension does not fit the input.
 
-    `axis` is the index of the spatial dimension, `span` is the size of the dilated kernel, and
-    `added` is the output padding.
+    onnxruntime rejects an output size that does not fit. `axis` is the index of the spatial
+    dimension, `expected` is the output size, `span` is the size of the dilated kernel, and `added`
+    is the output padding.
     """
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None
@@ -183,7 +184,8 @@ def _require_output(
         return  # the output padding itself is wrong, and already reported
     covered = stride * (size - 1) + span
     if (max(covered + added, expected) - span) // stride + 1 != size:
-        # onnxruntime requires this; the specification does not define negative pads.
+        # onnxruntime rejects this output size, because the pads would be negative. The
+        # specification does not define negative pads.
         call.reject(
             f"entry {axis} of `output_shape` is {expected}, but dimension {axis + 2} of {{0}} "
             f"gives at most {covered + stride - 1}",

@@ -53,7 +53,7 @@ def _is_minimum_of(minimum: Extent, size: Extent) -> bool:
 
 
 def expand(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `Expand`: broadcast the data's shape with the second input."""
+    """Infer the output shape of `Expand`: the data's shape, broadcast with the given shape."""
     shape, target = call.shape(0), call.symbolic("shape", 1)
     if shape is None or target is None or not _require_rank_1(call, 1):
         return None
@@ -125,9 +125,10 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_rank_1(call: OperatorCall, index: int) -> bool:
-    """Require that an input has rank 1, because its elements are a shape.
+    """Reject an input whose elements are a shape if its rank is known and not 1.
 
-    If a constant has another rank, the error is not certain: onnx and onnxruntime accept this.
+    If the elements are known, the rejection is not certain, because onnx and onnxruntime accept
+    constants of other ranks. Return False if the rank is known and not 1.
     """
     return call.has_rank(index, 1, certain=call.value(index) is None)
 
@@ -157,7 +158,7 @@ def one_hot(call: OperatorCall) -> SymbolicShape:
 
 
 def resize(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `Resize` or `Upsample` from an input with sizes or with scales."""
+    """Infer the output shape of `Resize` or `Upsample` from the given sizes or scales."""
     shape = call.shape(0)
     if shape is None:
         return None
@@ -200,7 +201,7 @@ def _element_count(call: OperatorCall, index: int) -> int:
 
 
 def _require_positive_scales(call: OperatorCall, scales: Extents) -> None:
-    """Require scales of `Resize` above 0, and scales of `Upsample` of at least 1."""
+    """Require the scales of a `Resize` to be above 0, and of an `Upsample` to be at least 1."""
     listed = call.attribute("scales")
     factors: list[object] = list(scales)
     if isinstance(listed, Floats):
@@ -243,7 +244,7 @@ def gather_elements(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_within(call: OperatorCall, shape: Extents, axis: int) -> None:
-    """Require that the indices are no larger than the data in each dimension except `axis`."""
+    """Reject indices whose shape exceeds the shape of the data in a dimension other than `axis`."""
     for index, (size, count) in enumerate(zip(shape, call.shape(1) or (), strict=False)):
         numbers = isinstance(size, int) and isinstance(count, int)
         if index != axis and numbers and count > size:  # type: ignore[operator]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check relations between inputs and attributes of operators for images and signals.
 
-Each function implements the description of its operator in the ONNX operator specification.
+Each function checks what the ONNX operator specification requires of its operator.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Check constraints on inputs and attributes that the shape inference of onnx does not check.
 
 Each function checks what the ONNX operator specification requires of its operator. The tables
-`_NUMBERS` and `_RANKS` have what onnxruntime requires when the model runs.
+`_NUMBERS` and `_RANKS` contain requirements that onnxruntime checks when the model runs.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _require_output_size(call: OperatorCall, index: int, output: Extents) -> Non
 def _attention(call: OperatorCall) -> None:
     """Require `Attention` to have both past keys and past values, or neither.
 
-    With past keys, it should not have `nonpad_kv_seqlen`, which describes another kind of cache.
+    Warn if a node with past keys has `nonpad_kv_seqlen`, which describes another kind of cache.
     """
     past_inputs = [index for index in (4, 5) if call.has_input(index)]
     if len(past_inputs) == 1:

@@ -23,7 +23,10 @@ DOMAIN = "ai.onnx.ml"
 
 
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
-    """Return the shape (rows of the first input, columns); an input of rank 1 has one row."""
+    """Return the shape (rows of the first input, columns); an input of rank 1 has one row.
+
+    `ranks` are the allowed ranks of the input. Return None if its shape is unknown or not allowed.
+    """
     shape = call.shape(0)
     if shape is None or not call.has_rank(0, *ranks):
         return None
@@ -31,7 +34,10 @@ def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
 
 
 def _classifier_shapes(call: OperatorCall, columns: Extent, *ranks: int) -> Shapes:
-    """Return the shapes of a classifier's outputs: labels (rows,) and scores (rows, columns)."""
+    """Return the shapes of a classifier's outputs: labels (rows,) and scores (rows, columns).
+
+    `ranks` are the allowed ranks of the input.
+    """
     matrix = _matrix(call, columns, *ranks)
     return (None, None) if matrix is None else (matrix[:1], matrix)
 
@@ -61,13 +67,16 @@ def _scaler(call: OperatorCall) -> Shapes:
 
 
 def _warn_if_missing(call: OperatorCall, name: str) -> None:
-    """Warn if a list is missing or empty, which the specification allows, but not onnxruntime."""
+    """Warn if a list attribute is missing or empty: only onnxruntime requires a non-empty list."""
     if not call.length(name):
         call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
 
 
 def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
-    """Return which of two lists a node has; reject a node with both or none, and return None."""
+    """Return the name of the list attribute that a node has: `first` or `second`.
+
+    If the node has both lists or neither, reject the node and return None.
+    """
     present = [name for name in (first, second) if call.length(name)]
     if len(present) != 1:
         call.reject(f"exactly one of `{first}` and `{second}` must be given")

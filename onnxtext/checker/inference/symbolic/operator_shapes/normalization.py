@@ -16,6 +16,7 @@ def normalization(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     call.has_min_rank(1, certain=False)
     if shape and call.integer("spatial", 1):
+        # The specification of `BatchNormalization`:
         # "The op also accepts single dimension input of size N in which case C is assumed to be 1"
         channels, name = (shape[1], "dimension 1") if len(shape) > 1 else (1, "the channel count")
         for index in range(1, len(call.shapes)):

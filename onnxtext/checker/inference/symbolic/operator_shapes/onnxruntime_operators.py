@@ -111,7 +111,7 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
         if shape is None or len(shape) < 3:
             return None
         shapes = [(shape[0], shape[-1], *shape[1:-1]), *call.shapes[1:]]
-        # Mismatches are discarded: their messages would name dimensions of the swapped shape.
+        # Discard mismatches: their messages would use the dimension numbers of the reordered shape.
         inferred = infer(replace(call, shapes=shapes, sizes=SizeEquations()))
         return None if inferred is None else (inferred[0], *inferred[2:], inferred[1])
 

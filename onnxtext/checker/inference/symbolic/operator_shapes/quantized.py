@@ -27,7 +27,7 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
         call.equal(scale_size, zero_size, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
         axis = call.integer("axis", 1)
-        # If the number of scales is unknown, there may be a single scale, which ignores the axis.
+        # Check the axis only if there certainly are several scales: a single scale has no axis.
         if isinstance(scale[0], int) and call.axis("axis", 1) is None:
             return shape
         if -len(shape) <= axis < len(shape):

@@ -61,7 +61,7 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     axes = call.integers("axes", 1)
     if shape is not None and axes is None and not call.has_input(1):
-        # All dimensions of size 1 are removed. A symbolic dimension may be 1 as well.
+        # Without axes, `Squeeze` removes all dimensions of size 1. A symbolic size may be 1, too.
         is_static = all(isinstance(extent, int) for extent in shape)
         return tuple([extent for extent in shape if extent != 1]) if is_static else None
     if shape is None or axes is None:
@@ -98,7 +98,7 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
     if added is None:
         return None
     if len(set(added)) != len(axes):
-        # Version 1 does not mention duplicates; onnxruntime rejects them.
+        # onnxruntime rejects duplicate axes. Version 1 of `Unsqueeze` does not mention duplicates.
         call.reject("an axis occurs twice in the axes", certain=call.since > 1)
         return None
     rest = iter(shape)
@@ -188,7 +188,7 @@ def _without_temporary_name(size: Extent) -> Extent:
 
 
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
-    """Require two shapes to have the same number of elements, unless unknown dimensions remain."""
+    """Require two shapes to have equal numbers of elements, as far as the dimensions are known."""
     first, second = product_of(left), product_of(right)
     if isinstance(first, int) and isinstance(second, int):
         names = "the number of elements of {0}", "the number of elements of the new shape"

@@ -106,10 +106,10 @@ def _require_modes(call: OperatorCall) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Check that the lists `names` have equal lengths; return whether those in `needed` are valid.
+    """Check that the lists `names` have equal lengths; return whether the lists `needed` are valid.
 
-    The lists are attributes. Reject the node if a list of `needed` is missing, or if lengths
-    differ. If all lists are missing, return False without rejecting the node.
+    The lists are attributes, and `needed` are some of the `names`. Reject the node if a needed list
+    is missing, or if lengths differ. If all lists are missing, only return False.
     """
     counts = {name: call.length(name) for name in names}
     first = next((name for name in names if counts[name]), None)
@@ -121,7 +121,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
             call.reject(f"`{name}` is missing")
             is_complete = False
         elif count and count != counts[first]:
-            # onnxruntime accepts lists of any length if it does not need them.
+            # onnxruntime accepts any length of a list that it does not need.
             is_complete = is_complete and name not in needed
             message = f"`{name}` has {entries(count)}, but `{first}` has {counts[first]}"
             call.reject(message, certain=name in needed)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parse the text of dimensions into symbolic sizes.
 
-A text is an expression only if it is spelled as `polynomials.text` spells it: `2*seq`, `N + 1`. All
-other texts, such as `a.b` or `N+1`, are symbols.
+A text is an expression only if it has the format of `polynomials.text`: `2*seq`, `N + 1`. All other
+texts, such as `a.b` or `N+1`, are symbols.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def parse_size(dim: str) -> Extent:
 def read_dim(dim: str, instance: str) -> Extent:
     """Parse the text of a dimension as `parse_size` does, and append a suffix to each symbol.
 
-    In a loop body or function, the suffix `instance` separates the symbols from symbols of the same
-    name elsewhere. The text and the suffix may be empty.
+    In a loop body or function, symbols get the suffix `instance`, because symbols of the same name
+    elsewhere may have other sizes. The text and the suffix may be empty.
     """
     extent = parse_size(dim)
     return substitute(extent, lambda name: symbol_plus(name + instance)) if instance else extent
@@ -61,7 +61,7 @@ class _NoExpression(Exception):
 class _Reader:
     """Parser of one size expression, such as `2*seq`.
 
-    `ast.parse` and a walk over its tree take about 1.7 times as long.
+    Parsing with `ast.parse` and a walk over its tree would take about 1.7 times as long.
     """
 
     def __init__(self, source: str) -> None:

@@ -112,12 +112,12 @@ def sum_of_terms(terms: Mapping[Monomial, int]) -> Extent:
 
 
 def _int64_or_none(number: int) -> int | None:
-    """Return a number; None if int64 cannot hold it, so that numbers cannot grow without end."""
+    """Return `number`; None if it exceeds int64. This limit keeps numbers from growing forever."""
     return number if abs(number) < _LARGEST else None
 
 
 def plus(left: Extent, right: Extent) -> Extent:
-    """Return the sum of two sizes."""
+    """Return the sum of two sizes; None if unknown or too large."""
     if isinstance(left, int) and isinstance(right, int):
         return _int64_or_none(left + right)
     if left is None or right is None:
@@ -129,12 +129,12 @@ def plus(left: Extent, right: Extent) -> Extent:
 
 
 def minus(left: Extent, right: Extent) -> Extent:
-    """Return the difference of two sizes."""
+    """Return `left - right`; None if unknown or too large."""
     return plus(left, times(right, -1))
 
 
 def times(left: Extent, right: Extent) -> Extent:
-    """Return the product of two sizes."""
+    """Return the product of two sizes; None if unknown or too large."""
     if isinstance(left, int) and isinstance(right, int):
         return _int64_or_none(left * right)
     if left is None or right is None:
@@ -147,12 +147,12 @@ def times(left: Extent, right: Extent) -> Extent:
 
 
 def total(sizes: Sequence[Extent]) -> Extent:
-    """Return the sum of sizes."""
+    """Return the sum of sizes; None if unknown or too large."""
     return reduce(plus, (0, *sizes))
 
 
 def product_of(sizes: Sequence[Extent]) -> Extent:
-    """Return the product of sizes; 0 if a size is 0, even if others are unknown."""
+    """Return the product of sizes: 0 if any size is 0; otherwise None if unknown or too large."""
     if 0 in sizes:
         return 0
     return reduce(times, (1, *sizes))

@@ -29,7 +29,7 @@ _HEAVIEST = 60
 
 
 def exact_quotient(left: Extent, right: Extent) -> Extent:
-    """Return `left / right`; None if a size is unknown or the division may leave a remainder."""
+    """Return `left / right`; None if unknown, or if the division may leave a remainder."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -216,12 +216,12 @@ def is_positive(size: Extent) -> bool:
 
 
 def minimum_of(left: Extent, right: Extent) -> Extent:
-    """Return the minimum of two sizes; a `min` term if symbols decide which size is smaller."""
+    """Return the minimum of two sizes: a `min` term if either may be smaller; None if unknown."""
     return _extreme("min", left, right)
 
 
 def maximum_of(left: Extent, right: Extent) -> Extent:
-    """Return the maximum of two sizes; a `max` term if symbols decide which size is larger."""
+    """Return the maximum of two sizes: a `max` term if either may be larger; None if unknown."""
     return _extreme("max", left, right)
 
 
@@ -248,7 +248,7 @@ def _parts(kind: str, size: int | SymbolicSize) -> tuple[int | SymbolicSize, ...
 
 
 def sole_factor(size: SymbolicSize) -> Factor | None:
-    """Return the factor of a size that is a single factor; None for other sizes.
+    """Return the factor if a size consists of a single factor; None for other sizes.
 
     `N` and `min(N, 4)` are single factors; `2*N`, `N*M` and `N + 1` are not.
     """

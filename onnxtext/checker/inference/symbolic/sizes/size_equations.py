@@ -143,7 +143,7 @@ class SizeEquations:
         return (*outer, id(self), self.learned) if self.learned else outer
 
     def number(self, extent: Extent) -> int | None:
-        """Return the number that a dimension must be; None if several numbers are possible."""
+        """Return the only number that a dimension can be; None if unknown."""
         if not isinstance(extent, SymbolicSize):
             return extent
         if not self._choices and self._outer is None:
@@ -196,13 +196,13 @@ class SizeEquations:
         return name, total, tuple(places)
 
     def root(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by its `representative`, plus the difference to it."""
+        """Replace each symbol of a dimension by `representative + difference`."""
         if not isinstance(extent, SymbolicSize) or (not self._links and self._outer is None):
             return extent
         return substitute(extent, self._representative)
 
     def resolved(self, extent: Extent) -> Extent:
-        """Replace each symbol of a dimension by its number if it is known, else as `root` does."""
+        """Replace each symbol of a dimension by its number, or by `representative + difference`."""
 
         def value(name: str) -> Extent:
             size = self._number(name)
@@ -217,7 +217,10 @@ class SizeEquations:
     def reject(
         self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
     ) -> None:
-        """Record that a node does not accept its inputs; see `ShapeMismatch` for the arguments."""
+        """Record a `ShapeMismatch`: a node does not accept its inputs.
+
+        The mismatch is never certain in a nested graph, which may never run.
+        """
         certain = certain and self._outer is None
         self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain))
 
@@ -228,8 +231,8 @@ class SizeEquations:
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
         """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
 
-        The equation has an effect only if both dimensions are known, and if it determines the size
-        of a symbol or the difference between two symbols.
+        Ignore an equation with an unknown dimension, and an equation that determines neither the
+        size of a symbol nor the difference between two symbols.
         """
         if left is right or left is None or right is None or left == right:
             return
@@ -269,7 +272,7 @@ class SizeEquations:
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
 
-        This has an effect only if the dimension is a symbol, or a symbol plus a number.
+        Ignore a dimension that is neither a symbol nor a symbol plus a number.
         """
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place)

@@ -80,7 +80,7 @@ class SymbolTrace:
     def follows_from_inputs(self, place: Place, symbol: str) -> bool:
         """Whether the node at `place` equates a symbol with sizes that depend on no constant.
 
-        Sizes without constants follow from the types of the main graph's inputs alone.
+        An equation without constants follows from the types of the main graph's inputs alone.
         """
         node = place.item
         if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
@@ -100,7 +100,8 @@ class SymbolTrace:
             if self._budget < 0 or position is None:
                 return True
             sources = main.nodes[position].inputs if position != GIVEN else ()
-            # Constants are initializers that are no inputs, and outputs of nodes without inputs.
+            # A constant is an output of a node without inputs, or an initializer that is not also
+            # an input of the graph.
             if not sources and (position != GIVEN or queue[0] not in inputs):
                 return True
             queue.popleft()
@@ -111,9 +112,9 @@ class SymbolTrace:
         return False
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
-        """Find the number in the constant shape of a `Reshape` that restricts a symbol to one size.
+        """Find the number that restricts a symbol, in the constant shape of a `Reshape`.
 
-        `place` is the place in the model that restricts the symbol to `number`.
+        `place` is the place in the model that restricts the symbol to the size `number`.
 
         Return (index, replacement): the 0-based index of the number in the shape, and `0` or `-1`,
         which allows other sizes of the symbol. Return None if no number restricts the symbol.
@@ -149,7 +150,7 @@ class SymbolTrace:
         return numbers[index] if numbers is not None else None
 
     def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
-        """Return the place in the model that stores a constant, as `item` and `part` of a `Place`.
+        """Return (item, part) of the `Place` in the model that stores the constant `name`.
 
         Return None if a node other than `Constant` computes the value.
         """
