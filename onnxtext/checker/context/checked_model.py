@@ -115,13 +115,13 @@ class CheckedModel:
     def is_recursive(self) -> bool:
         """Whether an earlier rule has found a recursive function.
 
-        Inference would not terminate on such a model.
+        Inference does not terminate on a model with recursive functions.
         """
         return any(finding.code == "function-recursive" for finding in self.found)
 
     @property
     def has_graph(self) -> bool:
-        """Whether the main graph is checked. False if `@set` or `@unset` overrides it."""
+        """Whether the main graph is checked: False if `@set` or `@unset` overrides this graph."""
         return self.model is None or "graph" not in changed_fields(self.model.decorators)
 
     def nodes(self) -> Iterator[tuple[Scope, Node]]:
@@ -186,7 +186,7 @@ class CheckedModel:
                 self._add_nodes(nodes)
 
     def _add_nodes(self, nodes: list[Node]) -> None:
-        """Add a graph for a list of nodes; names that no node defines become its inputs."""
+        """Add a graph for a list of nodes; names that no node defines become graph inputs."""
         defined = {name for node in nodes for name in node.outputs}
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)

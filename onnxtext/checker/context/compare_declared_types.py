@@ -19,7 +19,7 @@ from onnxtext.ast.types import (
 
 
 def describe_contradiction(left: Type, right: Type) -> str | None:
-    """Describe how two declared types of one value contradict each other; None if they do not."""
+    """Describe the contradiction between two declared types of one value; None if they agree."""
     match left, right:
         case TensorType() | SparseTensorType(), TensorType() | SparseTensorType():
             # Real models declare a sparse initializer with a dense type, which is no contradiction.
@@ -69,7 +69,7 @@ def _tensors(
 
 
 def declared_type(value: ValueInfo) -> Type | None:
-    """Return the declared type of a value; None if it has none.
+    """Return the declared type of a value; None if no type is declared.
 
     A sparse initializer has the type of its data, whatever type it declares.
     """

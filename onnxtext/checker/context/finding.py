@@ -86,8 +86,8 @@ def with_schema_origin(
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
     For a schema of onnx itself, the finding is returned unchanged. `is_certain` tells whether the
-    finding holds for all versions of the origin. If it does not, and if the signature is tentative,
-    a finding whose `severity` is None becomes a warning.
+    finding holds for all versions of the origin. If `is_certain` is False and the signature is
+    tentative, a finding whose `severity` is None becomes a warning.
     """
     if not signature.origin:
         return finding
@@ -107,7 +107,7 @@ _MAX_NAME_LENGTH = 80
 
 
 def did_you_mean(suggestion: str | None, otherwise: str) -> str:
-    """Return a help that suggests a name; without a suggestion, return `otherwise`."""
+    """Return a help text that suggests a name; return `otherwise` if there is no suggestion."""
     return f"did you mean {quote(suggestion)}?" if suggestion else otherwise
 
 

@@ -22,8 +22,7 @@ MAX_PLACES = 12
 class TypeUse(NamedTuple):
     """A type and the first `MAX_PLACES` places in the model that declare it.
 
-    `names` has, for each of these places, the name of the value or attribute that has the type
-    there.
+    `names` is parallel to the places: the names of the values or attributes that have the type.
     """
 
     type: ast.Type
@@ -35,7 +34,7 @@ class TypeUse(NamedTuple):
 def type_uses(subject: CheckedModel) -> list[TypeUse]:
     """Return every type object in declarations and attributes once, in the order of first use.
 
-    Equal types may be different objects; each of these objects is returned.
+    If equal types are different objects, each object is returned.
     """
     uses: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MAX_PLACES` places

@@ -28,10 +28,10 @@ BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxrunti
 
 
 class FileTable:
-    """The operators of a parsed schema file, which has the name `origin` in messages.
+    """The operators of a parsed schema file; messages call the file `origin`.
 
-    It is not `tentative`: the schema files of a project are authoritative, so findings that follow
-    from them keep their severity.
+    The table is not `tentative`: the schema files of a project are authoritative, so findings that
+    follow from them keep their severity.
     """
 
     tentative = False
@@ -59,10 +59,10 @@ class FileTable:
 class BundledTable:
     """The operators of onnxruntime, from the bundled schema file.
 
-    It is `tentative`: a model may be made for another version of onnxruntime, so findings that
-    follow from this file become warnings (see `finding.with_schema_origin`). `find` parses only the
-    schema that it returns, and caches it. It finds this schema without parsing the others, because
-    blank lines separate the schemas.
+    The table is `tentative`: a model may be made for another version of onnxruntime, so findings
+    that follow from this file become warnings (see `finding.with_schema_origin`). `find` parses and
+    caches only the schema that it returns. Blank lines separate the schemas, so `find` can skip the
+    other schemas without parsing them.
     """
 
     tentative = True
@@ -150,8 +150,8 @@ def default_tables() -> tuple[OperatorTable, ...]:
 def use_tables(tables: tuple[OperatorTable, ...]) -> Iterator[None]:
     """Look up operators in `tables` in all checks inside the `with` statement.
 
-    So functions that check models as a part of their work, such as edits and merges, need no
-    parameter for the tables.
+    Some functions check models as a part of their work, such as edits and merges. This context
+    manager sets the tables for these checks, so these functions need no parameter for the tables.
     """
     token = _IN_USE.set(tables)
     try:

@@ -118,7 +118,7 @@ class ResolvedFields:
         return Lifter(careful=False)
 
     def node(self, node: ast.Node) -> ast.Node:
-        """Return a node with the changes of its `@set` and `@unset` applied."""
+        """Return a node with the decorators `@set` and `@unset` of the node applied."""
         return self._copy(node, lambda: self._lifter.node(memoryview(self._lowering.node(node))))
 
     def _copy(self, item: S, decoded: Callable[[], S]) -> S:
@@ -183,7 +183,7 @@ class ResolvedFields:
         return cached
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
-        """Return a graph with the changes of its `@set` and `@unset` applied."""
+        """Return a graph with the decorators `@set` and `@unset` of the graph applied."""
         changed = changed_fields(graph.decorators)
         if not changed:
             return graph
@@ -199,12 +199,12 @@ class ResolvedFields:
         return self._record(graph, resolved)
 
     def function(self, function: ast.Function) -> ast.Function:
-        """Return a function with the changes of its `@set` and `@unset` applied."""
+        """Return a function with the decorators `@set` and `@unset` of the function applied."""
         lower = self._lowering.function
         return self._copy(function, lambda: self._lifter.function(memoryview(lower(function))))
 
     def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
-        """Return an input, output or value info with its `@set` and `@unset` applied."""
+        """Return an input, output or value info with its decorators `@set` and `@unset` applied."""
         if value.data is not None:
             return value
         lower = self._lowering.value_info
@@ -220,9 +220,10 @@ class ResolvedFields:
         return type if isinstance(type, ast.Record) else None
 
     def initializer(self, value: ast.ValueInfo, *, is_input: bool) -> ast.ValueInfo:
-        """Return an initializer with the changes of its `@set` and `@unset` applied.
+        """Return an initializer with its decorators `@set` and `@unset` applied.
 
-        If `is_input`, the initializer is the default of an input, to which `@data.set` applies.
+        If `is_input`, the initializer is the default value of an input, and `@data.set` and
+        `@data.unset` are applied instead.
         """
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
         if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, ast.SparseTensor):
@@ -236,7 +237,7 @@ class ResolvedFields:
         return self._record(value, copy)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
-        """Return a tensor of an attribute with the changes of its `@set` and `@unset` applied."""
+        """Return a tensor of an attribute with its decorators `@set` and `@unset` applied."""
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:

@@ -53,7 +53,7 @@ class Signature:
         name: the name of the operator.
         domain: the domain of the operator; `""` for the standard domain.
         since: the operator set version that introduced this schema.
-        deprecated: whether the operator is deprecated since that version.
+        deprecated: whether this schema marks the operator as deprecated.
         inputs: the formal inputs.
         outputs: the formal outputs.
         min_inputs: the minimum number of inputs of a node.
@@ -148,7 +148,7 @@ class OperatorTable(Protocol):
     def tentative(self) -> bool:
         """Whether another version of the origin may define an operator differently.
 
-        If so, findings that follow from the schemas become warnings.
+        Findings that follow from the schemas of a tentative table become warnings.
         """
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
