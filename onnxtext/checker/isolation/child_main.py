@@ -38,7 +38,7 @@ READY = b"ready"
 FINE = b"fine"
 """The status of a successful request; the results follow."""
 OBJECTION = b"objection"
-"""The status of a request whose model or node onnx rejects; onnx's error message follows."""
+"""The status of a request with a model or node that onnx rejects; onnx's error message follows."""
 MEMORY = b"memory"
 """The status of a request that ran out of memory; no data follows."""
 NATIVE = "onnx.onnx_cpp2py_export"
@@ -47,7 +47,7 @@ _ORPHANED = 30
 """On Windows, a child whose parent was killed exits after ten times the time limit of its request,
 plus this number of seconds. A parent that still runs kills the child earlier."""
 _IDLE = 300_000
-"""The process exits after this time in milliseconds without a request."""
+"""The process exits if it receives no request for this time in milliseconds."""
 
 
 def main(native: str, paths: list[str]) -> None:

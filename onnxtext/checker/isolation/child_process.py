@@ -138,7 +138,7 @@ class Worker:
         """Return the content of the next frame.
 
         Raises:
-            EOFError: the process has ended or exceeded its time.
+            EOFError: the process has ended, or no answer has come within `seconds`.
         """
         fd = self.child.answers
         deadline = time.monotonic() + seconds

@@ -128,7 +128,8 @@ def may_fork() -> bool:
         return False
     try:
         stat = Path("/proc/self/stat").read_bytes()
-        # The second field, the name in parentheses, may contain spaces and parentheses.
+        # Field 2, a name in parentheses, may contain spaces and parentheses. Field 20 is the number
+        # of threads.
         return stat.rpartition(b")")[2].split()[17] == b"1"
     except (OSError, IndexError):
         return False

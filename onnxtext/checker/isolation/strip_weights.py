@@ -8,7 +8,7 @@ from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
 from onnxtext.wire.writer import LENGTH, delimited, tag
 
 LARGE = 16 << 20
-"""From this size in bytes on, callers encode a model again, without its weights."""
+"""If an encoded model has this size in bytes or more, callers encode it again without weights."""
 _SMALL = 1 << 20
 """`without_weights` returns encoded models of less than this size in bytes unchanged."""
 _LARGE_TENSOR = 1 << 16
