@@ -111,7 +111,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         return environment
 
     def _condition(self, scope: Scope, types: dict[str, str | None]) -> None:
-        """Report the first output of the body of a `Loop` if it is not a `bool`."""
+        """Report the body of a `Loop` if its first output, the condition, is not a `bool`."""
         holder = scope.holder
         if holder is None or holder.op_type != "Loop" or holder.domain or not scope.outputs:
             return
@@ -294,7 +294,7 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, output_types: Texts) -> Texts:
-    """Infer the first output type of a node if its operator needs a special rule for it.
+    """Infer the first output type of a node if its operator needs a special rule.
 
     Special rules exist for the operators in `OUTPUT_TYPES`, and for `QGemm` of onnxruntime. The
     schemas of these operators do not determine the first output type: it depends on attributes, on

@@ -15,8 +15,8 @@ def call_attributes(
 ) -> dict[str, Attribute]:
     """Return the attributes that a called function gets, by name: from the call, or defaults.
 
-    `node` is the call. If it is in the body of another function, `outer` are the attributes of a
-    call of that function; they replace attribute references in `node`.
+    `node` is the call. If the call is in the body of another function, `outer` are the attributes
+    that the other function gets; these attributes replace attribute references in `node`.
     """
     result: dict[str, Attribute] = {}
     if isinstance(function, Function):

@@ -197,7 +197,7 @@ class FunctionNeeds:
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:
-    """Whether a node needs an optional attribute, because all alternatives to it are missing.
+    """Whether a node needs an optional attribute, because the node lacks all alternatives.
 
     Example: `Split` without the input `split` needs `num_outputs`.
     """

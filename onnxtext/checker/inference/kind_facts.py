@@ -46,7 +46,7 @@ from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_count import count_elements
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
-"""Maximum numbers of elements of constants that are read: of integers, and of other elements."""
+"""Constants with more elements are not read: limits for int32 and int64, and for other types."""
 MAX_COMPARED_INTEGERS = 16
 """Maximum length of an integer list attribute that is compared by value, not by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
@@ -58,7 +58,7 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueFact:
-    """The known type and shape of a value; the kinds of nodes depend on them.
+    """The known type and shape of a value, which determine the kinds of nodes that use the value.
 
     The type is the declared type, the type that onnx inferred, or the result of merging them.
     Dimensions of the shape may be symbolic, such as `2*seq`. `is_small` tells whether inference may
@@ -322,8 +322,8 @@ def kind_key(
 
     `types` are the facts about values, by name. `typed` are the facts that the declared types of
     the outputs imply; may be empty. `parameters` are the attributes of a call: if the node is in
-    the body of the called function, its attribute references refer to them. Integer list attributes
-    of at most `longest` elements are compared by value.
+    the body of the called function, its attribute references refer to these attributes. Integer
+    list attributes of at most `longest` elements are compared by value.
 
     Raises:
         KeyError: `types` has no entry for an input.

@@ -19,7 +19,7 @@ _LARGEST = 1 << 31
 _MAX_EXPANDED = 10_000
 """Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100
-"""Maximum depth of nested function calls; onnx expands them by recursion."""
+"""Maximum depth of nested function calls, because onnx expands calls by recursion."""
 
 
 def errors_of(subject: CheckedModel) -> list[Finding]:
@@ -70,7 +70,7 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
 def is_expandable(subject: CheckedModel) -> bool:
     """Whether onnx can infer a model in reasonable time, although it expands every function call.
 
-    If each of 30 functions calls the next one twice, they expand to a billion calls.
+    If each of 30 functions calls the next function twice, the result is a billion calls.
     """
     if not subject.functions:
         return True

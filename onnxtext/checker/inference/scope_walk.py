@@ -3,7 +3,7 @@
 
 Nested graphs and training algorithms are visited after the values that they may use are known. A
 function body is visited once for calls with equal input types and attributes: if each of 30
-functions calls the next one twice, there are a billion call paths, but often only a few
+functions calls the next twice, there are a billion call paths, but often only a few
 combinations of input types and attributes.
 """
 

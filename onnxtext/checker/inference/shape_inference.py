@@ -374,7 +374,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
 
 
 class CompleteInference(ShapeInference):
-    """Infers shapes like its base class, also in functions that are never called."""
+    """Infers shapes in all functions; the base class skips functions that are never called."""
 
     def run(self) -> None:
         """Visit all graphs and functions; the inputs of uncalled functions have unknown types."""

@@ -204,7 +204,7 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
 
 
 def _layer_normalized(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape; reject a scale or bias that cannot be broadcast to it."""
+    """Return the input's shape; reject a scale or bias that cannot be broadcast to this shape."""
     shape = call.shape(0)
     if shape is not None and call.axis("axis", -1) is not None:
         for index in (1, 2):
@@ -355,8 +355,8 @@ def _without_negative(shape: SymbolicShape) -> SymbolicShape:
 def depends_on_types_alone(name: str, inputs: int) -> bool:
     """Whether the output types of a node depend only on its input types, not on input elements.
 
-    `name` is an operator of the standard domain, and `inputs` the number of the node's inputs. If
-    there is only one input, it is data, not axes or pads.
+    `name` is an operator of the standard domain, and `inputs` the number of the node's inputs. A
+    single input is always data, never axes or pads.
     """
     if name in ("Constant", "ConstantOfShape"):
         return False

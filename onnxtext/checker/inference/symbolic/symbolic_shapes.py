@@ -278,7 +278,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
 
 
 def declares_types(function: Scope) -> bool:
-    """Whether a function body may declare types; their symbols get a suffix for each call."""
+    """Whether a function body may declare types, whose symbols get another suffix in each call."""
     values = (*function.inputs, *function.outputs, *function.infos, *function.initializers)
     return (
         bool(function.children)

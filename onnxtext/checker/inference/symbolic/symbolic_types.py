@@ -131,7 +131,7 @@ def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
 
 
 def _refine_dim(dim: Dim, size: Extent) -> Dim:
-    """Return the dimension that onnx infers; if it is unknown, the symbolic size as a dimension."""
+    """Return `dim`; if it is unknown, return `size` as a dimension."""
     if plain_dim(dim) not in (None, "") or size is None:
         return dim
     return size_to_dim(size)

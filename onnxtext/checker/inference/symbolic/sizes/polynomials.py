@@ -23,8 +23,8 @@ class SizeTerm(NamedTuple):
 
     Attributes:
         kind: `//`, `min` or `max`.
-        parts: (dividend, divisor) of a quotient, or the sizes whose minimum or maximum this is, in
-            a fixed order.
+        parts: for `//`, (dividend, divisor); for `min` and `max`, the sizes to compare, in a fixed
+            order.
         weight: the number of symbols and `SizeTerm`s in this term, including the term itself.
     """
 

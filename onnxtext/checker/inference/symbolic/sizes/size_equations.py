@@ -291,7 +291,7 @@ class SizeEquations:
         return cached
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
-        """Add the equation `left = right`; record a conflict if it contradicts earlier ones."""
+        """Add the equation `left = right`, or record a conflict with earlier equations."""
         first, left_offset, joined = self.representative(left[0])
         second, right_offset, _ = self.representative(right[0])
         difference = right[1] + right_offset - left[1] - left_offset  # first = second + difference
