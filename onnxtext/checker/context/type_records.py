@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collect types that are written as `TypeProto` records: only they can lack required fields."""
+"""Collect types that are written as `TypeProto` records: only records can lack required fields."""
 
 from __future__ import annotations
 
