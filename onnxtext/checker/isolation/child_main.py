@@ -226,7 +226,7 @@ def _prepare() -> None:
 
 
 def _limit(seconds: float, memory: int) -> None:
-    """Limit the processor time and memory of a request; make this process end with its parent."""
+    """Limit the processor time and memory of a request; end this process when its parent ends."""
     if sys.platform == "win32":
         # The parent enforces the limits. This timer ends the process if the parent was killed. It
         # works even while native code holds the GIL.
