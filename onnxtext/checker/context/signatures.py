@@ -99,11 +99,11 @@ class Signature:
         return f"{self.domain}.{self.name}" if self.domain else self.name
 
     def input(self, index: int) -> Parameter | None:
-        """Return the formal input for input `index` (0-based) of a node; None if none."""
+        """Return the formal input for a node's input `index` (0-based); None if there is none."""
         return _parameter(self.inputs, index)
 
     def output(self, index: int) -> Parameter | None:
-        """Return the formal output for output `index` (0-based) of a node; None if none."""
+        """Return the formal output for a node's output `index` (0-based); None if there is none."""
         return _parameter(self.outputs, index)
 
     def allowed(self, type: str) -> frozenset[str]:
