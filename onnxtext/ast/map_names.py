@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rename the values of graphs and functions in all places that name them."""
+"""Rename the values of graphs and functions, in their declarations and their uses."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:
 
 
 _BEHIND_METADATA = ("device", "set", "unset", "data.")
-"""Prefixes of the names of decorators that must follow `@meta`."""
+"""A decorator whose name begins with one of these prefixes must follow `@meta`."""
 
 
 def inline_all_metadata(graphs: Iterable[Graph | Function]) -> None:

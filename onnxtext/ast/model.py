@@ -150,7 +150,7 @@ class Presence:
 
     Attributes:
         version: the language version, which the header gives as `onnxtext: 1`. None if the header
-            does not give it; then the defaults are those of the official parser.
+            does not give it; then the defaults of the official parser apply.
         explicit: the fields that are stored even if they are empty, such as `node.domain`.
     """
 
@@ -320,7 +320,7 @@ class Model:
         ir_version: version of the IR.
         opset_imports: the imported operator sets, in order.
         producer_name: the tool that made the model.
-        producer_version: version of this tool.
+        producer_version: the version of the tool that made the model.
         domain: the model's namespace, in reverse-DNS form.
         model_version: version of the model itself.
         doc_string: documentation.

@@ -49,7 +49,8 @@ class Rewriter:
 
         Args:
             model: the model, graph or function.
-            graphs: all graphs and functions in it, including itself; None to search them.
+            graphs: all graphs and functions in `model`, including `model` itself unless it is a
+                `Model`; None to find them.
         """
         if graphs is None:
             graphs = list_graphs(model)
@@ -64,14 +65,14 @@ class Rewriter:
         """Rewrite the attributes of nodes and the parameters of functions in place.
 
         Args:
-            graphs: the functions. Graphs in the list are ignored.
+            graphs: the functions whose parameters to rewrite; graphs in the list are ignored.
             nodes: the nodes.
         """
         for graph in graphs:
             if isinstance(graph, Function) and graph.attributes:
                 graph.attributes = self.parameters(graph)
         changed: dict[int, tuple[Attribute, ...]] = {}
-        # This variable keeps the lists alive. If one were freed, another could get its `id()`.
+        # Keep the lists alive in a variable: a new list could get the `id()` of a freed list.
         lists = rich_lists(nodes, self.max_small_elements)
         for attributes in lists:
             rewritten = tuple([self.attribute(item) for item in attributes])
@@ -89,7 +90,7 @@ class Rewriter:
             value.data = self.data(value.type, value.data, value.name)
 
     def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
-        """Return a tensor in an attribute with its new data."""
+        """Return a tensor in an attribute, with its new data."""
         data = self.data(tensor.type, tensor.data, tensor.name or name)
         return tensor if data is tensor.data else replace(tensor, data=data)
 

@@ -99,7 +99,7 @@ class SchemaFile:
     Attributes:
         schemas: the operator schemas, in order.
         version: the version of the language; None if the file does not give it.
-        opset_imports: the operator sets of the schemas, and those that their bodies use.
+        opset_imports: the operator sets of the schemas and of the nodes in their bodies.
         producer_name: the package that has the operators.
         producer_version: the version of the package.
         doc_string: documentation.

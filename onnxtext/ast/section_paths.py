@@ -105,8 +105,8 @@ def _described_values(
 ) -> list[Named]:
     """Return the inputs, outputs and value infos with metadata or decorators.
 
-    If several lists declare the same name, the first declaration has the kind `value`, the others
-    have the kind `output` or `value_info`.
+    If several lists declare the same name, the first declaration has the kind `value`, the other
+    declarations have the kind `output` or `value_info`.
     """
     declared = [value for value in owner.values if value.data is None]
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]

@@ -269,7 +269,7 @@ class Tensor:
         type: element type and dims; every dim is an int.
         data: the elements and how they are stored.
         name: the name of the tensor; None if the text omits it.
-        decorators: the decorators before it.
+        decorators: the decorators before the tensor.
     """
 
     type: TensorType
@@ -286,7 +286,7 @@ class SparseTensor:
         dims: the shape of the sparse tensor.
         values: the stored elements, which have the element type of the sparse tensor.
         indices: the positions of the stored elements.
-        decorators: the decorators before it.
+        decorators: the decorators before the tensor.
     """
 
     dims: tuple[int, ...]

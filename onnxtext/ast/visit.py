@@ -19,7 +19,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the attribute lists of nodes, in order; a list that nodes share is returned once."""
+    """Return the nonempty attribute lists of nodes; return a list that nodes share only once."""
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("ast.visit").attribute_lists(nodes)
         return result
@@ -47,7 +47,7 @@ def rich_lists(
 
 
 def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the lists of `attribute_lists` that have at least one attribute that is not numeric.
+    """Return the lists of `attribute_lists` with at least one attribute that is not numeric.
 
     A numeric attribute has a name, a type, and a value that is a number or a list of numbers.
     """

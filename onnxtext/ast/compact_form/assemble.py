@@ -34,7 +34,7 @@ def assemble_graph(
 
     Args:
         graph: a graph with inputs, outputs and nodes; changed in place.
-        initializers: the initializers in order, dense ones before sparse ones.
+        initializers: the initializers in order: dense initializers, then sparse initializers.
         infos: the `value_info` list.
 
     Returns:
@@ -49,8 +49,8 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        # An entry with metadata has the name of an input, output or initializer. Make no decorator
-        # yet: `recombine_value_infos` converts the list when its metadata is placed.
+        # An entry with metadata has the name of another value. Make no decorator yet, because
+        # `recombine_value_infos` converts the list again when its metadata is placed.
         graph.values = rest + place_types(graph.nodes, infos)
         return order
     decorator, infos = place_infos(graph, infos, any_order=not described)

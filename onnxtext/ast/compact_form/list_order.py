@@ -40,7 +40,7 @@ PARTS = {
 }
 """The keywords of each decorator. A keyword selects a part of the list, such as `inputs`.
 
-`nodes` selects the outputs of nodes that have a type.
+`nodes` selects the typed outputs of nodes.
 """
 
 BY_DEFAULT = {DECORATOR: ("values", "nodes"), INITIALIZERS: ("inputs", "values")}
@@ -84,7 +84,7 @@ class ListOrder(NamedTuple):
 def keep_names(
     decorators: Sequence[Decorator], kept: Callable[[str], bool]
 ) -> tuple[Decorator, ...]:
-    """Remove names from `@value_info(…)` and `@initializers(…)`, except those that `kept` accepts.
+    """Remove the names that `kept` rejects from `@value_info(…)` and `@initializers(…)`.
 
     A decorator that loses all its arguments is removed, too.
     """
@@ -114,7 +114,7 @@ class ListEntry(NamedTuple):
         part: the part of the list, such as `inputs` (see `PARTS`).
         name: the name of the value.
         type: the type of the value; None if the value has no type.
-        at: the character offset of the statement that has the type.
+        at: the character offset of the statement that has the type; -1 if it was not parsed.
         statement: the statement that is the entry: a value info in `<…>`, or in the list of
             initializers, the initializer. None for the entries of `value_info` that are outputs of
             nodes or repeat declarations.
@@ -251,11 +251,11 @@ def _entries_in_order(
     """Yield all entries in the given order.
 
     A keyword of the order stands for the entries of its part that the order does not list by name.
-    If the order lists a name twice, the second occurrence refers to the second entry of that name.
+    If the order lists a name twice, the second occurrence refers to the second entry with the name.
 
     Args:
         decorator: the decorator that gives the order.
-        order: its arguments; None for the default order.
+        order: the arguments of the decorator; None for the default order.
         lists: the entries by part.
     """
     items = () if order is None else order.items
@@ -312,7 +312,7 @@ def known_with_data(graph: Graph) -> list[ValueInfo]:
 
 
 def unknown_names(graph: Graph) -> Iterator[tuple[str, str]]:
-    """Yield (decorator, name) for each name in `@value_info` or `@initializers` that is undefined.
+    """Yield (decorator, name) for each undefined name in `@value_info` or `@initializers`.
 
     Raises:
         ValueInfoError: the arguments of a decorator are invalid.

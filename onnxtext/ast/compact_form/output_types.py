@@ -16,7 +16,7 @@ Placed = list[tuple[Node, int, ValueInfo]]
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
     """Set the types of nodes' outputs from the entries at the end of a `value_info` list.
 
-    The entries are those that `types_at_end` finds.
+    The function `types_at_end` finds the entries.
 
     Returns:
         The entries that stay in the list.

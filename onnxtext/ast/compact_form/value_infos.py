@@ -98,9 +98,9 @@ def place_infos(
 def _entries(
     graph: Graph, order: ListOrder | None, statements: list[ValueInfo]
 ) -> list[tuple[str, Type | None]]:
-    """Return the (name, type) pairs of the `value_info` list that a text would have.
+    """Compute the (name, type) pairs of the `value_info` list from its text form.
 
-    The text would have the decorator arguments `order`, and `statements` in `<…>`. If the arguments
+    The text form has the decorator arguments `order`, and `statements` in `<…>`. If the arguments
     are invalid, the list is empty.
     """
     values = graph.values
@@ -164,11 +164,11 @@ def _in_parts(
 
     Returns:
         The order, and the entries to print in `<…>`. None if the entries of a part are not
-        contiguous. If `any_order` is true, also None if the type of a node's output would have to
-        be printed in `<…>`.
+        contiguous, or `@value_info(…)` cannot express the list. If `any_order` is true, also None
+        if the type of a node's output would have to be printed in `<…>`.
     """
     fewer = {part: types for part, types in lists.items() if part != "outputs"}
-    # First treat no entry as a copy of a graph output: then the types move to the nodes' outputs.
+    # First try to store entries of graph outputs as types of nodes' outputs, not as copies.
     for used in (fewer, lists):
         runs = [(part, list(run)) for part, run in groupby(infos, partial(_part_of, used))]
         copied = [part for part, _ in runs if part]
@@ -199,7 +199,7 @@ def _in_parts(
 
 
 def _without_default(items: list[Word | str]) -> list[Word | str]:
-    """Return the arguments without `values` and `nodes` at the end, where these are the default."""
+    """Remove `values` and `nodes` from the end of the arguments if the default order adds them."""
     left = list(items)
     if left and left[-1] == Word("nodes"):
         left.pop()
@@ -275,7 +275,7 @@ def _split_runs(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
-    """Convert a list in any order: name all entries before the part that is in default order."""
+    """Convert a list in any order: name all entries before the suffix that is in default order."""
     result = _with_second_entries(graph, infos)
     if result is not None:
         return result
