@@ -16,7 +16,7 @@ def count_elements(dims: Sequence[int]) -> int:
 
     A hostile model can have thousands of dimensions. Their product would take quadratic time, and
     Python refuses to print it. So with more than 16 dimensions, a product above 2**128, which no
-    file can hold, is replaced by 2**128, and one below -2**128 by -2**128.
+    file can hold, is replaced by 2**128, and a product below -2**128 by -2**128.
     """
     if len(dims) <= _FEW:
         return prod(dims)

@@ -136,7 +136,7 @@ def round_doubles(
 def _round_floats(
     form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
 ) -> NDArray[np.intp] | None:
-    """Round one block to float32 with the processor's conversion; otherwise like `_round_block`."""
+    """Round one block to float32, like `_round_block`, but with the processor's conversion."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = values.astype(np.float32)
     out[:] = rounded.view(np.uint32)

@@ -43,10 +43,10 @@ _SINGLE, _WORD = struct.Struct("<f"), struct.Struct("<I")
 _DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<Q")
 _DOUBLE_INF = 0x7FF0000000000000
 _BELOW_FLOAT32 = 0x1FFFFFFF
-"""The mask of the mantissa bits of a double that a float32 lacks."""
+"""The mask of the low mantissa bits of a double, which a float32 does not have."""
 
 _HALFWAY = 0x10000000
-"""`bits & _BELOW_FLOAT32` for the bits of a double halfway between two normal float32 values."""
+"""The result of `bits & _BELOW_FLOAT32` for a double halfway between two normal float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -72,7 +72,7 @@ def float32_bits(text: str) -> int:
 def float64_bits(text: str) -> int:
     """Return the IEEE bits of one float64 literal, rounded once, half to even.
 
-    The valid literals are those of `float32_bits`, with the range and NaNs of float64.
+    Accept the literals of `float32_bits`, but with the range and the NaNs of float64.
     """
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
@@ -94,8 +94,8 @@ def narrow_bits(element: ElementType, text: str) -> int:
             which is rounded once, half to even.
 
     Raises:
-        LiteralError: `text` is not such a literal, or the number is out of range. A decimal integer
-            without a point is not allowed, because it could be a code or a value.
+        LiteralError: `text` is not a valid literal, or the number is out of range. A decimal
+            integer without a point is not allowed, because it could be a code or a value.
     """
     form = FORMATS[element.name]
     if _BITS.fullmatch(text):
@@ -134,7 +134,7 @@ def float32_text(bits: int, *, point: bool = False) -> str:
 def float64_text(bits: int) -> str:
     """Return the shortest decimal that reads as exactly these float64 bits.
 
-    The spelling is that of `float32_text` without `point`.
+    Spell the number as `float32_text` does without `point`.
     """
     if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
         return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)
@@ -205,7 +205,7 @@ def _round_by_digits(form: FloatFormat, magnitude: str, value: float) -> int:
     even = round_double(form, value)[0]
     if exact == middle:
         return even
-    # The even code may be above or below the middle; choose the code on the number's side.
+    # `value` is halfway between the codes `upper - 1` and `upper`; choose by the exact number.
     upper = round_double(form, math.nextafter(value, math.inf))[0]
     return upper if exact > middle else upper - 1
 

@@ -205,7 +205,7 @@ def _is_narrow(element: ElementType) -> bool:
 
 
 def _raw_type(element: ElementType) -> str:
-    """Return the numpy type of the elements; for narrow floats, that of their unsigned codes."""
+    """Return the numpy type of the elements, or of the unsigned codes of narrow floats."""
     if element.kind == "bool":
         return "?"
     letter = "u" if _is_narrow(element) else element.kind[0]
@@ -290,7 +290,7 @@ def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None
 
 
 def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
-    """Return the text of each of these codes of a narrow float format."""
+    """Return the texts of codes of a narrow float format."""
     if codes.size <= _FEW:
         return [narrow_texts(element.name, code >> 8)[code & 0xFF] for code in codes.tolist()]
     bits = FORMATS[element.name].bits
@@ -316,7 +316,7 @@ def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -
 
 
 def _packed_text(element: ElementType, entries: NDArray[Any], count: int | None) -> str | None:
-    """Return packed entries as the text of their elements; None if packing gives other entries."""
+    """Return the text of packed elements; None if `entries` are not exactly `count` elements."""
     if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)

@@ -193,7 +193,7 @@ def read_complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any
         elements: The elements.
         bits: The width of a part, 32 or 64.
         pairs: Whether an element without ``j`` is a complex number with the imaginary part 0.
-            Otherwise it is only one part, real or imaginary, as in braces in the official syntax.
+            Otherwise the element is one part, real or imaginary: the official form in braces.
 
     Returns:
         The parts in text order: real, imaginary, real, imaginary, ….
@@ -262,7 +262,7 @@ def _has_gap(data: bytes) -> bool:
     if start[:1] == b",":
         return True
     codes = np.frombuffer(data, np.uint8)
-    # Commas after whitespace are rare, except after inner brackets.
+    # Few commas follow a blank or a comma, except where blanks have replaced inner brackets.
     places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
     return bool((codes[preceding_offsets(codes, places)] == ord(",")).any())
 

@@ -62,7 +62,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
         ``...`` stands for more than `_EXPANDED` bytes, it is returned as a `Repetition`.
 
     Raises:
-        LiteralError: `text` is not such a literal, or its number of elements does not match `dims`.
+        LiteralError: `text` is not a valid literal, or `dims` give another number of elements.
     """
     if element.kind == "string":
         raise _string_error(text)
@@ -133,10 +133,10 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     """Convert a literal in braces to the entries of the element type's typed field.
 
     Elements have the same meaning as in the official parser. In ``int32_data``, an integer may have
-    any int32 value if the type has at least six bits; for floats of at most 16 bits, it is the code
-    (bit pattern) of the float. Negative integers of uint32 and uint64 wrap around. The number of
-    elements is not checked. Unlike in the official parser, elements narrower than six bits are
-    packed, as the schema requires, and must be in range.
+    any int32 value if the type has at least six bits; for floats of at most 16 bits, the integer is
+    the code (bit pattern) of the float. Negative integers of uint32 and uint64 wrap around. The
+    number of elements is not checked. Unlike in the official parser, elements narrower than six
+    bits are packed, as the schema requires, and must be in range.
 
     Args:
         element: The element type.
@@ -146,7 +146,7 @@ def parse_typed(element: ElementType, text: str) -> bytes:
         The entries, little-endian, in the width of ``element.field``.
 
     Raises:
-        LiteralError: `text` is not such a literal.
+        LiteralError: `text` is not a valid literal.
     """
     if element.kind == "string":
         raise LiteralError("expected numbers, found strings")
@@ -173,7 +173,7 @@ def parse_field(field: str, text: str) -> bytes:
         The entries, little-endian, in the width of the field.
 
     Raises:
-        LiteralError: `text` is not such a literal.
+        LiteralError: `text` is not a valid literal.
     """
     element = ELEMENTS[field.removesuffix("_data")]
     if element.kind == "float":
@@ -191,7 +191,7 @@ def parse_ints(text: str) -> tuple[int, ...]:
         text: The literal, with decimal integers.
 
     Raises:
-        LiteralError: `text` is not such a literal, or an integer does not fit in int64.
+        LiteralError: `text` is not a valid literal, or an integer does not fit in int64.
     """
     small = parse_small(ELEMENTS["int64"], text, None)
     if small is not None:
@@ -211,7 +211,7 @@ def parse_floats(text: str) -> bytes:
         The elements as little-endian float32.
 
     Raises:
-        LiteralError: `text` is not such a literal, or a number is out of range.
+        LiteralError: `text` is not a valid literal, or a number is out of range.
     """
     small = parse_small(ELEMENTS["float"], text, None)
     if small is not None:

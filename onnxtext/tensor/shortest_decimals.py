@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
 
-A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code. If there are
-several, the closest to the value is printed. This is numpy's rule for float16; ``str`` of an
-ml_dtypes bfloat16 gives more digits. Formats of at most 8 bits are so coarse that this rule would
-give misleading numbers (450.0 for 448, 1000.0 for 1024), so all digits of the value are printed, as
-for a float32.
+A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code; of several
+shortest decimals, as the decimal closest to the value. This is numpy's rule for float16; ``str`` of
+an ml_dtypes bfloat16 gives more digits. Formats of at most 8 bits are so coarse that this rule
+would give misleading numbers (450.0 for 448, 1000.0 for 1024), so their values are printed as
+float32 values are.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def narrow_texts(name: str, page: int) -> tuple[str, ...]:
 
     Returns:
         The text of each code. A number is a decimal with a point or exponent, an infinity is
-        ``inf`` or ``-inf``. A NaN is ``nan`` or ``-nan`` if that word stands for this very code,
-        otherwise it is the code itself, such as ``0x7e01``.
+        ``inf`` or ``-inf``. A NaN is ``nan`` or ``-nan`` if this word is read as exactly the code
+        of the NaN; otherwise it is the code itself, such as ``0x7e01``.
     """
     form = FORMATS[name]
     codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))
@@ -115,6 +115,6 @@ def _decimal_above(value: float, digits: int) -> float:
 
 
 def _spell(values: NDArray[np.floating]) -> list[str]:
-    """Format numbers like orjson, but without the plus that its newest versions write."""
+    """Format numbers like orjson, but without the plus that new versions write in exponents."""
     text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("e+", "e")
     return text[1:-1].split(",")

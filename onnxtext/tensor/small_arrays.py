@@ -2,8 +2,8 @@
 """Fast path for short literals of plain numbers: most initializers are such literals.
 
 This module does not use numpy, whose call overhead would exceed the whole conversion. For other
-literals (words, hexadecimals, unusual whitespace, numbers that would be rounded twice) it returns
-None, and `parse_literals` reads them.
+literals (words, hexadecimals, unusual whitespace, numbers that would be rounded twice), the result
+is None, and `parse_literals` reads the literal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NUMBER = r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,3})?"
 
 
 def _list_of(item: str) -> re.Pattern[str]:
-    """Return a pattern of a flat list in brackets or braces; group 1 contains the items."""
+    """Return a pattern of a flat list, given the pattern of an item; group 1 contains all items."""
     items = f"{item}(?:,{_BLANK}{item})*"
     return re.compile(rf"[\[{{]{_BLANK}({items})(?:,?{_BLANK})[\]}}]")
 
@@ -34,10 +34,10 @@ _NUMBERS = _list_of(_NUMBER)
 _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _LOW_BITS = 0x1FFF_FFFF
-"""The mask of the mantissa bits of a float64 that a float32 lacks."""
+"""The mask of the low mantissa bits of a float64, which a float32 does not have."""
 
 _HALF = 0x1000_0000
-"""`bits & _LOW_BITS` for the bits of a float64 that is halfway between two float32s."""
+"""The result of `bits & _LOW_BITS` for a float64 halfway between two float32 values."""
 
 _NORMAL = 0x3810_0000_0000_0000
 """The bits of 2**-126 as float64: the smallest normal float32."""

@@ -10,7 +10,7 @@ from onnxtext.wire.writer import delimited, varint
 
 
 def join_strings(values: Sequence[bytes]) -> bytes:
-    """Return strings as the bytes of a blob: for each string, a varint of its length, its bytes."""
+    """Return strings as the bytes of a blob: each as the varint of its length, then its bytes."""
     if core() == "native":
         joined: bytes = core_module("tensor.varints").string_fields(0, values)
         return joined
@@ -35,7 +35,7 @@ def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
 
 
 def split_strings(data: bytes | memoryview) -> tuple[bytes, ...] | None:
-    """Return the strings in a result of `join_strings`; None if `data` is not such a result."""
+    """Return the strings that `join_strings` encoded as `data`; None if `data` is invalid."""
     if core() == "native":
         split: tuple[bytes, ...] | None = core_module("tensor.varints").split_strings(data)
         return split

@@ -120,7 +120,7 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
         data: The payload, without key and length.
 
     Raises:
-        ValueError: The last varint is cut off, or one is longer than ten bytes.
+        ValueError: The last varint is cut off, or a varint is longer than ten bytes.
     """
     if len(data) < _SHORT:
         return np.array(_few_varints(data), np.uint64)
