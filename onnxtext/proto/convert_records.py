@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert any message to a record with the field names of the schema, and back.
 
-If the schema has no such field, or only one with another wire type, the field's key in the record
-is its number (see `unknown_fields`).
+A field that the schema does not have, or has with another wire type, has its number as its key in
+the record (see `unknown_fields`).
 """
 
 from __future__ import annotations

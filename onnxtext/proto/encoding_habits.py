@@ -85,7 +85,7 @@ class Encoder:
 
         Args:
             message: the name of the message type.
-            data: its canonical encoding.
+            data: the canonical encoding of the message.
         """
         encoded = None
         if core() == "native":
@@ -214,7 +214,7 @@ def observe_habits(data: bytes) -> tuple[EncodingHabit, ...]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Map message names of the schema to those in habits: `NodeProto` → `node`."""
+    """Map message names of the schema to message names in habits: `NodeProto` → `node`."""
     return {message: name for name, message in spelled_messages().items()}
 
 

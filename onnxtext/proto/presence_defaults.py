@@ -101,7 +101,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
     Args:
         root: a model or fragment just after lifting, with every stored field explicit; changed in
             place.
-        graphs: all graphs and functions in it.
+        graphs: all graphs and functions in `root`.
         tensors: whether a tensor in an attribute may store an empty name.
     """
     lists = [graph.nodes for graph in graphs]
@@ -131,7 +131,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
 
 
 def _count_domains(nodes: list[Node]) -> tuple[int, int, list[Node]]:
-    """Count the nodes that store no domain, and those that store an empty domain.
+    """Count the nodes that store no domain, and the nodes that store an empty domain.
 
     Returns:
         Both numbers, and the decorated nodes.
@@ -170,7 +170,7 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
 def _tensors(graphs: list[Graph | Function], nodes: list[Node]) -> Iterator[Tensor]:
     """Yield all tensors except dense initializers and the values of sparse initializers.
 
-    The name of these values is the name of the initializer.
+    The names of the excluded tensors are in their `ValueInfo`s.
     """
     functions = [graph for graph in graphs if isinstance(graph, Function)]
     for attributes in (*[function.attributes for function in functions], *rich_lists(nodes)):

@@ -44,7 +44,7 @@ def parse_integer(text: str, low: int, high: int) -> int:
     """Parse a decimal or hexadecimal integer between `low` and `high`.
 
     Raises:
-        RecordError: the text is not such an integer.
+        RecordError: the text is not an integer, or the integer is out of range.
     """
     try:
         value = int(text, 0) if "x" in text else int(text)
@@ -56,12 +56,12 @@ def parse_integer(text: str, low: int, high: int) -> int:
 
 
 def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int = 0) -> bytes:
-    """Encode a field whose key is a number, because the schema does not have such a field.
+    """Encode a field whose key is a number: no field of the schema has its number and wire type.
 
     Args:
         spec: the type of the message that contains the field.
         number: the field's number.
-        value: its value.
+        value: the field's value.
         depth: the number of records that enclose the message. If it is at least `MAX_RECORD_DEPTH`,
             `number` may also be the number of a schema field: texts write a message field at this
             depth as its number and raw bytes, not as its name and a record.
@@ -87,7 +87,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
 
     Args:
         number: the field's number.
-        value: its value.
+        value: the field's value.
         in_group: whether the field is in an unknown group, where protobuf allows the number 0.
 
     Raises:
@@ -117,7 +117,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
 
 
 def is_known(field: FieldSpec, data: bytes | memoryview, item: WireField) -> bool:
-    """Whether the wire type and the enum value of a wire field are in the schema."""
+    """Whether the schema accepts the wire type of a wire field and, for an enum, has its value."""
     if item.wire_type != field.wire_type or field.kind != "enum":
         return field.accepts(item.wire_type)
     number = stored_value(field, read_varint(data, item.value, item.end)[0])
@@ -163,7 +163,7 @@ def canonical_unknown_fields(message: str, data: Data) -> Data:
 
     Args:
         message: the name of the message type.
-        data: its encoding by protobuf.
+        data: the encoding of the message by protobuf.
 
     Returns:
         The new encoding; `data` itself if nothing changes.

@@ -19,7 +19,7 @@ def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function
 
     Args:
         root: a model or fragment just after lifting; changed in place.
-        graphs: all graphs and functions in it.
+        graphs: all graphs and functions in `root`.
     """
     annotated = [graph for graph in graphs if isinstance(graph, Graph) and graph.quantization]
     if not annotated:
@@ -35,7 +35,7 @@ def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function
         if id(graph) not in bound:
             records = tuple([_record(annotation) for annotation in graph.quantization])
             field = Field("quantization_annotation", records)
-            # First in the list, so that residual decorators override it.
+            # Put `@set` first, so that residual decorators override it.
             graph.decorators = (Decorator("set", (field,)), *graph.decorators)
             graph.quantization = []
 

@@ -217,7 +217,7 @@ def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Mo
 
     Args:
         lifted: the message; changed in place.
-        finish: the function that rearranges a model.
+        finish: the function that rearranges a model; None to leave the model as it is.
         facts: what is known about the message.
     """
     largest, has_empty_fields, has_empty_names = facts

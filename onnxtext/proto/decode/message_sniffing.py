@@ -50,8 +50,8 @@ def find_other_message_type(data: bytes) -> tuple[str, str | None] | None:
     """Find a message type other than `ModelProto` that the bytes match.
 
     Returns:
-        The name of the message type, and advice on what to do with such a message, which is None
-        for some types. The result is None if the bytes match no other message type.
+        The name of the message type, and advice on what to do with a message of this type; the
+        advice is None for some types. The result is None if the bytes match no other type.
     """
     try:
         numbers = {item.number for item in read_fields(data, 0, len(data))}

@@ -235,7 +235,7 @@ class Lifter(NodeLifter):
         """Lift a `FunctionProto`.
 
         Args:
-            data: its bytes.
+            data: the bytes of the message.
             depth: the number of enclosing messages.
         """
         if self._native and depth <= _DEEP:

@@ -60,7 +60,7 @@ class NodeLifter(ABC):
         """Lift a `NodeProto`.
 
         Args:
-            data: its bytes.
+            data: the bytes of the message.
             depth: the number of enclosing messages.
         """
         node, is_whole = self.read_node(data, depth)
@@ -120,7 +120,7 @@ class NodeLifter(ABC):
         """Lift an `AttributeProto`; equal small attributes without graphs share one object.
 
         Args:
-            data: its bytes.
+            data: the bytes of the message.
             depth: the number of enclosing messages.
         """
         small = b""  # the cache key; empty for a large attribute

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Express residual fields (those without ordinary syntax) as `@set` and `@unset`.
+"""Express residual fields, which have no ordinary syntax, as `@set` and `@unset`.
 
 The residual fields of an item are the difference between its bytes and the lowered bytes of its
 AST, so they are complete by construction (docs/design.md, The generic form).

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decode types, tensors and the decorators that all messages share.
 
-Each function ignores the fields that it does not recognize; lowering the result shows whether any
-were lost (`lift`).
+Each function ignores the fields that it does not recognize; lowering the result shows whether
+fields were lost (`lift`).
 """
 
 from __future__ import annotations

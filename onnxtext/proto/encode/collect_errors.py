@@ -81,7 +81,7 @@ class _Collecting(Lowering):
     def finish(
         self, message: str, data: bytes, decorators: Sequence[Decorator], offset: int
     ) -> bytes:
-        """Apply decorators; if one is invalid, record the error and return the data unchanged."""
+        """Apply decorators; if a decorator is invalid, record the error and return `data`."""
 
         def lower() -> bytes:
             return super(_Collecting, self).finish(message, data, decorators, offset)

@@ -54,7 +54,7 @@ class FieldTable:
     Attributes:
         fields: maps a field number to the encoded items of the field, in order; one piece of bytes
             may hold several items.
-        unknown: the encoded unknown fields, which follow the known ones.
+        unknown: the encoded unknown fields, which follow the known fields.
     """
 
     def __init__(self, message: str, data: bytes) -> None:
@@ -152,7 +152,7 @@ def apply_decorators(message: str, data: bytes, decorators: Sequence[Decorator])
 
     Args:
         message: the name of the message type, such as `NodeProto`.
-        data: its canonical encoding without the decorators.
+        data: the canonical encoding of the message without the decorators.
         decorators: the decorators, in order.
 
     Raises:

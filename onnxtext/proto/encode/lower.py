@@ -156,7 +156,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
 
 
 def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
-    """Encode the item of a fragment, which must not be a record, as `lower_fragment` does.
+    """Encode the item of a fragment as `lower_fragment` does; the item must not be a record.
 
     Args:
         lowering: the encoder.

@@ -204,7 +204,7 @@ class Lowering(ValueLowering):
         return b"".join(parts)
 
     def tail(self, node: ast.Node) -> bytes:
-        """Return the fields of a node after its inputs, outputs and name."""
+        """Return the encoded fields that follow the inputs, outputs and name of a node."""
         defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", to_bytes(node.op_type))]
         parts += map(self.attribute_field, node.attributes)
@@ -221,5 +221,5 @@ class Lowering(ValueLowering):
 
 
 def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:
-    """Return a graph's decorators without those that only define the order of its lists."""
+    """Return a graph's decorators except `@value_info` and `@initializers`, which order lists."""
     return [d for d in graph.decorators if d.name not in list_order.ORDERS]

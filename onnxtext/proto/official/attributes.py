@@ -47,10 +47,10 @@ class AttributeReducer(ValueReducer, ABC):
         """Remove from a `GraphProto` what the official syntax cannot express.
 
         Args:
-            data: its bytes.
-            path: its path in the model, to report what is lost.
-            quotable: whether the official syntax allows the graph's name to be quoted, which is so
-                for the main graph.
+            data: the bytes of the message.
+            path: the path of the message in the model, to report losses.
+            quotable: whether the official syntax allows quotes around the graph's name, as for the
+                main graph.
 
         Returns:
             The bytes of the remaining `GraphProto`.
@@ -60,8 +60,8 @@ class AttributeReducer(ValueReducer, ABC):
         """Remove from an `AttributeProto` what the official syntax cannot express.
 
         Args:
-            data: its bytes.
-            path: its path in the model, to report what is lost.
+            data: the bytes of the message.
+            path: the path of the message in the model, to report losses.
             in_function: whether the attribute is a parameter of a function. Then its name may be
                 quoted, and it need not have a value.
         """
@@ -101,7 +101,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], non_empty: Sequence[str], path: ItemPath) -> None:
-        """Record the loss of the value fields `names`; an empty field only changes its presence."""
+        """Record the loss of value fields; a field not in `non_empty` only changes its presence."""
         for name in names:
             if name in non_empty:
                 self.losses.lost(path.at(name), EXTRA_VALUE)

@@ -67,8 +67,8 @@ class FieldReducer:
 
         Args:
             message: the name of the message type.
-            data: its canonical bytes.
-            path: its path in the model, for losses.
+            data: the canonical bytes of the message.
+            path: the path of the message in the model, to report losses.
             keep: the names of the fields that the caller handles.
         """
         by_number = message_spec(message).by_number
@@ -115,7 +115,7 @@ class FieldReducer:
 
         Args:
             data: the name.
-            path: its path in the model, for losses.
+            path: the path of the name in the model, to report losses.
             kind: the kind of the named item for the message, such as "an operator".
         """
         data = bytes(data)

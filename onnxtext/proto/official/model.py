@@ -79,9 +79,9 @@ class Reducer(AttributeReducer):
         """Reduce a `GraphProto` to what the official syntax can express; return the new bytes.
 
         Args:
-            data: its bytes.
-            path: its path in the model, for messages about what is lost.
-            quotable: whether the syntax allows a quoted name; it does for the main graph.
+            data: the bytes of the message.
+            path: the path of the message in the model, to report losses.
+            quotable: whether the syntax allows quotes around the name, as for the main graph.
         """
         fields = self.fields("GraphProto", data, path, _GRAPH)
         if quotable:

@@ -144,9 +144,9 @@ class ValueReducer(FieldReducer):
         The caller must record the loss of a tensor of unknown type.
 
         Args:
-            data: its bytes.
-            path: its path in the model, for losses.
-            quotable: whether the syntax allows a quoted name; it does for initializers.
+            data: the bytes of the message.
+            path: the path of the message in the model, to report losses.
+            quotable: whether the syntax allows quotes around the name, as for initializers.
         """
         fields = self.fields("TensorProto", data, path, _TENSOR)
         element = ELEMENT_NUMBERS.get(integer(fields.get("data_type", ())))
