@@ -20,7 +20,7 @@ from onnxtext.tensor.float_literals import float32_text
 from onnxtext.tensor.format_elements import format_floats
 
 GraphText = Callable[[ast.Graph, str, int], str]
-"""Returns the text of a graph, given the indentation of its statement and its start column."""
+"""A function that prints a graph, given the indentation of its statement and its start column."""
 
 
 def attribute_text(

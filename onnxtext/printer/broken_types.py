@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Break the text of a type into lines; the printer and the formatter share this."""
+"""Break the text of a type into lines; the printer and the formatter share this module."""
 
 from __future__ import annotations
 

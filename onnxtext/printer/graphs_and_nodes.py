@@ -216,7 +216,7 @@ class GraphPrinter:
 
         Args:
             function: the function.
-            entries: header entries to print before those of the function.
+            entries: header entries to print before the entries of the function.
         """
         head = decorator_lines(function.decorators, "")
         head += head_text(function, entries, self.dialect)
@@ -298,7 +298,7 @@ class GraphPrinter:
         return flat_items(texts, ">")
 
     def _outputs(self, node: Node) -> list[tuple[str, str]]:
-        """Return (type, name) texts of the outputs; the type is "" for an output without one."""
+        """Return (type, name) texts of the outputs; the type is "" for an untyped output."""
         types, names = self._types, self._names
         if not node.output_types:
             return [("", names[name]) for name in node.outputs]
@@ -313,8 +313,8 @@ def _after_head(graph: Graph | Function, indent: str, *, after_values: bool = Fa
 
     Args:
         graph: the graph or function.
-        indent: the indentation of its statement; if not "", it is in an attribute, and a comma
-            follows it.
+        indent: the indentation of its statement; if not "", the graph is in an attribute, and a
+            comma follows the graph.
         after_values: whether the text follows the `<…>` list, not the outputs.
     """
     if graph.nodes or (graph.values and not after_values):
@@ -327,7 +327,7 @@ def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect 
 
     Args:
         function: the function.
-        entries: header entries to print before those of the function.
+        entries: header entries to print before the entries of the function.
         dialect: the dialect of the text.
     """
     entries = list(entries)

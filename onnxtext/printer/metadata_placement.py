@@ -32,13 +32,13 @@ def place_metadata(
     The metadata of an item is printed in a decorator in two cases:
 
     * No path identifies the item.
-    * It is a single entry that fits on one line and probably was not written by an exporter: its
-      key does not begin with `pkg.`, and at most `MAX_AUTHORED_USES` items have the key.
+    * The metadata is a single entry that fits on one line and probably was not written by an
+      exporter: its key does not begin with `pkg.`, and at most `MAX_AUTHORED_USES` items have it.
 
     Args:
         model: a model that was just decoded; changed in place.
-        graphs: all graphs and functions of the model; None to search them.
-        short_too: whether to print in the section also the single entries that fit on one line.
+        graphs: all graphs and functions of the model; None to find them.
+        short_too: whether the section also has the single entries that fit on one line.
     """
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
@@ -77,8 +77,8 @@ def place_metadata(
 def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
     """Return the parts of a model whose metadata may have to be printed in a decorator.
 
-    A part is left out if its metadata is always printed in the section. Such a part can be
-    identified by its path, and has several entries, or one entry whose key begins with `pkg.`.
+    A part is left out if its metadata is always printed in the section: its path identifies the
+    part, and it has several entries, or one entry whose key begins with `pkg.`.
     """
     if core() == "native":
         result: list[Named] = core_module("ast.section_paths").parts_to_place(parts)
@@ -142,7 +142,7 @@ def _meta_entries(item: Graph | Function | Node | ValueInfo) -> Pairs:
 
 
 MAX_AUTHORED_USES = 8
-"""If more items than this have the same metadata key, an exporter probably wrote it."""
+"""If more items than this have the same metadata key, an exporter probably wrote the key."""
 
 
 def _repeated_keys(graphs: list[Graph | Function]) -> frozenset[str]:

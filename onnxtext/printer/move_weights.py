@@ -99,7 +99,7 @@ def move_weights(
 
     Args:
         model: the model; changed in place.
-        graphs: all graphs and functions of the model; None to search them.
+        graphs: all graphs and functions of the model; None to find them.
         inline_limit: tensors and lists with more elements than this are moved. For strings, the
             limit is always `INLINE_BYTES`.
 

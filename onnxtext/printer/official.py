@@ -64,13 +64,13 @@ class OfficialPrinter(GraphPrinter):
 
 
 def _with_explicit_lists(graph: ast.Graph) -> ast.Graph:
-    """Return a copy of a graph without decorators, with all types and initializers in `<…>`."""
+    """Return a copy of a graph without decorators, with its whole `value_info` list in `<…>`."""
     listed = value_info_entries(graph, order_of(graph))
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]
     if any(item.name == INITIALIZERS for item in graph.decorators):
-        # The official syntax puts the defaults of inputs before all other initializers. The order
-        # here is another one, so write all initializers in `<…>`.
+        # The official syntax puts the defaults of inputs before all other initializers. This
+        # graph has another order, so write all initializers in `<…>`.
         initializers = with_data(graph)
         inputs = [replace(value, data=None) for value in inputs]
     return replace(graph, inputs=inputs, values=[*initializers, *infos], decorators=())

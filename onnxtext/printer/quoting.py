@@ -8,7 +8,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals; the name of a value, graph or function is quoted if it is one."""
+"""Words of types and literals; equal names of values, graphs and functions are quoted."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
 """Words of literals; a name is also quoted if it equals such a word in any letter case."""

@@ -59,7 +59,7 @@ def _base64_lines(data: bytes | memoryview, indent: str) -> str:
 
 
 def _full_lines(text: bytes, indent: str) -> str:
-    """Return base64 that fills its lines; for long text, numpy is faster than a loop."""
+    """Split base64 into full, indented lines; for long text, numpy is faster than a loop."""
     import numpy as np
 
     table = np.frombuffer(text, np.uint8).reshape(-1, BASE64_WIDTH)

@@ -24,7 +24,7 @@ NO_LIMIT = 1 << 30
 """Pass this as the maximum width to keep lists on one line, however long they are."""
 
 Literal = Callable[[str, int], str]
-"""Returns the text of a literal.
+"""A function that returns the text of a literal.
 
 The arguments are the indentation of the literal's line, and the maximum number of columns that the
 literal may take on that line.
@@ -373,7 +373,7 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
     flat = [item.flat for item in lists]
 
     def join(broken: Sequence[str]) -> str:
-        """Return the text of all lists, with the text in `broken` for those that are not flat."""
+        """Return the text of all lists, with the text in `broken` for lists that are not flat."""
         return "".join(
             [
                 item.before + (long if short is None else short)

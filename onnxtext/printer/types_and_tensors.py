@@ -27,7 +27,7 @@ from onnxtext.tensor.format_elements import (
 
 @lru_cache(maxsize=4096)
 def type_text(type: ast.Type) -> str:
-    """Return the text of a type, with the decorators of its parts but without its own ones."""
+    """Return the text of a type; omit its own decorators, and print the decorators of its parts."""
     match type:
         case ast.TensorType():
             return _tensor_type(type.element, type.shape)
