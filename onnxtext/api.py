@@ -108,12 +108,12 @@ def from_binary(
     Args:
         data: an encoded `ModelProto`; the encoding need not be canonical.
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
-            the text), `inline` (literals) or `none` (left out; `to_binary` rejects such a text).
+            the text), `inline` (literals) or `none` (left out; `to_binary` rejects the text).
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline.
         metadata: where to write metadata: `section` (a section at the end of the text), `inline`
             (at each statement), `auto` (like `section`, but the only entry of an item is inline if
-            it is short) or `none` (left out; `to_binary` rejects such a text).
+            it is short) or `none` (left out; `to_binary` rejects the text).
         name: the name of the data in messages, such as its file name.
 
     Returns:
@@ -167,8 +167,8 @@ def to_binary(
 
     Args:
         text: a text in the onnxtext language.
-        base_dir: the directory of the text, to resolve references to weight files. Without it, no
-            file is read, and such a reference is an error.
+        base_dir: the directory of the text, to resolve references to weight files. If None, no file
+            is read, and references to weight files are errors.
         name: the name of the text in messages, such as its file name.
 
     Returns:
@@ -209,8 +209,8 @@ def loads(
         text: a text in the onnxtext language.
         message_type: the class of the message: `onnx.ModelProto` (the default), `onnx.NodeProto`,
             `onnx.TensorProto`, `onnx.TypeProto` or another class of the schema.
-        base_dir: the directory of a model's text, to resolve references to weight files. Without
-            it, and in other messages than models, such a reference is an error.
+        base_dir: the directory of a model's text, to resolve references to weight files. If None,
+            or if the message is not a model, references to weight files are errors.
         name: the name of the text in messages, such as its file name.
 
     Raises:
@@ -349,8 +349,9 @@ def dump(
         proto: the model.
         path: the file; weights may be written beside it, before the text.
         weights: where to write large data: `section` (at the end of the text), `store` (in a
-            directory beside it, one file per blob), `safetensors` (in one file beside it), `inline`
-            or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise `store`.
+            directory beside the text, one file per blob), `safetensors` (in one file beside the
+            text), `inline` or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise
+            `store`.
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline.
         metadata: where to write metadata: `auto`, `section`, `inline` or `none`, as in

@@ -30,7 +30,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
         old: a text (a `str`), bytes of a text or of a binary model, the path of a file with either
             (a `pathlib.Path`), a message (`ModelProto`, `GraphProto`, `FunctionProto` or
             `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
-        new: the other model, in one of the same forms.
+        new: the other model, in one of the forms of `old`.
         ignore: categories of differences to leave out: `weights`, `order`, `names`, `metadata`,
             `doc` or `encoding`.
 
@@ -71,9 +71,9 @@ def merge(
 ) -> MergeResult:
     """Merge two versions of a model with their common ancestor, statement by statement.
 
-    If only one side changed a statement, the merge has this change. If both sides changed it in
-    different ways, it is a conflict. If one side equals the base, the result is the other side,
-    byte for byte.
+    If only one side changed a statement, the merge has this change. A statement that both sides
+    changed in different ways is a conflict. If one side equals the base, the result is the other
+    side, byte for byte.
 
     Args:
         base: the common ancestor, in one of the forms that `diff` takes; `b""` if there is none.

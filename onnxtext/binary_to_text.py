@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert binary to text, with weights in the text or in files beside it.
+"""Convert binary to text, with weights in the text or in files beside the text.
 
 `onnxtext.api` is built on this module; the command line uses the module directly.
 """
@@ -41,7 +41,7 @@ def print_binary(
     stats: bool = False,
     name: str = "<bytes>",
 ) -> tuple[str, WeightFiles | None]:
-    """Print a binary model as text, with its weights in the text or beside it.
+    """Print a binary model as text, with its weights in the text or in files beside the text.
 
     Args:
         data: an encoded `ModelProto`; the bytes of a memory-mapped file are not copied.
@@ -122,7 +122,8 @@ def lift_placed(
             becomes blobs in the tree's resources.
         inline_limit: maximum number of elements that are always kept inline.
         metadata: where to write metadata, as in `onnxtext.from_binary`.
-        digests: receives the full digest of each blob in the tree's resources.
+        digests: a dict to fill with the full digest of each blob, by its digest in the tree's
+            resources; None if the caller does not need it.
         embed_from: the directory of the model's file, to embed its external data; None to keep the
             references to external data. With embedded data, the tree does not encode to `data`.
         name: the name of the data in messages.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN = 20
-"""Maximum number of statements that one diagnostic marks, or of missing blobs that it names."""
+"""Maximum number of statements marked, or of missing blobs named, in one diagnostic."""
 
 
 def check_declared_size(model: Model | Fragment, source: Source) -> None:
@@ -131,7 +131,7 @@ def _error_span(error: LowerError, source: Source) -> Span:
 
 
 def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
-    """Find words and decorators, each after the one before; return the span of the last one found.
+    """Find words and decorators in the given order; return the span of the last one found.
 
     The search ends at the first word that is not found. Return None if no word is found.
     """
@@ -187,7 +187,7 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
 
 
 def other_message_error(actual: str, expected: str, source: Source) -> OnnxTextError:
-    """Create the error for the text of a message of another type than the caller wants."""
+    """Create the error for the text of an `actual` where the caller expects an `expected`."""
     labels = (Label(Span(0, len(source.text))),)
     message = f"this text is a {actual}, not a {expected}"
     return OnnxTextError(Diagnostic("not-a-message", message, source=source, labels=labels))

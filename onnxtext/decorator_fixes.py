@@ -30,7 +30,7 @@ _PAIRS = re.compile(rf"\(\s*(?:{STRING})\s*(?:,\s*(?:{STRING})\s*)+\)", re.DOTAL
 _RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"])*(\}})\s*\)", re.DOTALL)
 _SEPARATOR = re.compile(rf"{STRING}|(\s*,)", re.DOTALL)
 _MAX_LENGTH = 4000
-"""Maximum number of characters of a decorator in which to search for errors."""
+"""Maximum number of characters to search for errors in a decorator."""
 
 
 def fix_decorator(text: str, message: str, spans: Sequence[Span]) -> Fix | None:

@@ -60,7 +60,7 @@ _PARTS = re.compile(
 
 _NAMES = {"WORD", "STRING", "ESCAPED_STRING", "BYTES"}
 _ELEMENTS = {"NUMBERS", "NESTED", "BRACES"}
-"""Terminals for all elements of a tensor, such as `{1, 2}`: the lexer returns them as one token."""
+"""Terminals for all elements of a tensor, such as `{1, 2}`; the lexer returns them in one token."""
 _OPENING = frozenset("<([{")
 _CLOSING = frozenset(">)]}")
 _OPERATORS = frozenset({"=", "=>", "@"})
@@ -125,7 +125,7 @@ _QUEUE_LENGTH = 4
 
 
 def _opens_graph(following: list[Token]) -> bool:
-    """Whether a `(` before these two tokens begins a graph, not the inputs of a node."""
+    """Whether a `(` begins a graph, not the inputs of a node, given the two tokens after it."""
     kind = following[0].kind if following else ""
     if following == [")", "=>"] or kind == "TYPE":
         return True
@@ -136,9 +136,9 @@ def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool)
     """Return the Pygments token type of a name; None if its neighbors do not determine the type.
 
     Args:
-        kind: its terminal.
-        before: the token before it.
-        after: the token after it.
+        kind: the terminal of the name.
+        before: the token before the name.
+        after: the token after the name.
         bracket: the innermost open bracket; "" outside of brackets.
         graph: whether a `(` after the name would begin a graph.
     """
@@ -164,7 +164,7 @@ def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool)
 
 
 def _pieces(token: Token, whole: str) -> Iterator[Piece]:
-    """Yield the parts of a type, a list of elements or a decorator; for another token, itself.
+    """Yield the parts of a type, a list of elements or a decorator; yield other tokens whole.
 
     Args:
         token: the token.

@@ -26,7 +26,7 @@ class InterfaceValue:
     Attributes:
         name: its name.
         type: its type as a text; None if the model does not declare one.
-        default: whether it is an input with an initializer.
+        default: whether the value is an input with an initializer.
     """
 
     name: str
@@ -94,7 +94,7 @@ class ModelSummary:
         nodes: the number of nodes, nested graphs and functions included.
         operators: the number of nodes by operator, the most frequent first. Operators outside the
             default domain are qualified: `domain.name`.
-        subgraphs: the number of nested graphs, those of functions included.
+        subgraphs: the number of nested graphs, including graphs in functions.
         functions: the functions of the model.
         parameters: the totals of all constant tensors.
         types: the totals by element type, the largest first.

@@ -94,7 +94,7 @@ class Source:
         return text.removesuffix("\r")
 
     def with_line_ends(self, text: str) -> str:
-        """Return a new text with the line endings of this source: CRLF if its first line has it."""
+        """Return `text`, with CRLF line endings if the first line of this source ends in CRLF."""
         end = self.text.find("\n")
         if end < 1 or self.text[end - 1] != "\r":
             return text

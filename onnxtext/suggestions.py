@@ -11,7 +11,7 @@ _MAX_COMPARED = 2000
 _MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
-"""The similarity of two names with the same first letter and the same other letters, reordered."""
+"""The similarity of two names that differ only in the order of the letters after the first."""
 _CLEAR_MARGIN = 0.1
 _SHORT = 3
 """Maximum length of a short name."""

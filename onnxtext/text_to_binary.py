@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert text to binary, with weights in the text or in files beside it.
+"""Convert text to binary, with weights in the text or in files beside the text.
 
 `onnxtext.api` is built on this module; the command line uses the module directly.
 """
@@ -47,8 +47,8 @@ def encode_text(
 
     Args:
         text: a text in the onnxtext language.
-        base_dir: the directory of the text, to resolve references to weight files. Without it, no
-            file is read, and such a reference is an error.
+        base_dir: the directory of the text, to resolve references to weight files. If None, no file
+            is read, and references to weight files are errors.
         name: the name of the text in messages.
 
     Raises:
@@ -74,9 +74,9 @@ def encode(
 
     Args:
         model: the model.
-        source: its text.
+        source: the text of the model.
         blob_source: finds the data that is not in the text; None if there is none.
-        external: the file to move tensor data to, as external data; None to keep it in the model.
+        external: the file to move tensor data to, as external data; None to move no data.
 
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.
@@ -126,7 +126,7 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
 
     Args:
         model: the model; changed in place.
-        source: its text.
+        source: the text of the model.
         base_dir: the directory that the references are relative to.
 
     Raises:

@@ -136,8 +136,8 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 
     Args:
         text: the text.
-        base_dir: its directory, as for `onnxtext.to_binary`.
-        name: its name in messages.
+        base_dir: the directory of the text, as for `onnxtext.to_binary`.
+        name: the name of the text in messages.
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
@@ -252,7 +252,7 @@ def _is_printed(text: str, model: Model) -> bool:
 
 
 def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
-    """Compare the bytes of a model with those after the round trip."""
+    """Compare the bytes of a model before and after the round trip."""
     from onnxtext.text_to_binary import join_pieces
     from onnxtext.wire.compare_pieces import pieces_equal
 
