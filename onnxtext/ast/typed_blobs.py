@@ -66,7 +66,7 @@ def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
 def data_of_blob(
     type: TensorType, blob: TypedBlob, data: bytes | memoryview
 ) -> TypedData | StringData:
-    """Return the data of a tensor that a blob stores.
+    """Return the data of a tensor, given the bytes of its blob.
 
     Args:
         type: the type of the tensor.
@@ -109,7 +109,7 @@ def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
 def list_of_blob(
     kind: AttributeType | None, blob: TypedBlob, data: bytes | memoryview
 ) -> tuple[bytes, ...] | bytes:
-    """Return the list in an attribute that a blob stores.
+    """Return the list of an attribute, given the bytes of its blob.
 
     The result is a tuple for a list of strings, and the bytes of a little-endian array of float32
     or int64 for a list of numbers.

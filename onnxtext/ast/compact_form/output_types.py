@@ -83,7 +83,7 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Find the longest suffix of a `value_info` list that has only node outputs, in node order.
+    """Find the longest `value_info` suffix that has only outputs of nodes, in node order.
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.
