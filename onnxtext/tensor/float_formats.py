@@ -191,7 +191,7 @@ def _round_block(
 
 
 def _fill_specials(form: FloatFormat, values: NDArray[np.float64], code: NDArray[np.int64]) -> bool:
-    """Write the codes of infinities and NaNs to `code`; return False if the format lacks them."""
+    """Write the codes of infinities and NaNs to `code`; return False if a value has no code."""
     nan, inf = np.isnan(values), np.isinf(values)
     if (nan.any() and form.nan is None) or (inf.any() and form.infinity is None):
         return False
