@@ -147,7 +147,7 @@ class Lifter(NodeLifter):
         check_depth(depth)
         if self._native and depth <= _DEEP:
             return self._decoder.graph(self, data, start, end, depth)
-        # Most graphs have no fields that need residual decorators.
+        # Try the fast path first: most graphs have no fields that need residual decorators.
         if self._fast is not None and self._level < _FAST_LEVELS:
             result = self._fast.graph(data, depth, start, end)
             if self._complete(result, "GraphProto", bytes(data[start:end])):

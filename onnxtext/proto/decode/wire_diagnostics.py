@@ -40,7 +40,7 @@ class Corruption:
         message: the problem.
         offset: the 0-based byte offset of the error.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
-        known_fields: the number of top-level fields before the error that match the schema.
+        known_fields: the number of top-level fields that match the schema, before the error.
         inside: if the data ends inside the field at `path`, the path of the innermost field or
             message in which it ends; otherwise "".
     """
