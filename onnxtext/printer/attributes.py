@@ -53,7 +53,7 @@ def attribute_text(
     elif kind in ITEM_TYPES and not value:
         text = "[]"
     elif isinstance(value, ast.Graph) or kind is ast.AttributeType.GRAPHS:
-        # `value_text` may print a value twice, which takes exponential time for nested graphs.
+        # Do not call `value_text`: it may print a value twice, in exponential time if graphs nest.
         head = f"{decorators.inline or decorators.lines}{name} = "
         return head + _graphs_text(value, indent, column(head, len(indent)), graph_text, dialect)
     else:
