@@ -143,7 +143,7 @@ class NodeLifter(ABC):
     def _careful_attribute(
         self, attribute: Attribute, fields: AttributeFields, data: Data
     ) -> Attribute:
-        """Complete an attribute: replace its value by a record if needed; add residual decorators."""
+        """Complete an attribute: use a record as its value if needed; add residual decorators."""
         data = bytes(data)
         lowered = self._lowering.attribute(attribute)
         if lowered != data and not isinstance(attribute.value, Record):
