@@ -45,7 +45,7 @@ def apply(
         from onnxtext.binary_to_text import lift_placed
         from onnxtext.proto.encode.lower import lower_model
 
-        # This tree equals the tree that is parsed from the text of the model.
+        # Parsing the text that `from_binary` prints for the model would give an equal tree.
         model = lift_placed(content, weights="inline", name=name)
         model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)

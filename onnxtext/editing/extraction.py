@@ -27,11 +27,11 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         starts: the new inputs. Each item is the name of a value of the main graph, or the label of
             a node, which stands for all outputs of the node. If empty, the inputs of the model
             stay.
-        ends: the new outputs, named in the same way. If empty, the outputs of the model stay.
+        ends: the new outputs, given like `starts`. If empty, the outputs of the model stay.
 
     Raises:
-        OnnxTextError: a value does not exist; no end depends on the starts; an end needs a further
-            input of the model; or a new input would also be the output of a remaining node.
+        OnnxTextError: a value does not exist; no end depends on the starts; an end needs an input
+            that `starts` lacks; or a new input would also be the output of a remaining node.
     """
     graph = model.graph
     flow = DataFlow(graph)

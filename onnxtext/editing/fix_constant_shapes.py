@@ -69,7 +69,7 @@ def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElemen
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
     Only one `Reshape` is changed: the first one whose constant shape has the old size at the index
-    at which the input has the symbolic dimension.
+    at which the input has the symbolic dimension. Return None if no `Reshape` is changed.
     """
     main = inferred.subject.main
     views = inferred.inference.visits.get(id(main), ())
@@ -132,7 +132,7 @@ def _set(
 
 
 def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
-    """Whether a value has other uses than one input of `user`: a graph output counts as a use."""
+    """Whether a value is used except as one input of `user`; a graph output is a use, too."""
     for scope in inferred.subject.scopes:
         if any(value.name == name for value in scope.outputs):
             return True
@@ -143,7 +143,7 @@ def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
-    """Return an int64 tensor or list attribute with one element replaced; None for other types."""
+    """Return a copy of an int64 attribute with one element replaced; None for other attributes."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, size)

@@ -30,7 +30,8 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
             only the version number changes.
 
     Returns:
-        Sentences for the user about further changes, or the reason why no nodes are converted.
+        Sentences for the user about changes besides the version, or the reason why no nodes are
+        converted.
 
     Raises:
         OnnxTextError: the version is below 1. If `convert` is set, also: the version is unknown, or
@@ -114,8 +115,8 @@ def _without_docs(presence: Presence) -> Presence:
 def _strip_decorators(attribute: A, name: str) -> A:
     """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
-    Return `attribute` itself if there are no such decorators, or if it is a string: the name of an
-    attribute parameter of a function.
+    Return `attribute` itself if it has no such decorators, or is a string: the name of an attribute
+    parameter of a function.
     """
     if isinstance(attribute, str):
         return attribute

@@ -92,7 +92,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
-    """Return a type in which the symbolic dimensions named in `sizes` have these sizes."""
+    """Return a type in which the sizes of `sizes` replace the symbolic dimensions."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []
@@ -103,7 +103,7 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _ShapeStripper:
-    """Copies a model, removing all declared shapes except those of inputs.
+    """Copies a model, removing all declared shapes except those of its inputs.
 
     Unchanged objects are not copied, but shared. `originals` receives the original object of each
     copy, by the `id()` of the copy.
@@ -167,5 +167,5 @@ def _without_shape(type: Type | None) -> Type | None:
 
 
 def with_value(dim: Dim, value: int | str | None) -> Dim:
-    """Return a dimension with another name or size, keeping its decorators."""
+    """Return a dimension with the name or size `value` (None: unknown), keeping its decorators."""
     return replace(dim, value=value) if isinstance(dim, DecoratedDim) else value

@@ -85,15 +85,15 @@ def insert(
     """Parse nodes from a text and insert them into a graph.
 
     Without `after` and `before`, the new nodes follow the node that computes `instead_of`. Without
-    any of the three arguments, they follow all nodes whose outputs they use.
+    any of the three arguments, the new nodes follow all nodes whose outputs they use.
 
     Args:
         model: the syntax tree; changed in place.
         text: one or more nodes, such as `y2 = Relu (y)`.
         after: insert the nodes after this node, given by its label or the name of an output.
         before: insert the nodes before this node, given by its label or the name of an output.
-        instead_of: the name of a value. All nodes that are already in the graph get the first
-            output of the last new node as an input instead of this value.
+        instead_of: the name of a value. The first output of the last new node replaces this
+            value as an input of all nodes that are already in the graph.
 
     Raises:
         OnnxTextError: the text has errors, there is no such node or value, or the nodes cannot be

@@ -15,7 +15,7 @@ from onnxtext.tensor.element_count import count_elements
 Sizes = tuple[int, ...]
 Shapes = Sequence[Sizes | None]
 _MOST_INPUTS = 9
-"""The largest number of inputs that a rule reads. The shape of a missing input is None."""
+"""The largest number of inputs that a rule reads; a missing input gets the shape None."""
 _CHECKED_DOMAINS = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
 """Domains in which onnx's inference or a rule below checks all sizes."""
 _CHECKED_OPERATORS = frozenset(
@@ -60,7 +60,7 @@ def _integer(node: Node, name: str, default: int) -> int:
 
 
 def _into(one: Sizes | None, target: Sizes) -> bool:
-    """Whether the shape `one` can be broadcast to `target`; True if `one` is unknown."""
+    """Whether the shape `one` can be broadcast to the shape `target`; True if `one` is None."""
     if one is None:
         return True
     if len(one) > len(target):
@@ -154,7 +154,7 @@ def _into_first(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    """Whether scales and zero points have one element, or one per index of the node's axis."""
+    """Whether scales and zero points have 1 element, or as many as the size of the node's axis."""
     shape = shapes[0]
     if shape is None or not shape or _integer(node, "block_size", 0):
         return True

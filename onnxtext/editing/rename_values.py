@@ -25,7 +25,7 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         label: whether to rename only the label of a node, even if a value has the same name.
 
     Raises:
-        OnnxTextError: no value or label has the old name, or the new name is in use.
+        OnnxTextError: no value or label has the old name, or the new name is empty or in use.
     """
     if not new:
         raise refused_edit_error("a name cannot be empty")
@@ -54,8 +54,8 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
 def graphs_to_search(model: Model, scopes: Iterable[Scope], owner: Scope) -> Iterator[Scope]:
     """Yield the graphs in which the new name of a value of `owner` must not be in use.
 
-    They are `owner`, its outer graphs and its nested graphs. The main graph and the algorithm of
-    a training are searched together, because they are executed as one graph.
+    These graphs are `owner`, its outer graphs and its nested graphs. The main graph and the
+    algorithm of a training are searched together, because they are executed as one graph.
     """
     for scope in scopes:
         if _contains(scope, owner):
@@ -89,7 +89,10 @@ def _rename_label(model: Model, old: str, new: str) -> None:
 
 
 def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> None:
-    """Rename a value of `owner` in the algorithms and bindings of `model.training`."""
+    """Rename the value `old` of `owner` in the algorithms and bindings of `model.training`.
+
+    `names` maps each name to the new name.
+    """
     for training in model.training:
         algorithm = training.algorithm
         first, update = training.initialization_binding, training.update_binding

@@ -38,7 +38,7 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         A sentence if the type or shape changed; otherwise an empty list.
 
     Raises:
-        OnnxTextError: the model has no weight of this name, or several, but none in the main graph;
+        OnnxTextError: no weight has this name; several weights have it, all outside the main graph;
             or ONNX has no element type for the array.
     """
     from onnxtext.printer import print_type
@@ -114,8 +114,8 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
 def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
     """Return the data of the tensor `new`, which replaces the data `old`.
 
-    If `old` was stored outside of the graph, and the new data is large, it becomes a blob in the
-    resources of the model.
+    If `old` was stored outside of the graph, and the new data is large, the new data becomes a blob
+    in the resources of the model.
     """
     from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 

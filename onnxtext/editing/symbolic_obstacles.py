@@ -70,7 +70,7 @@ def restrictions(inferred: InferredShapes, symbol: str) -> Iterator[str]:
 def trial_failures(
     model: Model, symbol: str, old: int, answers: Answers
 ) -> Iterator[tuple[str, str]]:
-    """Try other sizes of a dimension; yield (node, message) for each node that rejects one.
+    """Try other sizes of a dimension; yield (node, message) for each node that rejects a size.
 
     `old` is the old size of the dimension; `answers` is a cache of inference results.
     """
@@ -130,7 +130,7 @@ def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     On each path of nodes, the first node with outputs of unknown sizes gets a message. A node whose
-    operator has unknown requirements also gets one.
+    operator has unknown requirements also gets a message.
     """
     for scope in inferred.subject.scopes:
         reached = set(names) if scope is inferred.subject.main else None

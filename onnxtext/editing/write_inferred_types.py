@@ -98,6 +98,7 @@ def _types(scope: Scope, inference: CompleteInference, known: Symbols) -> dict[s
     """Return the types to write for the values of a graph or function, by name.
 
     Inference visits a function once for each call. Only what all visits have in common is written.
+    `known` caches the results of `_declared_symbols`.
     """
     visits = inference.visits.get(id(scope), ())
     if not visits:
@@ -132,7 +133,7 @@ def _declared_symbols(scope: Scope, known: Symbols) -> ChainMap[str, None]:
 
 
 def _own_symbols(scope: Scope) -> dict[str, None]:
-    """Return the symbolic dimensions in the declarations of a graph."""
+    """Return the symbolic dimensions that a graph declares, except names that onnx generates."""
     found: set[str] = set()
     declared = [v.type for v in (*scope.inputs, *scope.outputs, *scope.infos)]
     for node in scope.nodes:
@@ -191,7 +192,10 @@ class TypeToWrite:
 def _changes(
     scope: Scope, types: dict[str, Type], subject: CheckedModel, only: Container[int] | None
 ) -> Iterator[TypeToWrite]:
-    """Yield the types to write into a graph or function."""
+    """Yield the types to write into a graph or function.
+
+    `types` are the inferred types by name; `only` is as for `write_types`.
+    """
     tree = scope.original
     if len(tree.nodes) != len(scope.nodes):
         return

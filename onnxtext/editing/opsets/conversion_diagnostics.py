@@ -59,7 +59,7 @@ class ConversionError(OnnxTextError):
         self.subject = subject
 
     def located(self, source: Source) -> OnnxTextError:
-        """Return the error with labels in the text of the model."""
+        """Return an error with a diagnostic for each remark, located in the text `source`."""
         return OnnxTextError(*remark_diagnostics(self.remarks, self.subject, source=source))
 
 

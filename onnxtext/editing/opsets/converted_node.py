@@ -133,15 +133,15 @@ class NodeConversion:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return the result of `value` if it is an integer; otherwise `default`."""
+        """Return `value(name)`, the value of an attribute; `default` if it is not an integer."""
         value = self.value(name)
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return the result of `value`, a list of integers or None.
+        """Return `value(name)`, the value of an attribute: a list of integers or None.
 
         Raises:
-            NotConvertible: `value` raises this error, or returns something else.
+            NotConvertible: the value is not a list of integers, or `value` raises the error.
         """
         value = self.value(name)
         if value is None:
@@ -151,19 +151,19 @@ class NodeConversion:
         raise NotConvertible(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
-        """Return the result of `value` if it is a string; otherwise None."""
+        """Return `value(name)`, the value of an attribute; None if it is not a string."""
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return the result of `value` if it is a list of floats; otherwise None."""
+        """Return `value(name)`, the value of an attribute; None if it is not a list of floats."""
         value = self.value(name)
         if isinstance(value, Floats):
             return struct.unpack(f"<{len(value)}f", value.data)
         return None
 
     def real(self, name: str) -> float | None:
-        """Return the result of `value` if it is a float; otherwise None."""
+        """Return `value(name)`, the value of an attribute; None if it is not a float."""
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 
@@ -341,7 +341,7 @@ class NodeConversion:
         """Give the first output a new name, and return its old name.
 
         The caller must then call `append` to add a node that computes a value with the old name
-        from the renamed output. The declared type of the old output moves to this node.
+        from the renamed output. The declared type of the output moves to the added node.
 
         Args:
             base: the beginning of the new name.

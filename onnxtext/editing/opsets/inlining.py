@@ -128,7 +128,7 @@ def _type_of(conversion: NodeConversion, name: str) -> Type | None:
 
 
 def _names(conversion: NodeConversion, body: Function) -> dict[str, str]:
-    """Map each name in the body to a name in the model: an input or output, or a new name."""
+    """Map each name in the body to an input or output of the node, or else to a new name."""
     names = {value.name: conversion.input(index) for index, value in enumerate(body.inputs)}
     for value, name in zip(body.outputs, conversion.node.outputs, strict=False):
         if name:
@@ -155,7 +155,7 @@ def _rename(node: Node, names: dict[str, str]) -> None:
 
 
 def _substitute(node: Node, attributes: dict[str, Attribute], signature: Signature) -> None:
-    """Replace references to parameters of the function body by attributes of the old node."""
+    """Replace references to parameters by attributes of the old node or, if missing, defaults."""
     substituted = []
     for attribute in node.attributes:
         if not isinstance(attribute.value, Reference):

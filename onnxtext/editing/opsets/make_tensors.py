@@ -39,7 +39,7 @@ _TYPED = {
 def read_numbers(
     type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
 ) -> tuple[Number, ...] | None:
-    """Return the elements of a tensor; None if they are too many, external or not numbers."""
+    """Return the elements of a tensor; None if it is large, external or has no numbers."""
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):
@@ -91,14 +91,14 @@ def make_node(
 
 
 def pack_floats(values: Sequence[float]) -> Floats:
-    """Return the value of an attribute with a list of floats."""
+    """Convert a list of floats to the form that attributes have in the syntax tree."""
     return Floats(struct.pack(f"<{len(values)}f", *values))
 
 
 def make_attribute(name: str, value: object) -> Attribute:
     """Return an attribute; its type follows from the Python type of its value.
 
-    A sequence gives a list of integers, or of strings if an item is not an integer.
+    A sequence becomes a list of integers if all items are integers; otherwise, a list of strings.
     """
     if isinstance(value, float):
         value = Float32.of(value)

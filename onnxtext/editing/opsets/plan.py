@@ -158,7 +158,7 @@ def check_version(domain: str, version: int) -> None:
 
 
 def _accept_constants(plan: ConversionPlan, model: Model) -> None:
-    """Drop the obstacles of `Constant` nodes that become attributes and have no other uses."""
+    """Drop the obstacles of `Constant` nodes that became attributes and are now unused."""
     if not plan._refused:
         return
     from onnxtext.editing.opsets.cleanup import names_in_use

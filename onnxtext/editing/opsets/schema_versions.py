@@ -34,7 +34,7 @@ def changes_between(
 ) -> list[int]:
     """Return the versions between `current` and `target` that changed an operator.
 
-    The newer one of `current` and `target` is included, the older one is excluded. The versions are
+    The newer of `current` and `target` is included, the older is excluded. The versions are
     in the order of a conversion: ascending if `target` is newer, descending if it is older.
     """
     history = schemas.history(domain, name)

@@ -35,7 +35,7 @@ REMOVED: dict[Step, dict[str, object]] = {
 }
 """Attributes that a version removed, each with the value that behaves like the newer version."""
 CONSUMED = "consumed_inputs"
-"""A hint for optimizers that version 6 removed from all operators."""
+"""An attribute that version 6 removed from all operators; it was a hint for optimizers."""
 
 UNUSED_BY_OLDER: dict[Step, tuple[str, ...]] = {
     ("", "Cast", 19): ("saturate",),
@@ -60,8 +60,7 @@ SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Split", 2): ("axis",),
     **{("", name, 13): ("axis",) for name in ("Softmax", "LogSoftmax", "Hardmax")},
 }
-"""Attributes whose new default means the same as the old default, or that the operator's rule sets.
-"""
+"""Attributes whose default changes without effect, or that the rule of the operator sets."""
 
 ONES = ("dilations",)
 """Attributes without a default; if all their elements are 1, they have no effect."""
@@ -218,7 +217,7 @@ def _versions(conversion: NodeConversion, step: Step) -> str:
 
 
 def _drop_trailing(conversion: NodeConversion, since: int) -> None:
-    """Remove omitted inputs and outputs at the ends of lists that exceed the new schema."""
+    """Remove omitted inputs and outputs at the ends of lists that are too long for the schema."""
     node, old, new = conversion.node, conversion.old, conversion.new
     node.inputs = _at_most(conversion, since, "input", node.inputs, new.max_inputs, old.input)
     node.outputs = _at_most(conversion, since, "output", node.outputs, new.max_outputs, old.output)
@@ -233,7 +232,9 @@ def _at_most(
     max_count: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Drop omitted names at the end, until at most `max_count` names remain.
+    """Drop omitted names at the end of `names`, until at most `max_count` names remain.
+
+    `since`, `kind` and `formal_of` (maps an index to a parameter) only describe the error.
 
     Raises:
         NotConvertible: a name that must be dropped is not omitted.

@@ -160,7 +160,7 @@ class GraphConverter:
             )
 
     def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
-        """Convert all graphs in the attributes of inlined nodes, also the graphs inside them."""
+        """Convert the graphs in the attributes of inlined nodes, also at deeper nesting levels."""
         graphs = list(nested_graphs(nodes))
         constants = self._graph.constants
         try:
@@ -223,7 +223,7 @@ class GraphConverter:
         return conversion, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
-        """Convert a node to the version before `old`; the result is like the result of `_up`."""
+        """Convert a node to an older version than `old`; return the same pair as `_up`."""
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:

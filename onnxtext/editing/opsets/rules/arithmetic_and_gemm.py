@@ -53,7 +53,7 @@ def equal_shapes(conversion: NodeConversion) -> None:
 
 
 def prelu_up(conversion: NodeConversion) -> None:
-    """Convert `PRelu` to version 7: align one slope per channel with numpy's broadcasting rules."""
+    """Convert `PRelu` to version 7: if there is one slope per channel, unsqueeze the slopes."""
     slope, data = conversion.shape(conversion.input(1)), conversion.shape(conversion.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:

@@ -23,7 +23,7 @@ def lp_pool_up(conversion: NodeConversion) -> None:
 def pool_windows(conversion: NodeConversion) -> None:
     """Reject a pooling node if a window starts in the end padding, which version 22 ignores.
 
-    Such windows require `ceil_mode`, and that end padding plus stride exceed the window size.
+    This happens only with `ceil_mode`, if end padding plus stride is larger than the window.
     """
     if conversion.integer("ceil_mode", 0) and conversion.string("auto_pad") in (None, "NOTSET"):
         kernel = conversion.integers("kernel_shape") or ()
@@ -53,7 +53,7 @@ def pool_windows(conversion: NodeConversion) -> None:
 
 
 def gather_down(conversion: NodeConversion) -> None:
-    """Reject `Gather` and `OneHot` if indices may be negative: versions before 11 forbid this."""
+    """Reject `Gather` and `OneHot` if indices may be negative, which versions before 11 forbid."""
     index = 0 if conversion.old.name == "OneHot" else 1
     numbers = conversion.numbers(conversion.input(index))
     if numbers is None:

@@ -37,10 +37,10 @@ def softmax_up(conversion: NodeConversion) -> None:
 
 
 def _only_axis(shape: Dims, axis: int) -> int | None:
-    """Of `axis` and all later axes, return the only one whose size is not 1.
+    """Return the only axis from `axis` on whose size is not 1.
 
-    Return None if there are several, or if `axis` does not exist. If all these sizes are 1, or the
-    tensor has no elements, any axis gives the same result: return `axis`.
+    Return None if there are several such axes, or if `axis` does not exist. If all sizes from
+    `axis` on are 1, or the tensor has no elements, any axis gives the same result: return `axis`.
     """
     if axis == len(shape) - 1 or (0 in shape and axis < len(shape)):
         return axis
@@ -51,7 +51,7 @@ def _only_axis(shape: Dims, axis: int) -> int | None:
 
 
 def softmax_down(conversion: NodeConversion) -> None:
-    """Reverse `softmax_up`: transpose to make the normalized axis the last one, if needed."""
+    """Reverse `softmax_up`: if needed, transpose so that the normalized axis is the last axis."""
     name = conversion.input(0)
     axis = conversion.integer("axis", -1)
     assert axis is not None

@@ -25,7 +25,7 @@ from onnxtext.editing.opsets.signature_changes import Change, Step
 REVIEWED = {"": 28, "ai.onnx.ml": 5}
 """For each domain, the newest version of its operator set whose changes these rules cover.
 
-In a domain that is not listed, that is version 1.
+For a domain that is not listed, the rules cover only version 1.
 """
 
 
@@ -34,7 +34,7 @@ class VersionRule(NamedTuple):
 
     Attributes:
         up: a function that converts the node to the newer version; None if `carry_over` suffices.
-        down: the same for the older version.
+        down: a function that converts the node to the older version; None as for `up`.
     """
 
     up: Change | None = None
@@ -155,12 +155,12 @@ FIRST: dict[tuple[str, str], Change] = {
 }
 """Rules for operators that do not exist in the target version.
 
-Such an operator without a rule here is replaced by its function body.
+If there is no rule for the operator, its function body replaces the node.
 """
 
 
 def reviewed_version(domain: str) -> int:
-    """Return the newest version of an operator set that the rules cover; 1 if they cover none."""
+    """Return the newest version of an operator set that rules cover; 1 if there are no rules."""
     return REVIEWED.get(domain, 1)
 
 

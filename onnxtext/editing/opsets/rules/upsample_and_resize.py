@@ -104,7 +104,7 @@ def resize_down(conversion: NodeConversion) -> None:
 
 
 def resize_with_empty(conversion: NodeConversion) -> None:
-    """Replace omitted inputs of `Resize` by empty tensors: versions before 13 require them."""
+    """Replace omitted `roi` and `scales` of `Resize` by empty tensors, for versions before 13."""
     if conversion.input(2) == "" or conversion.input(1) == "":
         empty = conversion.constant("roi", [], "float")
         for index in (1, 2):
