@@ -46,14 +46,14 @@ _OF_VALUES = frozenset(("value", "output", "value_info", "tensor"))
 
 
 class CannotEdit(Exception):
-    """The text lacks an item or part that the edit changes, or items are added to an empty list."""
+    """Raised if the text lacks an item or part to edit, or if items are added to an empty list."""
 
 
 class ItemEdits:
     """Writes the differences of two printed models into a text.
 
-    In all methods, `ours` is a part of the text, `base` the same part of the printed model, and
-    `theirs` of the printed edited model.
+    In all methods, `ours` is a part of the text; `base` and `theirs` are this part of the model,
+    printed before and after the edit.
     """
 
     def __init__(self, edits: TextEdits, renamed: Mapping[str, str | None]) -> None:
@@ -67,7 +67,7 @@ class ItemEdits:
     # ---- Lists ------------------------------------------------------------------------------
 
     def items(self, ours: ListItems, base: ListItems, theirs: ListItems, *, commas: bool) -> None:
-        """Edit the items of a list, which commas may separate.
+        """Edit the items of a list; `commas` tells whether commas separate them.
 
         Raises:
             CannotEdit: the differences cannot be written into the text.

@@ -53,7 +53,7 @@ def _groups(
     """Map the index in `theirs` of each item to its group; for the parameters, see `arrange`.
 
     If the text has the items of a group in another order than the printed list, and the edit does
-    not change their order, they keep their places: each of them becomes a group of its own.
+    not change their order, the items keep their places: each item becomes a group of its own.
     """
     known = set(edited.values())
     groups = {

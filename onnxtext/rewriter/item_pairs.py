@@ -46,7 +46,7 @@ def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
 
 
 def may_name(text: str, renamed: Mapping[str, str | None]) -> bool:
-    """Whether a part of a text may contain one of the renamed names; a fast test."""
+    """Whether a part of a text may contain a renamed name; the test is fast but inexact."""
     if not renamed or "\\" in text:
         return bool(renamed)
     names = renamed.keys()
@@ -84,7 +84,7 @@ def _statement_names(model: Model) -> Iterator[tuple[int, tuple[str, ...]]]:
 def pair_spellings(base: Sequence[Item], ours: Sequence[Item]) -> Pairs:
     """Pair the printed items `base` with the items of the text that have the same meaning.
 
-    The text may have them in another order and spelling, such as `value y { … }` for
+    The text may have these items in another order and spelling, such as `value y { … }` for
     `output y { … }`.
     """
     pairs: Pairs = {}
@@ -126,9 +126,10 @@ def _new_key(key: Hashable, renamed: Mapping[str, str | None], origin: str) -> H
 
 
 def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pairs) -> None:
-    """Pair unpaired items with equal keys, in order.
+    """Add pairs of unpaired items with equal keys to `pairs`, in order.
 
-    Unless `key` is `_key`, skip items whose key occurs more often in one list than in the other.
+    Items with the key None stay unpaired. Unless `key` is `_key`, skip items whose key occurs more
+    often in one list than in the other.
     """
     taken = set(pairs.values())
     places: dict[Hashable, list[int]] = defaultdict(list)
@@ -147,7 +148,7 @@ def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pair
 
 
 def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> None:
-    """Pair the unpaired items between two neighboring pairs, if both lists have equally many there.
+    """Pair the items between two successive pairs, if both lists have equally many items there.
 
     Items that define or describe values are never paired: their comments describe the old item.
     """
@@ -172,7 +173,7 @@ def _key(item: Item) -> Hashable:
 
 
 def _name_in_section(item: Item) -> Hashable:
-    """Return the name of a metadata block without its kind; None for other items."""
+    """Return the path of a metadata block without the kind: `y` for `node y`; None for others."""
     if item.part.origin != "metadata_item":
         return None
     key = key_of(item.part)

@@ -39,11 +39,11 @@ class InsertedItem:
         return bool(self.above or self.behind.strip())
 
     def on_lines(self, comma: str, indent: str) -> str:
-        """Return the item with its comments, on lines of their own; the last has no line end."""
+        """Return the item with its comments, on their own lines; the last line has no line end."""
         return "\n".join([*self.above, f"{indent}{self.body}{comma}{self.behind}"])
 
     def in_line(self, comma: str, indent: str) -> str:
-        """Return the item as a part of a line. If it has comments, they have lines above it."""
+        """Return the item as a part of a line, and its comments, if any, on lines above it."""
         lines = [line.strip() for line in (*self.above, self.behind)]
         above = "".join([f"\n{indent}{line}" for line in lines if line])
         return f"{above}\n{indent}" * bool(above) + self.body + comma
@@ -57,7 +57,7 @@ class ListEdits:
     """
 
     def __init__(self, edits: TextEdits, listed: ListItems, *, commas: bool) -> None:
-        """Create a writer; do so before `edits` receives edits of the items."""
+        """Create a writer; create it before edits of the items are added to `edits`."""
         self.edits = edits
         self.text = edits.text
         self.listed = listed
@@ -185,7 +185,7 @@ class ListEdits:
         self.edits.remove(start, end, is_statement=part.origin in construct_rules.STATEMENTS)
 
     def _replace_first(self, texts: Sequence[str]) -> None:
-        """Replace the first item and the comment behind it."""
+        """Replace the first item, and the comment behind it, by the items `texts`."""
         part, end = self.listed.items[0].part, self._comma_end(0)
         glue = ", " if self.commas else f"\n{self.edits.indent(part.start)}"
         self.edits.replace(part.start, part.end, glue.join(texts))

@@ -22,8 +22,8 @@ _EMPTY_GRAPH = "g () => () {}\n\n"
 def edit_items(old: Model, new: Model, text: str) -> str | None:
     """Write the differences between two models into a text of the old one.
 
-    Return None if that is impossible. The caller must verify that the result parses to the edited
-    model.
+    Return None if the differences cannot be written. The caller must verify that the result parses
+    to the edited model.
     """
     printed = [print_model(model, in_full=True) for model in (old, new)]
     before, after = map(parse_or_none, printed)
@@ -43,7 +43,7 @@ def edit_sections(
 ) -> None:
     """Edit the sections of a text, except `encoding` and `resources`.
 
-    If a difference cannot be written into them, none is changed. `renamed` is the result of
+    If a difference cannot be written, all sections stay unchanged. `renamed` is the result of
     `renamed_names`.
     """
     before, after = _sections(old), _sections(new)

@@ -2,8 +2,8 @@
 """Write an edited model into its text, keeping comments, layout and spelling of the rest.
 
 Edited nodes, values and sections are replaced (`splicing`). Other differences, such as in the
-header or in the order of nodes, are written item by item (`item_edits`). If the result is not the
-edited model, the edited model is printed instead.
+header or in the order of nodes, are written item by item (`item_edits`). If the result does
+not parse to the edited model, the edited model is printed instead.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Write edited nodes and values into a text, statement by statement.
 
 A statement in the edited tree is matched by `at`, its offset in the text before the edit. So
-statements may be renamed, and new ones may be inserted between them. Other edits are left to
+statements may be renamed, and new statements may be inserted between them. Other edits are left to
 `item_edits`.
 """
 
@@ -115,7 +115,10 @@ class _Splice:
         self._restate(before.at, "node", (texts[0], texts[1]))
 
     def _types(self, before: Node, after: Node) -> list[tuple[int, int, str]] | None:
-        """Return the edits (start, end, text) that set output types; None if a type is removed."""
+        """Return the edits (start, end, text) that set output types; None if this is impossible.
+
+        It is impossible if a type is removed, or an output is not found in the text.
+        """
         edits: list[tuple[int, int, str]] = []
         if before.output_types == after.output_types:
             return edits
@@ -140,7 +143,7 @@ class _Splice:
         return edits
 
     def _restate(self, at: int, origin: str, printed: Printed) -> None:
-        """Replace a statement; if it has several lines or graphs, only its changed parts."""
+        """Replace a statement; if it is long and `in_parts` is True, only its changed parts."""
         if printed[0] == printed[1]:
             return  # only metadata has changed, which is in a section
         start, end = self._span(at, origin)

@@ -56,8 +56,8 @@ class TextEdits:
     def cut(self, start: int, end: int, since: int) -> str:
         """Remove edits from the list, and return the text of a range with these edits applied.
 
-        The edits begin at the index `since`. They are in the range, or begin in the blanks before
-        it.
+        The removed edits are those from the index `since` on. They must be in the range, or begin
+        in the blanks before the range.
         """
         edits, self.edits[since:] = self.edits[since:], []
         text = self._apply(start, end, edits)
@@ -104,7 +104,7 @@ class TextEdits:
         return [comment.text for lead in leads for comment in lead]
 
     def keep_comments(self, start: int, since: int) -> None:
-        """Insert comments above a statement: those that the edits of the statement have removed.
+        """Insert, above a statement, the comments that its edits have removed.
 
         The statement begins at the offset `start`, and its first edit has the index `since`.
         """
@@ -123,7 +123,7 @@ class TextEdits:
             self.replace(start, start, "".join(lines))
 
     def after_line_end(self, offset: int) -> int:
-        """Return the offset after the line end that begins at `offset`; `offset` if none does."""
+        """Return the offset after the line end at `offset`; `offset` if there is no line end."""
         line_end = _LINE_END.match(self.text, offset)
         return offset if line_end is None else line_end.end()
 
