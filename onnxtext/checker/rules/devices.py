@@ -260,7 +260,10 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
 
 
 def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]:
-    """Yield the indices in the list field `name` that are negative, or `count` or more."""
+    """Yield the indices in the list field `name` that are negative, or `count` or more.
+
+    If `count` is None, yield only the negative indices.
+    """
     items = field_of(record, name)
     for item in items if isinstance(items, tuple) else ():
         index = number_of(item)

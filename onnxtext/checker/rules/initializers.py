@@ -18,7 +18,7 @@ from onnxtext.checker.rules.names import repeated_names
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find duplicate initializers, and those that must be inputs or must not be inputs."""
+    """Find duplicate initializers, and initializers that must be inputs or must not be inputs."""
     for scope in subject.scopes:
         if not scope.initializers or not scope.is_graph:
             continue
@@ -45,7 +45,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -> Iterator[Finding]:
     """Find initializers of a nested graph that are also inputs.
 
-    Before IR version 4, they are allowed, but must be the last inputs.
+    Before IR version 4, such initializers are allowed, but must be the last inputs.
     """
     both = [value for value in scope.initializers if value.name in inputs]
     if ir_version >= 4 or not ir_version:

@@ -34,7 +34,7 @@ ELEMENTS = {
     "uint2": 13, "int2": 13,
     "float6e2m3": 14, "float6e3m2": 14,
 }  # fmt: skip
-"""The IR version that introduced each newer element type (proto TensorProto.DataType, Version)."""
+"""Maps newer element types to the IR versions that added them (proto TensorProto.DataType)."""
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -156,7 +156,7 @@ def _has_types(scope: Scope) -> bool:
 
 
 def _with_value_metadata(subject: CheckedModel) -> Iterator[Place]:
-    """Yield the nodes and initializers with values whose metadata is in `value_metadata`."""
+    """Yield the nodes and initializers that define a value with an entry in `value_metadata`."""
     for scope in subject.scopes:
         described = {name for name, entries in scope.owner.value_metadata.items() if entries}
         if described:

@@ -47,7 +47,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _with_origin(finding: Finding, signature: Signature) -> Finding:
-    # Another version of the package with this schema may add attributes, but rarely changes types.
+    # A newer version of the package that defines the operator may accept further attributes, but
+    # rarely changes types or makes attributes optional.
     if finding.code == "attribute-duplicate":
         return finding
     is_certain = finding.code != "attribute-unknown"

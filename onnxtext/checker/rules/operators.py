@@ -101,7 +101,7 @@ def _record_unknown(
     """Record a node with an unknown operator, unless another rule reports the node.
 
     `unknown` collects nodes of known domains, by (domain, operator, overload, version), and
-    `unknown_domains` the others, by domain.
+    `unknown_domains` nodes of unknown domains, by domain.
     """
     domain = plain_domain(node.domain)
     place = Place(node, ("op_type",))
@@ -184,7 +184,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Report an operator that the known version of a package lacks; another version may have it."""
+    """Report an operator that a package lacks in the known version; another version may have it."""
     return Finding(
         "op-unknown-domain",
         f"{quote(name)} is not an operator of {origins}, so nodes that use it are not checked",
@@ -208,8 +208,8 @@ def _deprecated(node: Node, signature: Signature) -> Finding:
 
 
 def _with_origin(finding: Finding, node: Node, signature: Signature) -> Finding:
-    # Another version of the package with this schema may accept more inputs, but rarely requires
-    # fewer.
+    # A newer version of the package that defines the operator may accept more inputs, but rarely
+    # requires fewer inputs.
     is_certain = finding.code == "optional-input-missing" or (
         finding.code == "input-count" and len(node.inputs) < signature.min_inputs
     )
@@ -222,10 +222,10 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
         yield _count(node, signature, "input", len(inputs))
     if not signature.min_outputs <= len(outputs) <= signature.max_outputs and outputs:
         yield _count(node, signature, "output", len(outputs))
-    # If there are too many inputs, one without a name is surplus rather than missing.
+    # If there are too many inputs, an input without a name is surplus rather than missing.
     for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
         formal = None if name else signature.input(index)
-        # Standard operators need all variadic inputs, others only the first `min_inputs` inputs.
+        # Standard operators need all variadic inputs, other operators only the first `min_inputs`.
         listed = formal is not None and formal.option == "variadic"
         required = listed and (not signature.origin or index < signature.min_inputs)
         if formal is not None and (required or formal.option == "single"):

@@ -70,14 +70,14 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 _MAX_NODES = 5_000
-"""The maximum number of nodes for which step 3 takes no noticeable time."""
+"""The maximum number of nodes that can be inferred separately without a noticeable delay."""
 
 
 def _is_unchecked(target: Target, is_small: bool) -> bool:
-    """Whether step 2 does not suffice for nodes with this target.
+    """Whether inference of the whole model may miss errors of nodes that use `target`.
 
     This is the case for operators that the installed onnx does not know and, in a small model, for
-    operators whose shapes `dimension_conflicts` has no rule for.
+    operators without a rule in `dimension_conflicts`.
     """
     if type(target) is Signature:
         return bool(target.origin) or (is_small and target.name not in OPERATORS)
@@ -87,7 +87,8 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
 def _is_mistaken(subject: CheckedModel, objection: str) -> bool:
     """Whether onnx's error message is only about operators whose shapes onnx infers wrongly.
 
-    Step 3 corrects these shapes, so it reports the true errors of nodes with these operators.
+    The inference of each node (step 3 of the module docstring) corrects these shapes, and reports
+    the true errors of the nodes.
     """
     wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
     return all(

@@ -26,7 +26,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
-    """Report names with several definitions; names that the same nodes define share a finding.
+    """Report names with several definitions: one finding for all names that the same nodes define.
 
     Therefore, a duplicated node has one finding, even if it has several outputs.
     """

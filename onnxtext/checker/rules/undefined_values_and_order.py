@@ -170,10 +170,10 @@ def _rename(scope: Scope, name: str, suggestion: str, places: list[Place]) -> Re
 def _suggestions(
     subject: CheckedModel, scope: Scope, name: str, node: Node
 ) -> tuple[str | None, str | None]:
-    """Return (visible, later): a similar name that the node may use, and one that is defined later.
+    """Return (visible, later): names that are similar to the undefined `name`, or None.
 
-    At least one of them is None. A value that is defined later may depend on this node, so no
-    repair writes the name `later`.
+    The node may use `visible`; `later` is defined after the node. At least one of them is None. The
+    value `later` may depend on this node, so no repair writes its name.
     """
     suggestion = subject.nearest(name, _names(scope, node, later=True))
     if suggestion is None:  # perhaps a visible and a later name are equally similar
@@ -184,7 +184,7 @@ def _suggestions(
 def _names(scope: Scope, node: Node, *, later: bool = False) -> Iterator[str]:
     """Yield the names that a node may use and, if `later`, the names that later nodes define.
 
-    This is a generator because `nearest` reads no names after its budget is spent.
+    This is a generator because `nearest` stops reading names when its budget is spent.
     """
     index = next(i for i, item in enumerate(scope.nodes) if item is node)
     yield from (name for name, at in scope.position.items() if at < index)
@@ -211,7 +211,7 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
     """Report nodes that use a value of a graph before its definition, or that use their own output.
 
-    `late` has the uses by nodes of the graph, `nested` those by nodes of nested graphs.
+    `late` has the uses by nodes of the graph, `nested` the uses by nodes of nested graphs.
     """
     needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
     producers = [{scope.position.get(name, GIVEN) for name in names} for names in needed]
