@@ -77,7 +77,7 @@ def _without(
         for finding in findings
         if finding.code not in codes
         or (key(finding), finding.code) not in causes
-        # Keep an undefined name that several nodes use: the cause is only about the first node.
+        # Keep an undefined name that several nodes use: the cause is an error of only one node.
         or (finding.code == "value-undefined" and len({id(p.item) for p in finding.places}) > 1)
     ]
 

@@ -216,7 +216,7 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether parsing a text as a model failed before the body, so that it may be a function."""
+    """Whether a text may be a function: parsing it as a model failed before its body."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     if body is None or "=>" not in body.group():
@@ -257,7 +257,7 @@ def looks_like_function(model: Model) -> bool:
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; if the data is not a valid model, return one diagnostic about that."""
+    """Check a binary model; if the data is not a model, return one diagnostic of the error."""
     try:
         model = lift_binary(data, name)
     except OnnxTextError as error:

@@ -123,10 +123,10 @@ def run_rules(
 def _with_implied_import(
     model: Model, encoded: Callable[[], bytes | None]
 ) -> Callable[[], bytes | None]:
-    """Return `encoded`; if the model relies on an implied opset import, a function that adds it.
+    """Return `encoded`, or a function that adds the implied opset import to its result.
 
     A model of IR version 1 or 2 without imports uses version 1 of the standard operators. onnx's
-    checker knows this, but onnx's inference does not. The returned function calls `encoded`.
+    checker knows this, but onnx's inference does not. For other models, return `encoded` itself.
     """
     if model.opset_imports or model.ir_version not in (1, 2):
         return encoded
@@ -149,7 +149,7 @@ def diagnose(
     source: Source | None,
     file: str | None = None,
 ) -> list[Diagnostic]:
-    """Turn findings into diagnostics, except those that comments in the text suppress.
+    """Turn findings into diagnostics; skip findings that comments in the text suppress.
 
     For a text (`source`), also return the diagnostics of lost backslashes and of unused
     suppressions, and sort all diagnostics by their position in the text. For a binary model,
@@ -190,7 +190,7 @@ def diagnose(
 
 
 def in_text_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort diagnostics by their position in the text; those without a position come first."""
+    """Sort diagnostics by their position in the text; diagnostics without one come first."""
     return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
 
 

@@ -29,7 +29,7 @@ _KINDS = {
     "no function": ("function-", "op-"),
     NO_LABEL: (),
 }
-"""Maps the start of an error about a dangling entry to prefixes of rules.
+"""Maps the start of the message about a dangling entry to prefixes of rule codes.
 
 Findings of these rules can be the cause of the error, if they mention the name in the entry.
 """
@@ -103,7 +103,7 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 
     `error` is the error about the entry. Return False if the label is probably misspelled, or if
     the entry does not name a label. `ends` are the names of undefined values. A label that ends
-    with one of them is not misspelled: exporters label the node that computes `add` as `node_add`.
+    with such a name is not misspelled: exporters label the node that computes `add` as `node_add`.
     """
     if not error.message.startswith(NO_LABEL):
         return False
@@ -115,9 +115,9 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 def _with_doubt(finding: Diagnostic, names: set[str], *, is_lost: bool) -> Diagnostic:
     """Mark the safe fix of a finding as unsafe if dangling entries suggest another cause.
 
-    `is_lost` tells whether the cause may be a missing node, whose label the entries name. `names`
-    are the names in dangling entries. If the finding is about one of them, the name is probably
-    right, and the statement that defines it is missing or wrong.
+    `is_lost` tells whether an entry names the label of a node that may be missing; then every fix
+    becomes unsafe. `names` are the names in dangling entries. If the finding mentions one of these
+    names, the name is probably right, and the statement that defines it is missing or wrong.
     """
     if finding.fix is None or finding.fix.applicability != "safe":
         return finding

@@ -80,7 +80,10 @@ class _Headers:
         return self.token_span(offset)
 
     def whole_header(self, end: int) -> Span | None:
-        """Return the span of the header if it is on one line, else of its opening bracket."""
+        """Return the span of the text's header, which ends before `end`; None if there is none.
+
+        If the header has several lines, return only the span of its opening bracket.
+        """
         tokens = self._header_tokens(0, end)
         if tokens[:1] != ["<"]:
             return None
@@ -274,7 +277,7 @@ class TextPlaces:
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
         """Return the span of a place in a section.
 
-        The syntax tree has no offsets of sections, so this searches the text for their keywords.
+        The syntax tree has no offsets of sections, so the method searches the text for keywords.
         """
         keyword, name, text = "training", "", self._source.text
         match item:

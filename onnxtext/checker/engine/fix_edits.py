@@ -46,10 +46,10 @@ class RepairResult:
 def apply_repairs(
     source: Source, subject: CheckedModel, findings: Iterable[Finding]
 ) -> RepairResult:
-    """Apply the repairs of findings to a text, except those of kind `respell`, which are guesses.
+    """Apply the repairs of findings to a text; skip repairs of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
-    together. If this fails, they are verified one by one, and wrong ones are dropped.
+    together. If this fails, each repair is verified alone, and wrong repairs are dropped.
     """
     repairable = [
         (finding, finding.repair)
@@ -114,8 +114,7 @@ class PlannedRepair:
     Attributes:
         title: a description for users.
         edits: the edits of the text.
-        repair: the repair of the finding. Its `item` is the statement to edit; for `rename`, the
-            undefined name.
+        repair: the repair of the finding.
         order: for `sort`, the indices of the graph's nodes in the new order; otherwise None.
     """
 
@@ -126,7 +125,7 @@ class PlannedRepair:
 
 
 def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
-    """Whether an edit overlaps or equals one of the sorted, disjoint ranges (start, end)."""
+    """Whether one of `edits` overlaps or equals a range (start, end) in the sorted list `taken`."""
     for edit in edits:
         start, end = edit.span.start, edit.span.end
         index = bisect_left(taken, (start, end))

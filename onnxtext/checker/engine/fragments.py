@@ -3,7 +3,7 @@
 
 The newest version is tried first, then the older versions in which a used operator has another
 schema. The first version without errors about operators is chosen; if there is none, the version
-with the fewest such errors. A note in findings about operators names the chosen version.
+with the fewest errors about operators. A note in findings about operators names the chosen version.
 
 Undefined names in a graph are only warnings, because an outer graph may define them. Undefined
 names in a list of nodes are inputs of unknown type.

@@ -51,7 +51,7 @@ def metadata_key_span(text: str, keys: Keys, item: Any, index: int) -> Span | No
         text: the whole text.
         keys: the result of `metadata_keys`.
         item: the node, value, graph or function that has the metadata.
-        index: the 0-based index of the entry. The entries of decorators precede those of sections.
+        index: the 0-based index of the entry. Entries of decorators precede entries of sections.
     """
     given = sum(len(one.arguments) for one in item.decorators if one.name == "meta")
     if index < given:

@@ -29,7 +29,7 @@ BUNDLED = "onnxruntime"
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[OperatorTable, ...]:
     """Return the operator tables for a check, in the order in which they are searched.
 
-    The schema files of the user come first, then those of the settings. The bundled table comes
+    The schema files of the user come first, then the files of the settings. The bundled table comes
     last, unless the settings name it at another position.
 
     Args:

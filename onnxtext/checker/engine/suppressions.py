@@ -89,9 +89,10 @@ class Suppressions:
         return line
 
     def suppresses_finding(self, finding: Finding, start: int, places: TextPlaces) -> bool:
-        """Whether a comment suppresses a finding whose primary span begins at `start`.
+        """Whether a comment suppresses a finding; mark suppressing comments as used.
 
-        The comment may apply to the line of the span, or to the first or last line of the node.
+        The comment may apply to the line of the offset `start`, where the finding's first span
+        begins, or to the first or last line of the node with the finding.
         """
         place = finding.places[0]
         statement = places.statement(place)
@@ -99,7 +100,7 @@ class Suppressions:
         return self.suppresses(finding.code, (start, places.start(place), end))
 
     def suppresses(self, code: str, offsets: Iterable[int]) -> bool:
-        """Whether comments suppress a rule in the lines of offsets; mark these comments as used."""
+        """Whether comments suppress a rule in the lines of `offsets`; mark the comments as used."""
         suppressed = False
         for line in {self.source.position(offset).line for offset in offsets}:
             for suppression in self._by_line.get(line, ()):
