@@ -63,8 +63,8 @@ class SizeExplainer:
     """Finds where the sizes of the values of a checked model come from.
 
     The explanation of a size is a chain of `ExplanationStep`s back to declarations. `findings` are
-    those of the model's shape inference, which explain unknown sizes. `max_steps` limits the number
-    of steps in all explanations together.
+    the findings of the model's shape inference, which explain unknown sizes. `max_steps` limits the
+    number of steps in all explanations together.
     """
 
     def __init__(
