@@ -92,7 +92,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
-    """Return a type in which the sizes of `sizes` replace the symbolic dimensions."""
+    """Replace the symbolic dimensions of a type by their sizes in `sizes`, if any."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []

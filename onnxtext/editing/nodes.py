@@ -267,7 +267,13 @@ def _used_in_training(model: Model) -> set[str]:
 
 
 def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) -> None:
-    """Replace uses of the removed node's output `old` by its input `source`."""
+    """Replace uses of the removed node's output `old` by its input `source`.
+
+    If `old` is a graph output, rename `source` to `old` instead. `rest` are the remaining nodes.
+
+    Raises:
+        OnnxTextError: a nested graph hides `source`, or no remaining node can compute `old`.
+    """
     for other in rest:
         if old in used_values(other) and any(
             source in defined_names(one) for one in walk_graphs(other)

@@ -165,7 +165,7 @@ def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]
 
 
 def _split(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    """Whether the sizes in `split` add up to the size of the dimension."""
+    """Whether the sizes in `split` add up to the size of the split dimension."""
     shape = shapes[0]
     listed = attribute_value(node.attributes, "split")
     if len(values) > 1 and values[1] is not None:

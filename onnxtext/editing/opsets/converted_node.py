@@ -48,7 +48,7 @@ class ConvertedGraph:
         return len(self.constants)
 
     def roll_back_to(self, checkpoint: int) -> None:
-        """Remove all constants that were added after `checkpoint`, by a failed conversion."""
+        """Remove the constants that a failed conversion has added since `checkpoint`."""
         for tensor in list(self.constants)[checkpoint:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 

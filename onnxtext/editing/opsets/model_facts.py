@@ -158,7 +158,7 @@ class ModelFacts:
         return TypeInference.of(self.subject).types_in_calls(scope, name)
 
     def is_new(self, name: str) -> bool:
-        """Whether the conversion has created this value."""
+        """Whether the conversion has created the value `name`."""
         return name in self._made
 
     @cached_property

@@ -52,7 +52,7 @@ class ConversionPlan:
         return [remark for remark in self.remarks if remark.code == OBSTACLE]
 
     def apply(self) -> list[str]:
-        """Apply the planned changes to the model; return a sentence for the user about each.
+        """Apply the planned changes to the model; return a sentence for the user about each change.
 
         Raises:
             ConversionError: there are obstacles. The model is unchanged.

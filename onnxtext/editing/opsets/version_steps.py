@@ -145,7 +145,7 @@ class GraphConverter:
         return key in self._facts.subject.functions
 
     def _check_operators(self, original: Node, nodes: list[Node]) -> None:
-        """Check that the model has no function with the name of an operator that is now used."""
+        """Check that no function of the model has the name of an operator that a new node uses."""
         old = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
         new = Counter(
             node.op_type
