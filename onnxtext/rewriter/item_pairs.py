@@ -28,7 +28,7 @@ def has_other_path(ours: TextPart, base: TextPart) -> bool:
 
 
 def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
-    """Map each name of a value or node that an edit has renamed to the new name.
+    """Map the old name of each value or node that an edit renamed to the new name.
 
     A name is mapped to None if the edit removed it, and to itself if the edit moved its declaration
     to another list, such as from the outputs to the inner values.

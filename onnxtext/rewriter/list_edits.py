@@ -141,7 +141,7 @@ class ListEdits:
         return None if rest is None else rest.end()
 
     def _comments_above(self, index: int) -> int:
-        """Return the start of the comment lines directly above an item that begins a line."""
+        """Return the start of an item's first line, or of the comment lines directly above it."""
         item = self.listed.items[index]
         bound = self._comma_end(index - 1) if index else item.part.start - len(item.lead)
         start = line_start(self.text, item.part.start)

@@ -20,7 +20,7 @@ _EMPTY_GRAPH = "g () => () {}\n\n"
 
 
 def edit_items(old: Model, new: Model, text: str) -> str | None:
-    """Write the differences between two models into a text of the old one.
+    """Write the differences between two models into a text of the old model.
 
     Return None if the differences cannot be written. The caller must verify that the result parses
     to the edited model.
