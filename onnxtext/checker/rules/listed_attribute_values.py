@@ -254,7 +254,7 @@ def _is_listed(node: Node, entry: _Listed, text: str) -> bool:
 
 
 def _loads(node: Node, entry: _Listed, text: str) -> bool:
-    """Whether onnxruntime loads a model with this value, which the operator does not list."""
+    """Whether onnxruntime loads a model with the value `text`, which the operator does not list."""
     if entry.attribute == "nearest_mode":  # onnxruntime reads this only if `mode` is `nearest`
         mode = attribute_value(node.attributes, "mode")
         return mode not in (None, b"nearest") or text == ""

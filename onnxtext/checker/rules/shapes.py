@@ -53,7 +53,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     unchecked = any(_is_unchecked(target, is_small) for target in used.values())
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
-    # In IR version 1, attributes may lack a type, which onnx rejects only in step 3.
+    # In IR version 1, attributes may lack a type. onnx accepts this when it infers the whole model,
+    # and rejects this when it infers single nodes.
     skipped = skipped or subject.ir_version == 1
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return

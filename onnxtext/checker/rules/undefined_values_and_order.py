@@ -200,7 +200,7 @@ def _undefined_message(name: str, places: Sequence[Place]) -> str:
 
 
 def _inner_definition(scope: Scope, name: str) -> Scope | None:
-    """Return a graph that is nested directly in a scope and defines a name; None if none does."""
+    """Return a graph that is nested directly in a scope and defines a name, or None."""
     for children in scope.children.values():
         for child in children:
             if name in child.position:
