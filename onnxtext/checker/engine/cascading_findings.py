@@ -22,12 +22,12 @@ _BY_ITEM = {
 }
 """Maps a rule to the rules whose findings follow from its findings at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""Like `_BY_ITEM`, but for findings about the same name in the same graph."""
+"""Maps a rule to the rules whose findings about the same name and graph follow from it."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""Like `_BY_ITEM`, but for findings about the same graph or function."""
+"""Maps a rule to the rules whose findings about the same graph or function follow from it."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
@@ -103,7 +103,7 @@ def _without_lost_outputs(
 
 
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of its first place's scope; 0 if unknown."""
+    """Return a function that maps a finding to the id of the scope of its first place, or to 0."""
     owners: dict[int, int] = {}
     for scope in scopes:
         for item in (*scope.nodes, *scope.outputs):

@@ -222,7 +222,7 @@ class TextPlaces:
         return _first_part(span_map, part[:1], ("name",))
 
     def _element(self, statement: Span, number: int) -> Span:
-        """Return the span of element `number`, from 0, of the list that ends a statement."""
+        """Return the span of element `number` (0-based) of the list at the end of a statement."""
         text, end = self._source.text, statement.end
         start = max(text.rfind(bracket, statement.start, end) for bracket in "[{")
         elements = _ELEMENT.finditer(text, max(start, statement.start) + 1, end)

@@ -115,7 +115,7 @@ class PlannedRepair:
         title: a description for users.
         edits: the edits of the text.
         repair: the repair of the finding.
-        order: for `sort`, the indices of the graph's nodes in the new order; otherwise None.
+        order: for `sort` repairs, the node indices of the graph in the new order; otherwise None.
     """
 
     title: str

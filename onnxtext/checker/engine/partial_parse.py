@@ -33,7 +33,7 @@ def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnos
 
 
 def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
-    """Return the smallest offset of an error; 0 if none has a span."""
+    """Return the smallest offset of an error; 0 if no error has a span."""
     return min((item.span.start for item in diagnostics if item.span is not None), default=0)
 
 

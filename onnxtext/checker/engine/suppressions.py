@@ -52,7 +52,7 @@ class Suppressions:
     _by_line: dict[int, list[_Suppression]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Find the comments."""
+        """Find the comments that suppress findings."""
         if _MARK not in self.source.text:
             return
         for match in STRING_OR_COMMENT.finditer(self.source.text):
