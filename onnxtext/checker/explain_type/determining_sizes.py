@@ -124,7 +124,7 @@ def determining_sizes(
 def _equal(
     facts: NodeFacts, input_sizes: Mapping[Influence, Extent], part: TypePart, size: Extent
 ) -> list[Influence]:
-    """Return the input dimensions of this size that may determine the output dimension `part`.
+    """Return the input dimensions equal to `size` that may determine the output dimension `part`.
 
     Such an input dimension has the same index as the output dimension, or broadcasting aligns the
     two dimensions.
@@ -144,7 +144,7 @@ def _equal(
 def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
     """Return the unknown input sizes that must be known to infer a size of an output.
 
-    Return [] if no such size exists, because the output size depends on data or is never inferred.
+    Return [] if the output size depends on data or is never inferred.
     """
     if not facts.is_followed:
         return []

@@ -81,36 +81,36 @@ class RecordedView:
         return self.facts.scope
 
     def type(self, name: str) -> Type | None:
-        """Return the type of a value."""
+        """Return the type of a value; None if inference found none."""
         return self.facts.find(name)
 
     def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small tensor."""
+        """Return the elements of a small tensor; None if they are unknown or many."""
         return self.facts.value(name)
 
     def made(self, node: Node) -> Types | None:
-        """Return the computed types of a node's outputs."""
+        """Return the computed types of a node's outputs; None if they were not recorded."""
         return self.facts.made.get(id(node))
 
     def _view(self, facts: ShapeEnvironment | None) -> RecordedView | None:
         return None if facts is None else RecordedView(self.recorded, facts)
 
     def outer(self) -> InferredView | None:
-        """Return the view of the enclosing graph or function body."""
+        """Return the view of the enclosing graph or function body; None at the top level."""
         outer = self.facts.outer
         return self._view(outer if isinstance(outer, ShapeEnvironment) else None)
 
     def body(self, scope: Scope) -> InferredView | None:
-        """Return the view of the last visit of a graph nested directly in this one."""
+        """Return the view of the last visit of a graph nested directly in this one, or None."""
         visits = reversed(self.recorded.visits.get(id(scope), ()))
         return self._view(next((facts for facts in visits if facts.outer is self.facts), None))
 
     def call(self, node: Node) -> InferredView | None:
-        """Return the view of the function that a node calls."""
+        """Return the view of the function that a node calls; None if it was not visited."""
         return self._view(self.facts.calls.get(id(node)))
 
     def caller(self) -> tuple[InferredView, Node] | None:
-        """Return the first call of this function body."""
+        """Return (view, node) of the first call of this function body; None if there is none."""
         caller = self.recorded.callers.get(id(self.facts))
         return None if caller is None else (RecordedView(self.recorded, caller[0]), caller[1])
 
