@@ -9,7 +9,7 @@ cdef type ENTRY = ListEntry
 
 
 def place_named_types(list nodes, list infos, taken):
-    """Set the types of nodes' outputs from a `value_info` list in any order.
+    """Set the types of nodes' outputs from a `value_info` list, which may be in any order.
 
     `onnxtext.ast.compact_form.output_types.place_named_types` describes the arguments and the result.
     """
@@ -41,7 +41,7 @@ def place_named_types(list nodes, list infos, taken):
     if left:
         for index in range(last):
             if numbers[index] is None:
-                numbers[index] = len(rest) - last  # by default, statements precede outputs
+                numbers[index] = len(rest) - last  # negative: by default, such entries come first
                 rest.append(infos[index])
     for node in nodes:
         types = None
@@ -122,7 +122,7 @@ cdef list ordered_parts(arguments):
 
 
 cdef list infos_by_name(graph, arguments):
-    """Return the value infos in the order in which the arguments name them, as `ordered_infos`."""
+    """Return the result of `ordered_infos` for arguments that are names: these come first."""
     cdef dict places = {}
     cdef list result = []
     cdef set others

@@ -12,11 +12,12 @@ cdef type NAMED = Named, STEP = PathStep
 def described_values(tuple lists, tuple prefix, bint tied):
     """Return the values with metadata or decorators, and their paths.
 
-    It is the compiled loop of `onnxtext.ast.section_paths._described_values`.
+    It is the compiled loop of `onnxtext.ast.section_paths._described_values`; `described_parts`
+    there describes `prefix` and `tied`.
     """
     cdef list result = []
     cdef set earlier = set(), seen
-    cdef bint fits
+    cdef bint is_tied
     cdef tuple path
     for kind, values in lists:
         seen = set()
@@ -29,8 +30,8 @@ def described_values(tuple lists, tuple prefix, bint tied):
             if wanted:
                 own = kind if name in earlier else "value"
                 path = prefix + (record(STEP, (name, None, False)),)
-                fits = tied and name not in seen
-                result.append(record(NAMED, (own, path, value, fits)))
+                is_tied = tied and name not in seen
+                result.append(record(NAMED, (own, path, value, is_tied)))
             seen.add(name)
         earlier |= seen
     return result
@@ -39,12 +40,13 @@ def described_values(tuple lists, tuple prefix, bint tied):
 def described_nodes(list nodes, tuple prefix, bint tied):
     """Return the nodes with metadata, decorators or graphs, and their paths.
 
-    The result is that of `onnxtext.ast.section_paths._described_nodes`.
+    The result is that of `onnxtext.ast.section_paths._described_nodes`; `described_parts` there
+    describes `prefix` and `tied`.
     """
     cdef list wanted = [node for node in nodes if is_described(node)], result = []
     cdef dict counts = {}, labels = {}
     cdef tuple path
-    cdef bint fits
+    cdef bint is_tied
     if not wanted:
         return wanted
     for node in nodes:
@@ -57,22 +59,22 @@ def described_nodes(list nodes, tuple prefix, bint tied):
         label = get(node, OF_NODE.name) if type(node) is NODE else node.name
         if label and labels[label] is True:
             path = prefix + (record(STEP, (label, None, True)),)
-            fits = tied
+            is_tied = tied
         else:
             name = first_output(node)
             path = prefix + (record(STEP, (name, None, False)),)
-            fits = tied and bool(name) and counts[name] is True
-        result.append(record(NAMED, ("node", path, node, fits)))
+            is_tied = tied and bool(name) and counts[name] is True
+        result.append(record(NAMED, ("node", path, node, is_tied)))
     return result
 
 
 def parts_to_place(list parts):
-    """Return the items whose metadata may have to be printed in a decorator."""
+    """Return the parts whose metadata may have to be printed in a decorator."""
     return [part for part in parts if not is_moved(part)]
 
 
 cdef bint is_moved(part) except -1:
-    """Whether the metadata of an item moves to the section in any case."""
+    """Whether the metadata of a part is always printed in the `metadata` section."""
     if type(part) is not NAMED or not (<tuple>part)[3]:
         return False
     item = (<tuple>part)[2]

@@ -189,7 +189,7 @@ cdef inline object graph_part(owner, Py_ssize_t slot, str name):
 
 
 cdef inline object record(type kind, tuple items):
-    """Return an instance of a tuple subclass without own slots."""
+    """Return an instance of a tuple subclass that has no attributes besides its items."""
     cdef Py_ssize_t index, size = PyTuple_GET_SIZE(items)
     made = PyType_GenericAlloc(kind, size)
     for index in range(size):

@@ -213,7 +213,7 @@ cdef class Printer(NodePrinter):
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if decorators:
             out.text(decorator_lines(decorators, ""))
-        column = out.column()  # 0, or that after a lone `@unset(…)`
+        column = out.column()  # not 0 if a single `@unset(…)` is on this line
         mark = out.begin_trial()
         out.name(graph_part(graph, OF_GRAPH.name, "name"))
         if not out.end_trial(mark, not column and self._main_interface(graph, mark)):
@@ -304,7 +304,7 @@ cdef class Printer(NodePrinter):
         """Print the inputs and outputs on one line.
 
         Return False if they do not fit, or if the text since the mark has several lines; the
-        caller then takes the printed text back.
+        caller then removes the text since the mark.
         """
         cdef Text out = self.out
         self._list(graph_part(graph, OF_GRAPH.inputs, "inputs"), indent, b" (")
@@ -349,9 +349,10 @@ cdef class Printer(NodePrinter):
 
 
 cdef int after_head(graph, int indent, bint is_last) except -1:
-    """Return the width of what follows the outputs (or the `<…>` list) on the same line.
+    """Return the width of the text after the outputs (or the `<…>` list) on the same line.
 
-    This is ` {`, ` <`, or ` {}`; a comma follows the graph of an attribute, which is indented.
+    The text is ` {`, ` <` or ` {}`. If `indent` is not 0, the graph is in an attribute, and a comma
+    follows ` {}`.
     """
     if graph_part(graph, OF_GRAPH.nodes, "nodes"):
         return 2

@@ -14,8 +14,8 @@ cdef struct Flat:
 cdef class NodePrinter(ValuePrinter):
     """Prints nodes and their attributes."""
     cdef dict texts
-    cdef Text flat  # the last node that did not fit on one line
-    cdef Py_ssize_t* ends  # of the outputs and inputs of a node
+    cdef Text flat  # the last node that was too long for a line, as one line
+    cdef Py_ssize_t* ends  # the end offsets of the outputs and inputs of a node
     cdef Py_ssize_t room
 
     cdef int _graph(self, graph, int indent) except -1

@@ -83,7 +83,7 @@ cdef class NodePrinter(ValuePrinter):
             flat.line = out.size
             behind = out.size - indent - 1
             if out.size > start and (behind < start or out.data[behind] != c"\n"):
-                flat.line = start  # `@unset(…)` is on the line of the node
+                flat.line = start  # a single `@unset(…)` is on the line of the node
             label = get(node, OF_NODE.name)
             if label is not None:
                 out.character(c"[")

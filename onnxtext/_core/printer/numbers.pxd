@@ -35,8 +35,8 @@ cdef class Numbers:
     cdef Py_ssize_t* ends
     cdef Py_ssize_t count, room
     cdef object content  # the object that the next numbers are read from; None if unknown
-    cdef object loaded  # the object whose numbers these are; None if unknown
-    cdef Kind kind  # and the form in which they are printed
+    cdef object loaded  # the object that these numbers were read from; None if unknown
+    cdef Kind kind  # the form in which these numbers are printed
     cdef int width
     cdef Elements type
 

@@ -21,7 +21,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.shortest_decimals import narrow_texts
 
 cdef enum:
-    BLOCK = 1 << 12  # elements per layout step
+    BLOCK = 1 << 12  # longer lists are printed in blocks of about this many elements
 
 cdef int LINE_WIDTH = WIDTH
 cdef int INDENT = len(STEP)
@@ -88,9 +88,9 @@ cdef class Numbers:
     cdef int load(
         self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
     ) except -1:
-        """Replace the numbers by all those of `content`; keep them if they are the same.
+        """Load all numbers of `content`, unless they are already loaded.
 
-        A list that does not fit on one line is printed twice: the first time as a trial.
+        A list that does not fit on one line is printed twice, first as a trial.
         """
         content = self.content
         if (

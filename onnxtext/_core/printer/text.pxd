@@ -7,7 +7,7 @@ from onnxtext._core.wire.buffer cimport Growing
 cdef class Text(Growing):
     """A growing UTF-8 text."""
     cdef list parts  # the finished parts before `data`
-    cdef Py_ssize_t before  # the bytes of these parts
+    cdef Py_ssize_t before  # the offset at which `data` begins; marks are such offsets
     cdef int trying  # the number of active trials
     cdef Py_ssize_t start  # the column of `data`
     cdef object quoted, string_value  # functions of `onnxtext.printer.quoting`
@@ -62,8 +62,8 @@ cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
 cdef inline bint is_wide(Text text, Py_ssize_t mark, Py_ssize_t before, int most) noexcept:
     """Whether the first line since a mark, with a comma after it, has more than `most` columns.
 
-    `before` is the column of the mark. Flushed text is part of a long literal, whose first line was
-    tested earlier.
+    `before` is the column of the mark. If the text at the mark was flushed, return False: it begins
+    a long literal, whose first line was tested earlier.
     """
     cdef const char* end
     cdef Py_ssize_t start = mark - text.before, size = text.size - start

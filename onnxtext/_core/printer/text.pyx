@@ -115,13 +115,13 @@ cdef class Text(Growing):
         return 0
 
     cdef int word(self, text) except -1:
-        """Add the name of an operator, attribute, label or dimension, like `strings.word`."""
+        """Add the name of an operator, attribute, label or dimension, like `quote_word`."""
         if not self._plain(text, True):
             self._quoted(text)
         return 0
 
     cdef int name(self, text) except -1:
-        """Add the name of a value, graph or function, like `strings.value_name`."""
+        """Add the name of a value, graph or function, like `value_name`."""
         if not self._plain(text, False):
             self._quoted(text)
         return 0
@@ -165,7 +165,7 @@ cdef class Text(Growing):
         return True
 
     cdef int string(self, text, int indent) except -1:
-        """Add a string value, like `strings.string_value`."""
+        """Add a string value, like `string_value`."""
         if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._printable(
             <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
         ):
@@ -208,7 +208,7 @@ cdef class Text(Growing):
         return count
 
     cdef bint _quoted(self, text) except -1:
-        """Add a text like `strings.quote_string`."""
+        """Add a text in quotes, like `quote_string`."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t offset = 0, size = PyUnicode_GET_LENGTH(text), start = self.size
@@ -294,7 +294,7 @@ cdef class Text(Growing):
         return self._quote(data, size)
 
     cdef Py_ssize_t position(self) noexcept:
-        """Return the number of characters before the current position."""
+        """Return a mark of the current position."""
         return self.before + self.size
 
     cdef Py_ssize_t begin_trial(self) noexcept:
@@ -342,11 +342,12 @@ cdef class Text(Growing):
     ) except -1:
         """Put the list since a mark on one line of at most `most` characters, if possible.
 
-        It has `count` items on lines of their own; `inner` and `indent` are before items and bracket.
+        Each of its `count` items is on a line of its own, indented by `inner`; the line of the
+        closing bracket is indented by `indent`.
         """
         cdef Py_ssize_t start = mark - self.before, size = self.size - start, lines = 0
         cdef Py_ssize_t offset, index
-        cdef Py_ssize_t excess = count * inner + indent + 3  # what the joined list lacks
+        cdef Py_ssize_t excess = count * inner + indent + 3  # the characters that joining removes
         cdef char* cursor = self.data + start + 1
         cdef const char* item = cursor
         if not count or start < 0 or size - excess > 4 * most or self.width(mark) - excess > most:
