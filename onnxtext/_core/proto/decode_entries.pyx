@@ -50,7 +50,7 @@ cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
 
 
 cdef tuple any_entry_of(Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of any entry; an absent one is "". `view` has the same data."""
+    """Return the key and the value of an entry of any form; an absent key or value is ""."""
     return entry_of(data, start, end) if is_entry(data, start, end) else lift_entry(view[start:end])
 
 

@@ -7,10 +7,10 @@ cdef enum:
     MAX_KNOWN = 1 << 10  # fields with larger numbers are unknown
 
 cdef class Tail:
-    """The tail of a node, its fields after the inputs, outputs and name; cached by its bytes."""
+    """The fields of a node after its leading inputs, outputs and name; cached by their bytes."""
     cdef object op_type, domain, overload
     cdef tuple attributes, decorators, metadata
-    cdef object whole  # the node, if inputs, outputs or its name are in the tail; else None
+    cdef object whole  # the decoded tail, if it has inputs, outputs or a name; else None
     cdef bint is_rare  # whether nodes with this tail are rare: see `ModelDecoder.facts`
     cdef bint has_empty_fields  # whether it stores an empty domain or doc string
 

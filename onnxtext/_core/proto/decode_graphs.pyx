@@ -24,7 +24,7 @@ from onnxtext.proto.decode.types_and_tensors import lift_annotation
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
-    LARGEST_CACHED_TAIL = 512  # in bytes; a tail is what follows a node's name
+    LARGEST_CACHED_TAIL = 512  # in bytes; see `Tail`
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
@@ -49,7 +49,7 @@ cdef class Decoder:
         return self.lifter
 
     cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Decode a quantization annotation; Python decodes all without a name or whole entries."""
+        """Decode a quantization annotation; Python decodes rare forms."""
         cdef Field field
         cdef Py_ssize_t offset
         cdef list entries = []

@@ -81,10 +81,10 @@ cdef class ModelDecoder(Decoder):
         )
 
     def facts(self):
-        """Return what the decoded model needs afterwards, as a `Facts` of `proto.decode.lift`.
+        """Return the facts about the decoded model that `Facts` of `proto.decode.lift` describes.
 
-        After rare items, the number of elements is -1. Rare items may have to be moved: metadata,
-        annotations, long strings, and all items that Python decodes.
+        If the model has rare items, the number of elements is -1. Rare items may have to be moved:
+        metadata, annotations, long strings, and all items that Python decodes.
         """
         return (
             self.values.most if self.values.is_plain else -1,

@@ -34,7 +34,7 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the type in the head of a `TensorProto`: dims, then `data_type`; else None."""
+    """Return the type of a tensor from its dims and then `data_type`; None for other fields."""
     cdef Field field = Field(0, 0, 0, 0)
     cdef list dims = []
     while start < end and read_field(data, start, end, &field) and field.key == TENSOR_DIMS:
@@ -47,7 +47,7 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
 
 
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
-    """Decode a `TypeProto` without denotations of types; None for rare forms.
+    """Decode a `TypeProto`; None for rare forms, such as a type with a denotation.
 
     `depth` types enclose it.
     """

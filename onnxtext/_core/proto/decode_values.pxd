@@ -9,7 +9,7 @@ cdef class Values:
 
     Attributes:
         most: the number of elements of the largest tensor, or list in an attribute, so far.
-        is_strict: whether to raise `NotCanonical` at lists that are packed, but not in the schema.
+        is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`.
         is_plain: whether no rare item was decoded so far: see `ModelDecoder.facts`.
         has_empty_names: whether a tensor in an attribute stores an empty name.
     """

@@ -28,7 +28,7 @@ from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
 from onnxtext.tensor.element_types import ELEMENTS
 
-cdef enum:  # the keys of lists that are packed against the schema
+cdef enum:  # the keys of packed lists that the schema declares unpacked
     PACKED_FLOATS = 0x3A
     PACKED_INTS = 0x42
     PACKED_DIMS = 0x0A
@@ -218,7 +218,7 @@ cdef class Values:
             elif external and location == 1:
                 self.held = ExternalData(tuple(external))
                 is_located = False
-        elif self.held is None and not head.size and head.bits:  # no data for no elements
+        elif self.held is None and not head.size and head.bits:  # a tensor without elements
             self.held = make_data(TYPED_DATA, OF_TYPED, b"")
         self.tensor_type = head.type
         self.decorators = tuple(docs)

@@ -22,7 +22,7 @@ from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators
 
 cdef enum:
-    DEEPEST = 100  # the maximum nesting of graphs; protobuf allows a third of it
+    DEEPEST = 100  # the maximum nesting of graphs; protobuf reads about 33
 
 cdef type SPARSE_TENSOR = SparseTensor
 

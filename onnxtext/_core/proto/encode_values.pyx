@@ -23,7 +23,7 @@ from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.element_types import ELEMENTS
 
 cdef enum:
-    LARGE = 1 << 16  # the size of pieces: the C library reuses their memory
+    LARGE = 1 << 16  # the minimum size of a piece; malloc reuses blocks of this size
     SMALL = 4096  # larger attributes are not cached, larger data is not copied
     UNINTERRUPTED = 1 << 14
     # Types of attributes.
@@ -170,7 +170,7 @@ cdef class ValueEncoder(TypeEncoder):
         if not 0 < kind < 15:
             return False
         is_sparse = kind == SPARSE_TENSOR or kind == SPARSE_TENSORS
-        if is_sparse:  # fields are in the order of their numbers
+        if is_sparse:  # the number of `type` is lower than that of the value
             out.number(ATTRIBUTE_TYPE, kind)
         if kind == FLOATS and held is A_FLOATS:
             self.floats(value.data)
@@ -293,7 +293,7 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef int flush_if_large(self) except -1:
-        """Make a piece of the buffer if it is large; only between fields of the main graph."""
+        """Make a piece of a large buffer; not in a nested graph: `close` inserts its length."""
         if self.out.size >= LARGE and self.depth == 1:
             self.pieces.append(self.out.take(0))
         return 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observe and apply encoding habits: the compiled loops of `onnxtext.proto.encoding_habits`.
 
-Both return None for messages with unusual fields, which Python reads.
+`Schema.observe` and `Schema.encode` return None for messages with unusual fields, which Python
+reads.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from libc.stdint cimport int32_t, uint64_t

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keys of protobuf fields, and those of values by the type of their attribute."""
+"""Define the keys of protobuf fields, and the key of an attribute's value by its type."""
 from onnxtext.ast.tensors_and_attributes import ITEM_TYPES, AttributeType
 
 VALUE_KEYS[:] = [
