@@ -22,7 +22,7 @@ cdef extern from "Python.h":
 
 
 def bare_graph_name(name):
-    """Return the unquoted name of a graph in an attribute; Python checks names like `nan_`."""
+    """Return the unquoted name of a graph in an attribute; Python rejects some, such as `nan_`."""
     if name[0] in "iInN":
         return python_graph_name(name)
     return str(name)

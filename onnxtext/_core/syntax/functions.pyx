@@ -111,7 +111,7 @@ def function(
 
 
 cdef bint has_no_data(list values, bint is_interface) except -1:
-    """Whether no value info has data, and no input or output has decorators without a type."""
+    """Whether no value info has data, and each input or output with decorators has a type."""
     for value in values:
         if type(value) is not VALUE_INFO or get(value, OF_VALUE.data) is not None:
             return False

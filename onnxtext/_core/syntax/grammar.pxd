@@ -30,7 +30,7 @@ cdef enum Op:
     LATER  # like CALL, but on demand
     KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
     DEFER  # the function is called on demand with the only child, an object
-    ITSELF  # the child as a token, also if it is the result of a LATER
+    ITSELF  # the token of the child, even if a LATER rule reduced it
     STAYS  # the child if it is the result of a LATER, otherwise like CALL
     REMEMBER  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
@@ -40,7 +40,7 @@ cdef enum Op:
     LIST_DOTTED  # like LIST_MORE, for names with dots between them
     PAIR  # a tuple of the last and the first child
     VALUE  # a `ValueInfo`
-    GRAPH  # a `Graph` in an attribute
+    GRAPH  # a `Graph`
     NODE  # a `Node`
     NODE_LAST  # a `Node` with its attributes last
     TENSOR  # a `Tensor`

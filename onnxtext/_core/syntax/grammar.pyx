@@ -48,7 +48,7 @@ cdef class Grammar:
         Args:
             scanner: finds tokens.
             actions: by state and terminal, a state, ~rule or NO_ACTION, as 16-bit integers.
-            gotos: by state and origin, a state or NO_ACTION.
+            gotos: by state and origin (the left side of a rule), a state or NO_ACTION.
             rules: for each rule, its size, origin, operation, whether it is located, the symbols
                 of its children, its function and its `Reduction`.
             terminals: the numbers of the terminals, by name.
@@ -104,9 +104,9 @@ cdef class Grammar:
         return result
 
     cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1:
-        """Compute the jumps of a state: its gotos, followed by unit reductions in advance.
+        """Compute the jumps of a state: gotos that include the unit reductions that follow.
 
-        A unit reduction is left to the parser if more tokens are valid after it than before.
+        A jump stops before a unit reduction after which more tokens are valid than before.
         """
         cdef Py_ssize_t index, patience
         cdef int state, origin
@@ -126,7 +126,7 @@ cdef class Grammar:
     cdef int _add_spans(self) except -1:
         """Find the KEEP rules that the parser applies as soon as their token is shifted.
 
-        A rule is left to the reductions if more tokens are valid after it than before.
+        A rule after which more tokens are valid than before is reduced as usual.
         """
         cdef int state, kind, shifted, rule, following
         for state in range(self.states):

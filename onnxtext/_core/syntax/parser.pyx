@@ -33,7 +33,7 @@ cdef enum:
     MAX_KNOWN = 4096
     SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
-    SHIFTED = -1  # less: SHIFTED - 1 - the state of the token, whose KEEP rule was applied
+    SHIFTED = -1  # the origin after a shift; SHIFTED - 1 - state if its KEEP rule was applied
 
 
 @cython.final
@@ -192,7 +192,7 @@ cdef class LalrLoop(Stack):
             self.values[base] = self._by_machine(number, base, start)
             entry.form = OBJECT
             end = -1
-        elif not self._renamed(rule, entry):
+        elif not self._reused(rule, entry):
             self.values[base] = self._make(number, base, start, end)
             entry.form = rule.form if rule.op == DEFER else OBJECT
         self.depth = base
@@ -227,8 +227,11 @@ cdef class LalrLoop(Stack):
                 return True
         return False
 
-    cdef inline bint _renamed(self, Rule* rule, Entry* entry) noexcept:
-        """Whether a rule can reuse the entry of its first symbol without creating an object."""
+    cdef inline bint _reused(self, Rule* rule, Entry* entry) noexcept:
+        """Reuse the entry of the first symbol for the value of a rule, if that needs no object.
+
+        Return whether the entry is reused.
+        """
         cdef Entry* last
         if rule.op == UNIT:
             return True

@@ -13,7 +13,7 @@ cdef class Scanner:
     cdef uint8_t[256] classes
     cdef int16_t* moves
     cdef int16_t* accepts
-    cdef uint8_t* loops  # for each state, whether each character stays in it; false for brackets
+    cdef uint8_t* loops  # by state and character, whether the state stays; false for brackets
     cdef int width
     cdef int nested
     cdef int scan(self, int size, const void* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end) noexcept

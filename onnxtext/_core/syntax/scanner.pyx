@@ -122,7 +122,7 @@ cdef int find_token(
         if offset >= length:
             return END
         is_nested = text[offset] == c"["
-        # Stop at the first character that cannot continue the token.
+        # Python reads long tokens, except lists in brackets or braces.
         stop = length if is_nested or text[offset] == c"{" else min(length, offset + LIMIT)
         state = depth = 0
         result = BAD

@@ -88,7 +88,7 @@ def bind_blocks(list blocks, names, bind):
     Args:
         blocks: metadata blocks, and entries of the function itself.
         names: the names in the graph or function.
-        bind: the Python function that binds one block; called for all others, in order.
+        bind: the Python function that binds a block or entry; called for rare ones, in order.
     """
     for block in blocks:
         if type(block) is not BLOCK or not bound(block, names):

@@ -26,6 +26,7 @@ cdef class Stack:
             grammar: the tables.
             machine: the machine that owns the stacks between calls.
             text: the text.
+            most: the maximum depth; `LalrLoop` checks it.
         """
         self.grammar = grammar
         self.text = text
@@ -91,7 +92,7 @@ cdef class Stack:
         return bytes_of(PyUnicode_Substring(self.text, start, end))
 
     cdef tuple dotted(self, Py_ssize_t index):
-        """Return the domain, and the operator in a tuple, of an entry of the form DOTTED."""
+        """Split an entry of the form DOTTED at its last dot into (domain, (operator,))."""
         cdef Entry* entry = &self.entries[index]
         cdef int kind = PyUnicode_KIND(self.text)
         cdef void* data = PyUnicode_DATA(self.text)
