@@ -188,7 +188,7 @@ cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
 
 
 cdef inline uint64_t scaled64(int power, uint64_t value) noexcept:
-    """Return the product with a factor of 128 bits like `scaled`, shifted by 128 bits."""
+    """Return `factor * value >> 128` like `scaled`, for the 128-bit factor of a power of ten."""
     cdef uint64_t high = HIGH_POWERS[power - MIN_POWER64]
     cdef uint64_t carry = multiply_high(LOW_POWERS[power - MIN_POWER64], value)
     cdef uint64_t low = high * value + carry

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pack elements of 2 or 4 bits: the compiled `onnxtext.tensor.packing`.
 
-Packed bytes are `step` bytes apart: 1 in `raw_data`, 4 in `int32_data`, which holds one an entry.
+Packed bytes are `step` bytes apart: 1 in `raw_data`; 4 in `int32_data`, one in each entry.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int8_t, uint8_t

@@ -15,7 +15,7 @@ cdef class Layout:
     cdef readonly object type  # kept alive, because layouts are cached by its id
     cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if Python reads literals of this type
     cdef Layout entries  # the layout of literals in braces; None if Python reads them
-    cdef Layout element  # in braces: the layout of words and decimals; None if Python reads them
+    cdef Layout element  # that of complex parts, or of words and decimals in braces; else None
     cdef int width, rank, bits
     cdef int step  # the distance of packed bytes; 0 for types that are not packed
     cdef int fraction, bias  # for floats: the number of fraction bits, and the exponent bias

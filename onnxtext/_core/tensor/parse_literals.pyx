@@ -38,8 +38,8 @@ cdef class Layout:
             fraction: the fraction bits of a float.
             entries: the layout of entries of the typed field; None if Python reads them.
             dims: the dimensions; None if they are not all constant.
-            element: the layout of the parts of complex numbers; or of words and decimals, of which
-                the codes become the entries of `int32_data` (None if entries are integers only).
+            element: for complex numbers, the layout of their parts. For `int32_data`, the layout
+                with which words and decimals become codes; None if it has only integers.
             in_entries: whether packed elements are in entries of `int32_data`.
         """
         self.type, self.entries, self.element = type, entries, element
@@ -178,7 +178,7 @@ cdef bint read_element(Layout layout, Reader* reader) except -1:
 
 
 cdef bint read_complex(Layout part, Reader* reader) except -1:
-    """Read a number with both parts, such as `1.0-2.0j`; leave `reader.out` at its start."""
+    """Read a number with both parts, such as `1.0-2.0j`; `reader.out` stays at the first part."""
     if not read_float(part, reader):
         return False
     if reader.at[0] == c"+" and reader.at[1] != c"-":
@@ -274,7 +274,7 @@ cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
     cdef int surplus = 52 - layout.fraction
     cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
     cdef double number
-    if size >> 52 < <uint64_t>(1024 - layout.bias):  # subnormal in the type: a multiple of its step
+    if size >> 52 < <uint64_t>(1024 - layout.bias):  # subnormal: a multiple of the type's minimum
         memcpy(&number, &size, 8)
         number = ldexp(number, layout.bias - 1 + layout.fraction)
         size = <uint64_t>number
