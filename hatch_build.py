@@ -22,9 +22,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 CORE = "onnxtext/_core"
 BUILD = "build/core"
 RECORD = Path(BUILD, "sources.sha256")
-"""The digests of what the compiled modules were made from.
+"""The file with the digests of the sources and options of the compiled modules.
 
-With it, only modules that changed are compiled, and the benchmarks measure no other core.
+Only modules with other digests are compiled. The benchmarks stop if the sources have other digests.
 """
 DIRECTIVES = {
     "language_level": 3,
@@ -41,7 +41,7 @@ class CompileCore(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the manual page and the compiled core to the wheel."""
-        if version == "standard":  # not if the installation follows the sources
+        if version == "standard":  # not for an editable installation
             page = write_manual(Path(self.root))
             build_data["shared_data"][str(page)] = "share/man/man1/onnxtext.1"
         wanted = os.environ.get("ONNXTEXT_CORE", "")
@@ -100,7 +100,7 @@ def compile_core(root: Path) -> list[str]:
                 for each in outdated
             ],
             build_dir=BUILD,
-            nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # elsewhere, not by forking
+            nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # 0 elsewhere: no fork
             compiler_directives=DIRECTIVES,
             force=True,  # Cython also compares the time of its own headers
             quiet=True,
