@@ -4,7 +4,8 @@
 A real server over its pipes, and a minimal client. For each feature 20 keys are typed at intervals
 of 50 ms. A request follows each key and cancels the one before, like in VS Code. Measured are the
 time from the last key to the last answer, and the server's processor time, in all and after the
-last key; the latter is more reliable on a busy machine (a pause of 60 ms is added to it).
+last key. The latter is more reliable on a busy machine, but it leaves out the 60 ms for which the
+server waits before it parses a slow text.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def large(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def identical(count: int) -> tuple[bytes, bytes, bytes]:
-    """Return base, ours and theirs: equal nodes and one other, at different positions."""
+    """Return base, ours and theirs: equal nodes, and another node, in each at another place."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y) {\n"
     nodes = ["  = Foo (x)\n" for _ in range(count)]
     last = "  y = Bar (x)\n"

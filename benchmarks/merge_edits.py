@@ -64,7 +64,7 @@ class Pair:
 
 
 def _apart(model: Model, known: set[tuple[str, ...]]) -> tuple[Model, list[str]]:
-    """Split a model into the model without its new nodes, and the new nodes."""
+    """Return a model without new nodes (outputs not in `known`), and the new nodes, sorted."""
     nodes = model.graph.nodes
     kept = [node for node in nodes if node.outputs in known]
     new = sorted([repr(node) for node in nodes if node.outputs not in known])
@@ -72,7 +72,7 @@ def _apart(model: Model, known: set[tuple[str, ...]]) -> tuple[Model, list[str]]
 
 
 def _is_ordered(model: Model, other: Model) -> bool:
-    """Whether no node is before its inputs, unless the other model is unsorted too."""
+    """Whether a model is sorted topologically; also True if the other model is not sorted."""
     return _is_sorted(model.graph.nodes) or not _is_sorted(other.graph.nodes)
 
 
@@ -220,7 +220,7 @@ def _is_of_floats(value: ValueInfo) -> bool:
 
 
 def _consumers(model: Model, name: str) -> list[int] | None:
-    """Return the indices of the nodes that use a value; None if its name occurs elsewhere."""
+    """Return the indices of the nodes that use a value; None if it may have other uses."""
     graph = model.graph
     nodes = [index for index, node in enumerate(graph.nodes) if name in node.inputs]
     known = {value.name for value in (*graph.inputs, *graph.outputs, *graph.values)}

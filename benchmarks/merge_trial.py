@@ -177,7 +177,7 @@ def _judged(trial: Trial, result: MergeResult, other: MergeResult) -> str:
             return "wrong: another model"
         sets = [(trial.ours, trial.theirs), (trial.theirs, trial.ours)]
         both = [one for pair in sets if (one := apply(trial.base, *pair)) is not None]
-        # After a rename, edits that refer to the old name have another position in `both`.
+        # After a rename, edits that refer to the old name change other positions in `both`.
         renames = any("rename" in edit.name for edit in (*trial.ours, *trial.theirs))
         for names in (_inputs, _outputs):
             if both and not renames and names(model) not in [names(one) for one in both]:
@@ -194,9 +194,9 @@ def _judged(trial: Trial, result: MergeResult, other: MergeResult) -> str:
 
 
 def _is_right_without_renames(trial: Trial, model: ModelProto) -> bool:
-    """Whether a merge, with all renames undone, is the merge of the other edits.
+    """Whether a merge with its renames undone is the merge of the other edits.
 
-    For example, one side may remove what the other renames.
+    Then it is right even if `expected` lacks it: one side may remove what the other renames.
     """
     sides: list[list[Edit]] = []
     names: dict[str, str] = {}

@@ -131,7 +131,7 @@ def files(directory: Path) -> list[Path]:
 def mutants(
     models: list[Base], count: int, seed: int, checkers: Iterable[str] = CHECKERS
 ) -> Iterator[Mutant]:
-    """Yield changed models, all bases being equally frequent."""
+    """Yield changed models; each base is chosen with the same probability."""
     choose = random.Random(seed)
     for _ in range(count):
         base = choose.choice(models)
@@ -157,10 +157,11 @@ def mutants(
 
 
 def contradicted(model: onnx.ModelProto) -> str | None:
-    """Return a description of a declared type that differs from the computed one.
+    """Compare the declared types of a model with those that onnxruntime computes.
 
     Returns:
-        "" if there is none; None if onnxruntime cannot compute all values.
+        A description of a declared type that differs; "" if none does; None if onnxruntime cannot
+        compute all values.
     """
     more = onnx.ModelProto()
     more.CopyFrom(model)

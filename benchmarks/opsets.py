@@ -119,7 +119,7 @@ def by_reference(model: bytes, inputs: tuple[Any, ...] | None) -> list[Any]:
         raise NotImplementedError
     made = onnx.ModelProto.FromString(model)
     if _opset(model) < 16 and any(node.op_type == "RoiAlign" for node in made.graph.node):
-        raise NotImplementedError  # it shifts pixels, but that is the default only since version 16
+        raise NotImplementedError  # it always shifts pixels, which is the default of version 16
     evaluator = evaluators.ReferenceEvaluator(made)
     given = dict(zip(_input_names(model), inputs, strict=False))
     return list(evaluator.run(None, given))

@@ -14,8 +14,8 @@ from collections.abc import Callable
 def preload(rehearse: Callable[[], object]) -> None:
     """Import the modules that a conversion imports when it runs, and leave its caches cold.
 
-    We import many modules on first use, which the start-up rows measure. A fork of this process
-    runs the conversion and reports its imported modules; here they are only imported.
+    onnxtext imports many modules on first use; `benchmarks.startup` measures that. A fork of this
+    process runs the conversion and reports its imported modules, and this process imports them.
     """
     source, sink = os.pipe()
     child = os.fork()
@@ -31,7 +31,7 @@ def preload(rehearse: Callable[[], object]) -> None:
 
 
 def _report_modules(rehearse: Callable[[], object], sink: int) -> None:
-    """Run in the fork, and exit without exit handlers."""
+    """Run the conversion in the fork, write the names of modules, and exit the process."""
     try:
         with contextlib.suppress(Exception):  # the measurement fails too, and reports it
             rehearse()

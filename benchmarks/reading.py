@@ -28,7 +28,7 @@ class Reading:
         text: the size of the text with the weights in it.
         beside: the size of the text without resources.
         wide: the lines of statements over 100 columns.
-        wide_alone: the same, except lines that a long string makes so wide.
+        wide_alone: the same, without lines that are wide because of one long string.
         declared_twice: values that are declared more than once among the inputs and in `<…>`.
         first_node: the line of the first node.
         weights: the initializers of the main graph, which come before its nodes.

@@ -86,7 +86,7 @@ class Results:
         return next((one for one in self.rows if one.key == wanted), None)
 
     def file_ratios(self, row: Row) -> list[float]:
-        """Return the ratio of each file to that of the reference; [] if unknown."""
+        """Return, for each file, the ratio of its time to that of the reference; [] if unknown."""
         reference = self.reference_of(row)
         if reference is None or not reference.files or not row.files:
             return []

@@ -5,7 +5,7 @@
 
 The models are those under 2 MB of `../shared/data`, without their value infos. Counted are the
 values that nodes of the main graph compute. `rank`: the number of dimensions is known. `all`: every
-dimension is a number, or is made of names of the model's inputs and outputs that no tool made up.
+dimension is a number or an expression of the model's own symbols (not those that tools make up).
 `wrong`: values whose type differs from what onnxruntime (or, without it, onnx's reference) computes
 on inputs with two sizes for every symbol; outputs that the model itself declares wrong are left
 out. `failed`: models without an answer.
@@ -58,7 +58,7 @@ def ours(model: onnx.ModelProto) -> Shapes:
 
 
 def official(model: onnx.ModelProto, data_prop: bool) -> Shapes:
-    """Infer with onnx: strictly if that works, else as far as it goes."""
+    """Infer with onnx in strict mode; without it if that fails."""
     try:
         made = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=data_prop)
     except Exception:

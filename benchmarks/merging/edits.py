@@ -51,7 +51,7 @@ def apply(model: ModelProto, *sets: Sequence[Edit]) -> ModelProto | None:
 
 
 def _is_alike(edit: Edit, other: Edit) -> bool:
-    """Whether two edits have the same description; `again` marks a more frequent edit."""
+    """Whether two edits have the same description; ` again` only makes a kind more frequent."""
     return edit.name.replace(" again", "") == other.name.replace(" again", "")
 
 
@@ -86,7 +86,10 @@ Where = Callable[[Any], Any]
 
 
 def owners(model: ModelProto) -> list[Where]:
-    """Return finders of the main graph (four times), of graphs in its nodes, and of functions."""
+    """Return finders of the main graph, of graphs in its nodes, and of functions.
+
+    The main graph occurs four times, so that most random edits are in it.
+    """
     found: list[Where] = [lambda model: model.graph] * 4
     for node in model.graph.node:
         for attribute in node.attribute:

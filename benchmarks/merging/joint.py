@@ -47,8 +47,8 @@ def _contradicts(edit: Edit, others: Sequence[Edit]) -> bool:
 def expected(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> set[bytes]:
     """Return the valid merges of both sets in `normal` form; the empty set if they conflict.
 
-    These are the results of applying the edits in both orders, of applying renames last, or the
-    items of each side that only this side has changed.
+    Valid are the model that both orders of the edits give, the model after the edits with renames
+    last, and the model with each item from the side that changed it.
     """
     found = [apply(model, ours, theirs), apply(model, theirs, ours)]
     other = [edit for edit in theirs if not _is_among(edit, ours, model)]
