@@ -124,7 +124,7 @@ def core_sources() -> list[Path]:
 
 
 def core_of(site: Path, tmp_path: Path) -> str:
-    """Return the core of a process that imports onnxtext from there."""
+    """Return the core of a process that imports onnxtext from the directory `site`."""
     script = "import onnxtext.select_core; print(onnxtext.select_core.core())"
     return run("-c", script, cwd=tmp_path, PYTHONPATH=str(site), ONNXTEXT_CORE="").strip()
 
@@ -191,7 +191,7 @@ def test_the_sdist_is_a_whole_checkout(sdist: Path, wheel: Path, tmp_path: Path)
     assert {"hatch_build.py", *(path.as_posix() for path in core_sources())} <= names
     assert not [name for name in names if name.endswith((".c", ".so", ".pyd"))]
     assert not [name for name in names if ".venv" in name or "__pycache__" in name]
-    # Distributors build from it.
+    # Distributors build the wheel from the sdist.
     again = build(tmp_path / SDIST, tmp_path, "build_wheel")
     assert contents(again) == contents(wheel)
 

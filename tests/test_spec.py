@@ -172,7 +172,7 @@ OFFICIAL_ERRORS = (onnx.parser.ParseError, IndexError, ValueError, RuntimeError)
 def official(kind: str, text: str) -> bytes:
     """Parse a text with the official parser, which has to read all of it.
 
-    It reads all of a model only, so other messages are embedded in a model.
+    It ignores text after messages other than models, so these are embedded in a model.
     """
     match kind:
         case "model":
@@ -231,7 +231,7 @@ def without_version(text: str) -> str:
     return re.sub(r"\A((?:\s|#[^\n]*\n)*)<\s*>", r"\1", text)
 
 
-# ---- What blocks say of themselves --------------------------------------------------------------
+# ---- Single blocks ------------------------------------------------------------------------------
 
 
 def test_blocks_are_well_formed() -> None:
@@ -352,7 +352,7 @@ def test_python_blocks_run(block: Block) -> None:
     exec(compile(block.text, str(SPEC), "exec"), {})
 
 
-# ---- What they do together ----------------------------------------------------------------------
+# ---- All blocks together ------------------------------------------------------------------------
 
 
 def reductions(block: Block) -> set[GrammarRule]:
