@@ -186,7 +186,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _pareto_front(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return the pairs (gap, ratio) that no other pair equals or exceeds in both numbers."""
+    """Return distinct pairs (gap, ratio) that no other one equals or exceeds in both numbers."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]

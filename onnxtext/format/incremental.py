@@ -212,7 +212,7 @@ class StatementRun:
         self._commented = False
 
     def _flush(self, offset: int) -> None:
-        """Copy the statements from `same` to `offset` to `texts`."""
+        """Append the source between `same` and `offset`, with its statements, to `texts`."""
         start, self.same = self.same, -1
         if self.start < 0:
             self.start = start

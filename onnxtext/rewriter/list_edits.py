@@ -57,7 +57,7 @@ class ListEdits:
     """
 
     def __init__(self, edits: TextEdits, listed: ListItems, *, commas: bool) -> None:
-        """Create a writer; create it before edits of the items are added to `edits`."""
+        """Prepare to edit `listed`; call this before edits of its items are added to `edits`."""
         self.edits = edits
         self.text = edits.text
         self.listed = listed

@@ -160,7 +160,9 @@ def _has_node_output(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
 def _in_parts(
     graph: Graph, infos: list[ValueInfo], lists: _Lists, *, any_order: bool
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
-    """Convert a list in which the entries of each part, such as copies of inputs, are contiguous.
+    """Convert a list whose entries for each part (inputs, outputs or initializers) are contiguous.
+
+    Entries that become types of nodes' outputs are set at the nodes.
 
     Returns:
         The order, and the entries to print in `<…>`. None if the entries of a part are not

@@ -100,7 +100,7 @@ class ScopeWalk(Generic[E]):
     def _scope(self, scope: Scope, given: tuple[Any, ...], outer: E | None) -> E:
         """Visit a graph or function body; return its environment.
 
-        `given` are the types that a call or node passes to its inputs; None where unknown.
+        `given` are the types of the scope's inputs, from the call or node; None where unknown.
         """
         raise NotImplementedError
 

@@ -118,7 +118,7 @@ def _negative(subject: CheckedModel, objection: str) -> Finding | None:
 
 
 def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
-    """Report onnx's error for the whole model, at `place` if the error names no node."""
+    """Report that onnx's inference of the whole model failed: at the node it names, or `place`."""
     for _, node in subject.nodes():
         named = f", node name: {node.name}" if node.name else ""
         if f"(op_type:{node.op_type}{named})" in objection:

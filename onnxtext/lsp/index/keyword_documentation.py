@@ -78,7 +78,7 @@ SECTION_EXPLANATIONS = {
 
 _BLOCKS = {
     "graph": "Metadata of the main graph, or of the graph in an attribute.",
-    "value": "Metadata of the first value info of this name: input, output or `value_info`.",
+    "value": "Metadata of the input of this name; else of the output or `value_info` entry.",
     "output": "Metadata of the graph's first output of this name.",
     "value_info": "Metadata of the first entry of this name in the `value_info` list.",
     "tensor": "Metadata of the initializer of this name, or of the default of the input.",

@@ -157,7 +157,7 @@ class ErrorContext:
 
     @property
     def ahead_limit(self) -> int:
-        """The offset up to which a fix also corrects further occurrences of a mistake."""
+        """The offset after the error up to which a fix corrects the same mistake again."""
         return min(self.line_end, self.at + _MENDED)
 
     @cached_property
