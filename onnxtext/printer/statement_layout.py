@@ -20,9 +20,6 @@ ATTRIBUTE_WIDTH = 60
 DECORATOR_WIDTH = 60
 """Maximum width of decorators on the line of a value or attribute."""
 
-NO_LIMIT = 1 << 30
-"""Pass this as the maximum width to keep lists on one line, however long they are."""
-
 Literal = Callable[[str, int], str]
 """A function that returns the text of a literal.
 

@@ -23,7 +23,7 @@ _DEEPEST = 100
 
 
 def errors_of(subject: CheckedModel) -> list[Finding]:
-    """Return the findings of earlier rules that have the severity `error`."""
+    """Return what earlier rules found, without warnings and notes."""
     all_rules = rules()
     return [f for f in subject.found if (f.severity or all_rules[f.code].level) == "error"]
 

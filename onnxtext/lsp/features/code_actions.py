@@ -107,7 +107,7 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
 
 
 def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
-    """Return an offset such that a comment above its line suppresses the diagnostic.
+    """Return an offset; a comment above the line of this offset suppresses the diagnostic.
 
     `size` is the number of characters of the text.
     """

@@ -247,7 +247,7 @@ class OperatorCall:
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
-        """Return axes of a tensor with `rank` dimensions, with negative values normalized.
+        """Return axes of a tensor with `rank` dimensions; -1, the last axis, becomes `rank` - 1.
 
         If an axis is out of range, reject the node and return None.
         """
