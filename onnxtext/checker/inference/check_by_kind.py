@@ -46,7 +46,8 @@ def fits_by_kind(subject: CheckedModel) -> bool:
 def sizes_fit_by_kind(subject: CheckedModel) -> bool:
     """Whether checking one node of each kind proves that symbolic dimensions are consistent.
 
-    Also False if a node limits a symbol, for example to one number, or equates two symbols.
+    The result is also False if a node restricts a symbol, for example to one number, or if a node
+    requires two symbols to be equal.
     """
     kinds = _propagate(subject)
     return kinds is not None and kinds.symbols.consistent
@@ -65,7 +66,7 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 
 @cache_in_memo
 def _propagate(subject: CheckedModel) -> KindPropagation | None:
-    """Propagate types by kind; return None if the model may have type or shape errors."""
+    """Propagate types by kind; return None if the model is small or may have type errors."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
     if subject.node_count < _MIN_NODES or not _may_fit(subject):

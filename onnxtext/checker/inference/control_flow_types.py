@@ -104,7 +104,7 @@ def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
 
 
 def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: slice) -> Types:
-    """Return the types of a body's inputs; generalize them until they hold in every iteration.
+    """Return the types that a body's inputs have in all iterations; generalize carried types.
 
     `input_types` are the types in the first iteration. `carried` selects the loop-carried inputs of
     the body. `passed` selects the outputs that become the carried inputs of the next iteration.
@@ -220,9 +220,10 @@ def scan_inputs(node: Node, count: int, inputs: Sequence[Type | None], visit: Vi
 def scan_outputs(
     node: Node, count: int, inputs: Sequence[Type | None], body_inputs: Types, body_outputs: Types
 ) -> Types:
-    """Return the types of the outputs of a `Scan`, whose operator version is 9 or later.
+    """Return the types of the outputs of a `Scan` of operator version 9 or later.
 
-    `count` is the number of scanned inputs, and `body_inputs` is the result of `scan_inputs`.
+    `count` is the number of scanned inputs, `inputs` are the types of the inputs of the `Scan`, and
+    `body_inputs` is the result of `scan_inputs`.
     """
     states = len(inputs) - count
     size: Dim = None

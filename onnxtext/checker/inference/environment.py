@@ -139,7 +139,7 @@ def known_values(scope: Scope, passed: SmallTensors, ir_version: int) -> dict[st
 
 
 def replaceable_inputs(scope: Scope, ir_version: int) -> set[str]:
-    """Return the names of the inputs of a scope for which a caller can pass another value.
+    """Return the names of a scope's inputs that a caller can set even if they have initializers.
 
     An initializer with one of these names is only a default value. From IR version 4 on, or if the
     IR version is unknown (0), the result contains all inputs; otherwise, it is empty.

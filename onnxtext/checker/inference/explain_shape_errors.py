@@ -37,7 +37,7 @@ _PHRASES = (
 
 
 def spell_type(type: Type) -> str:
-    """Return the text of a type for messages, such as `float[N, 3]`, or `opaque`."""
+    """Return the text of a type for messages, such as `float[N, 3]`; `opaque` for opaque types."""
     match type:
         case TensorType(element, shape):
             return element + _shape(shape)
@@ -134,7 +134,7 @@ def _product(
     left_transposed: bool,
     right_transposed: bool,
 ) -> Explanation | None:
-    """Explain a matrix product whose inner dimensions differ; None if they agree or are unknown."""
+    """Explain that the inner dimensions of a matrix product differ; None if equal or unknown."""
     left, right = shapes
     if not left or not right:
         return None

@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 def call_attributes(
     function: Function | Graph, node: Node, outer: Mapping[str, Attribute]
 ) -> dict[str, Attribute]:
-    """Return the attributes that a called function gets, by name: from the call, or defaults.
+    """Return the attributes of a function call by name: those that the call sets, and defaults.
 
     `node` is the call. If the call is in the body of another function, `outer` are the attributes
     that the other function gets; these attributes replace attribute references in `node`.

@@ -24,7 +24,7 @@ Parameter = tuple[int, Literal["input", "attribute"], str]
 
 
 class TypedUse(NamedTuple):
-    """A reference to an attribute parameter in a function body, and the type that it requires.
+    """A reference to an attribute parameter in a function body, and the required type.
 
     Attributes:
         type: the type that the attribute must have at this reference.
@@ -68,10 +68,10 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps a parameter of a function to the parameters of other functions that calls pass to it.
+        # Maps each parameter to its arguments in calls, if these are parameters of the caller.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        # Maps an attribute parameter of a function to the attribute parameters of other functions
-        # that calls pass to it by references without a type.
+        # Maps each attribute parameter to its arguments in calls, if these are attribute parameters
+        # of the caller and the reference has no type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {
@@ -111,9 +111,10 @@ class FunctionNeeds:
         return cached
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
-        """Return a use of an attribute parameter in the body, with the type that it requires.
+        """Return a use of an attribute parameter, with the type that the use requires.
 
-        Return None if no use requires a known type, or if different uses require different types.
+        The use is in the body, or in a function that the body calls. Return None if no use requires
+        a known type, or if different uses require different types.
         """
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
@@ -134,7 +135,7 @@ class FunctionNeeds:
         return (id(function.function), kind, name) in self._needed
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record the function inputs that a node in the body of the function requires."""
+        """Record the inputs of a function that a node in its body requires, or passes to a call."""
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):
                 formal = target.input(index)
@@ -152,9 +153,9 @@ class FunctionNeeds:
                 self._reference(outer, node, index, target)
 
     def _reference(self, outer: Parameter, node: Node, index: int, target: Target) -> None:
-        """Record the uses of an attribute parameter (`outer`) of a function by a node in its body.
+        """Record what a reference to the attribute parameter `outer` requires of the parameter.
 
-        Attribute `index` of the node is a reference to `outer`.
+        The reference is attribute `index` of a node in the body of the function.
         """
         attribute = node.attributes[index]
         required = attribute.type

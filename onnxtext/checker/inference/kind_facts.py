@@ -164,7 +164,7 @@ def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
 
 
 def is_plain_dim(dim: Dim) -> bool:
-    """Whether a dimension is a number of at least 0 or a name, and has no decorators."""
+    """Whether a dimension is a number of at least 0 or a name, without a denotation or the like."""
     return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
 
 

@@ -42,7 +42,7 @@ _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
 """The least and greatest version that onnx accepts, because onnx stores versions in 32 bits."""
 
 Answer = Types | str | Failure
-"""The types of a node's outputs, onnx's error message, or the failure of the process of onnx."""
+"""A node's output types, onnx's error message, or the failure of the process that runs onnx."""
 
 
 class NodeInference:
@@ -160,7 +160,7 @@ class NodeInference:
         return cached
 
     def _versions(self, opsets: Opsets | None) -> dict[str, int]:
-        """Return the imported version of each domain, limited to the range that onnx accepts."""
+        """Return the imported version of each domain, clamped to int32; {} if `opsets` is None."""
         cached = self._opsets.get(id(opsets))
         if cached is None:
             versions = opsets.versions.items() if opsets is not None else ()
@@ -218,7 +218,7 @@ def _has_wrong_sizes(node: Node) -> bool:
 
 
 def is_misinferred(node: Node) -> bool:
-    """Whether onnx's inference of a whole model may reject a valid node."""
+    """Whether onnx's inference of a whole model may reject `node` although the node is valid."""
     return _lacks_default(node) or _has_wrong_rank(node) or _has_wrong_sizes(node)
 
 

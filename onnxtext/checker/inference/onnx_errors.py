@@ -23,7 +23,7 @@ _DEEPEST = 100
 
 
 def errors_of(subject: CheckedModel) -> list[Finding]:
-    """Return what earlier rules found, without warnings and notes."""
+    """Return the errors that earlier rules found, without warnings and notes."""
     all_rules = rules()
     return [f for f in subject.found if (f.severity or all_rules[f.code].level) == "error"]
 
@@ -48,7 +48,7 @@ def contradicted_outputs(subject: CheckedModel) -> set[tuple[int, int]]:
 
 
 def whole_model(subject: CheckedModel) -> str | Failure | None:
-    """Have onnx check a whole model like `onnx.checker.check_model(full_check=True)`.
+    """Have onnx check a whole model, as `onnx.checker.check_model(full_check=True)` does.
 
     Return onnx's error message, or the failure of the process that runs onnx. Return None if onnx
     accepts the model, or if the model cannot be passed to onnx. After a failure, later calls return
@@ -68,7 +68,7 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
 
 
 def is_expandable(subject: CheckedModel) -> bool:
-    """Whether onnx can infer a model in reasonable time, although it expands every function call.
+    """Whether onnx can check a model in reasonable time, although it expands every function call.
 
     If each of 30 functions calls the next function twice, the result is a billion calls.
     """

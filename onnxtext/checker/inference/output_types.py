@@ -106,15 +106,15 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
 
 
 def _numbered(name: str, default: str | None) -> OutputType:
-    """Return a function that reads the number of the output's element type from an attribute.
+    """Return a function that returns the output type of a node whose attribute `name` sets it.
 
-    `name` is the name of the attribute, and `default` the output type if the attribute is missing.
+    The attribute is the number of an element type. If it is missing, the output type is `default`.
     """
     return lambda node, inputs: _type_from_number(node, name, default)
 
 
 def _wrapped(kind: str) -> OutputType:
-    """Return a function for operators that put their first input into a sequence or optional."""
+    """Return a function that returns `kind(T)`, such as `seq(T)`, for a first input of type `T`."""
     return lambda node, inputs: f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 

@@ -52,9 +52,9 @@ from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.schemas.type_strings import type_text
 
 _MIN_REPEATS = 4
-"""Minimum average number of nodes per kind; with fewer, propagation stops (`_check_count`)."""
+"""Any number of kinds is allowed if each kind has at least this number of nodes on average."""
 _FEW_KINDS = 50
-"""Number of kinds that are allowed in every model."""
+"""Number of kinds that are allowed in every model, even if each kind has only one node."""
 _NODES_PER_FURTHER_KIND = 40
 """Each group of this number of nodes allows one more kind, in addition to `_FEW_KINDS`."""
 

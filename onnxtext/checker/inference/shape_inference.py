@@ -137,7 +137,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         declared: dict[str, tuple[Type, Place]],
         environment: ShapeEnvironment,
     ) -> None:
-        """Add the types of a node's outputs to the environment: declared and computed, merged."""
+        """Add the merged declared and computed types of a node's outputs to the environment.
+
+        If the types contradict each other, report the contradiction.
+        """
         for index, name in enumerate(node.outputs):
             if not name or name in environment.facts or (id(node), index) in self._contradicted:
                 continue
@@ -276,7 +279,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         inputs: _Inputs,
         bodies: list[Scope],
     ) -> Answer:
-        """Ask onnx for the output types of a node, which has no attribute references."""
+        """Ask onnx for the output types of a node. `node` itself has no attribute references."""
         scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
@@ -308,7 +311,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return ()
 
     def _report_failure(self, node: Node, failure: Failure) -> None:
-        """Report a failure of onnx: once per node, or once if no more requests are sent to onnx."""
+        """Report a failure of onnx once per node; once per model if onnx gets no more requests."""
         key = (0 if failure.kind in ("unavailable", "stopped") else id(node), -1)
         if key not in self._reported and not self._quiet:
             self._reported.add(key)
@@ -365,7 +368,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return body.results(function)
 
     def _add_constant(self, node: Node, environment: ShapeEnvironment) -> None:
-        """Store the output of a `Constant` among the small constants."""
+        """Store the output of a `Constant` among the small constants, unless it is too large."""
         for attribute in node.attributes:
             value = attribute.value
             constant = small_constant(value.type, value.data) if isinstance(value, Tensor) else None

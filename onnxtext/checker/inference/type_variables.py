@@ -30,8 +30,8 @@ def bind_type_variables(
 ) -> tuple[Texts, TypeMismatch | None]:
     """Bind the type variables of a schema to the input types of a node.
 
-    Return the types of the node's outputs, None where unknown, and the first mismatch; None if all
-    input types are allowed.
+    Return (output types, mismatch). An output type is None if it is unknown. `mismatch` is the
+    first error in the input types; None if all input types are allowed.
     """
     bound: dict[str, tuple[str, int]] = {}
     unknown = (None,) * len(node.outputs)

@@ -16,7 +16,7 @@ from onnxtext.tensor.element_count import count_elements
 
 
 def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    """Require the last dimension of an input to have the given size, which `name` describes."""
+    """Require the last dimension of an input to be `size`; messages call the size `name`."""
     shape = call.shape(index)
     if shape:
         call.equal(shape[-1], size, f"the last dimension of {{{index}}}", name)
@@ -81,7 +81,7 @@ def _packed_weights(call: OperatorCall) -> None:
 
 
 def _rotary(call: OperatorCall) -> None:
-    """Check the positions of `RotaryEmbedding`; require the caches to have the same shape."""
+    """Check the positions of `RotaryEmbedding`; require both caches to have equal shapes."""
     if not call.has_rank(0, 3, 4, certain=False) or not call.has_rank(1, 0, 1, 2, certain=False):
         return
     call.same_shape(2, 3)
@@ -190,7 +190,7 @@ def _pool(call: OperatorCall) -> None:
 
 
 def _inverse(call: OperatorCall) -> None:
-    """Require the input to have square matrices, in the last two dimensions."""
+    """Require the last two dimensions of the input to be equal (square matrices)."""
     shape = call.shape(0)
     if call.has_min_rank(2) and shape is not None:
         names = "dimension -2 of {0}", "dimension -1 of {0}"

@@ -196,7 +196,7 @@ class OperatorCall:
         return False
 
     def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
-        """Require an input to be a vector of `size` elements; `name` is this size in messages.
+        """Require an input to be a vector of `size` elements; messages call the size `name`.
 
         `certain` tells whether the specification forbids other ranks; it is False if only runtimes
         do.
@@ -206,7 +206,7 @@ class OperatorCall:
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
-        """Require an input to have the shape `expected`; `name` is an expected size in messages."""
+        """Require an input to have the shape `expected`; messages call an expected size `name`."""
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, len(expected)):
             for axis, sizes in enumerate(zip(shape, expected, strict=True)):
@@ -221,10 +221,10 @@ class OperatorCall:
             self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (left, right)])
 
     def require_multiple(self, index: int, axis: int, number: int, name: str) -> None:
-        """Require a dimension of the input at `index` to be a multiple of a positive number.
+        """Require dimension `axis` of the input at `index` to be a multiple of `number`.
 
-        The axis must exist if the shape of the input is known. `name` describes the number in
-        messages.
+        `number` is positive. The axis must exist if the shape of the input is known. Messages call
+        the number `name`.
         """
         shape = self.shape(index)
         size = None if shape is None else shape[axis]

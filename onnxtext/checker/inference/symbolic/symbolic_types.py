@@ -64,7 +64,7 @@ class SymbolicStep:
 
         `values` are the elements of small inputs, and `inferred` the output types that onnx
         inferred; both are None where unknown. Return the types of the outputs, and the elements of
-        small outputs. Missing elements at the end are unknown.
+        small outputs. Entries that are missing at the end are unknown.
         """
         unknown = signature.origin or signature.domain not in DOMAINS
         if unknown or has_references(node):

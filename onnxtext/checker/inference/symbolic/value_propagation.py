@@ -336,7 +336,7 @@ _FUNCTIONS: dict[str, ValueFunction] = {
 _CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
 _RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
-"""Operators whose output values depend on attributes or input shapes, not on input values."""
+"""Operators whose output elements come from attributes or input shapes, not input elements."""
 COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
 """All operators whose output values can be computed."""
 

@@ -137,10 +137,10 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> SmallTensor | None:
-    """Compute `Where`.
+    """Compute the elements of the output of `Where`.
 
-    If an element of the condition is unknown, the element of the result is known only if both
-    choices are equal.
+    If an element of the condition is unknown, the element of the output is known only if the
+    elements of both choices are equal.
     """
     tensors = [value for value in call.values if value is not None]
     shape = broadcast_all_shapes([value.shape for value in tensors])

@@ -28,7 +28,8 @@ def _width(call: OperatorCall) -> Extent:
 def attention(call: OperatorCall, *, past: int) -> Shapes:
     """Infer the output shapes of `Attention` or `QAttention` of onnxruntime.
 
-    The shapes are (B, S, width) and (2, B, N, P + S, H). `past` is the index of the cache input.
+    The shapes are (B, S, hidden size of V) and (2, B, N, P + S, H). `past` is the index of the
+    cache input.
     """
     shape, heads = call.shape(0), call.integer("num_heads", 0)
     if shape is None or len(shape) != 3 or heads <= 0:

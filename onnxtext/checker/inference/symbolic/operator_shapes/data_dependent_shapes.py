@@ -125,7 +125,7 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_rank_1(call: OperatorCall, index: int) -> bool:
-    """Reject an input whose elements are a shape if its rank is known and not 1.
+    """Require an input that contains a shape to have rank 1.
 
     If the elements are known, the rejection is not certain, because onnx and onnxruntime accept
     constants of other ranks. Return False if the rank is known and not 1.

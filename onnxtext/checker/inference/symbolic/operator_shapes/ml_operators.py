@@ -249,7 +249,7 @@ def _warn_if_both(
 
 
 def _imputer(call: OperatorCall) -> Shapes:
-    """Check that `Imputer` has one imputed value, or one value for each feature."""
+    """Return the input's shape; require `Imputer` to have one imputed value, or one per feature."""
     name = _only_one(call, "imputed_value_floats", "imputed_value_int64s")
     _warn_if_both(call, "replaced_value_float", Float32(0), "replaced_value_int64", 0)
     count = 0 if name is None else call.length(name)

@@ -12,7 +12,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
 
 
 def normalization(call: OperatorCall) -> SymbolicShape:
-    """Infer the shape of a normalization; scale and bias must have one entry for each channel."""
+    """Infer the output shape of a normalization; require one scale and one bias per channel."""
     shape = call.shape(0)
     call.has_min_rank(1, certain=False)
     if shape and call.integer("spatial", 1):
@@ -36,8 +36,8 @@ def along_axis(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape, for operators such as `Softmax`; check the axis.
 
     Before version 11, the axis divides the dimensions into two groups. An axis after the last
-    dimension leaves the second group empty; onnxruntime accepts that only for an input without
-    elements.
+    dimension leaves the second group empty; onnxruntime accepts such an axis only for an input
+    without elements.
     """
     shape, axis = call.shape(0), call.integer("axis", 1)
     if call.since >= 11 or shape is None or axis != len(shape):

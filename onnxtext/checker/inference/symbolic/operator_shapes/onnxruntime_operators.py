@@ -41,7 +41,7 @@ def has_rule(domain: str | None, name: str) -> bool:
 
 
 def _standard(name: str, *indices: int) -> ShapeFunction:
-    """Return a function that infers the shape of output 0 like the standard operator `name`.
+    """Return a function that infers the shape of output 0 as for the standard operator `name`.
 
     `indices` select the inputs to pass to the standard operator, for example all except scales and
     zero points. Without `indices`, all inputs are passed.

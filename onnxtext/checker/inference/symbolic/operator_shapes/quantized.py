@@ -37,7 +37,10 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_blocks(call: OperatorCall, block: int) -> None:
-    """Require one scale for each `block` elements along the axis, and equally many zero points."""
+    """Require one scale for each block of `block` elements along the axis.
+
+    The zero points must have the same shape as the scales.
+    """
     shape, scale = call.shape(0), call.shape(1)
     if shape is None or scale is None or block < 0:
         return

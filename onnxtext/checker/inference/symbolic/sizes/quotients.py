@@ -105,7 +105,10 @@ def _by_number(left: SymbolicSize, divisor: int) -> Extent:
 
 
 def _nested_quotient(rest: SymbolicSize, divisor: int) -> Extent:
-    """Return `((a // b) + k) // c` as `(a + b*k) // (b*c)`; None for other dividends."""
+    """Return `((a // b) + k) // c` as `(a + b*k) // (b*c)`; None for other dividends.
+
+    `rest` is the dividend, and `divisor` is `c`.
+    """
     first, coefficient = rest.terms[0]
     inner = first[0] if len(first) == 1 and coefficient == 1 else None
     if not isinstance(inner, SizeTerm) or inner.kind != "//" or len(rest.terms) > 2:

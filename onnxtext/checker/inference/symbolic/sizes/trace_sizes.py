@@ -36,7 +36,7 @@ class SymbolTrace:
         return self._environment.find(name)
 
     def holds(self, name: str, symbol: str) -> bool:
-        """Whether a value's shape contains `symbol`, or a symbol that equations connect to it."""
+        """Whether a value's shape has `symbol`, or a symbol that equations relate to `symbol`."""
         root = symbols(self.shapes.sizes.root(symbol_plus(symbol)))
         return any(
             not root.isdisjoint(symbols(self.shapes.sizes.root(extent)))
