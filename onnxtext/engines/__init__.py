@@ -2,7 +2,7 @@
 """Run models with onnxruntime or onnx's reference engine, and compare two models' values.
 
 `run_inputs` prepares the inputs, `run_in_child` runs a model in a child process, `child_main` is
-the program of that process, and `comparison` compares the values that two models compute.
+the program of the child process, and `comparison` compares the values that two models compute.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """The child process that runs a model, so that a crash of the engine does not end the parent.
 
 Called as `python -m onnxtext.engines.child_main ENGINE DIRECTORY MEMORY`. DIRECTORY must contain
-`model.onnx` and the directory `inputs` (see `value_files`). The process writes the directory
-`outputs` there, or `error.json`.
+`model.onnx` and the directory `inputs` (see `value_files`). The process writes the results to
+DIRECTORY: the directory `outputs`, or the file `error.json`.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class ValueDifference:
 
     Attributes:
         name: the name of the value.
-        is_output: whether it is an output of both models.
+        is_output: whether the value is an output of both models.
         changed: number of elements that differ; two NaNs are equal. Elements that could not be
             compared count as different.
         elements: number of elements in the first run; for a list or map, the sum over its items.
@@ -133,7 +133,7 @@ def run_both(
 
 
 def _computed_names(model: onnx.ModelProto) -> list[str]:
-    """Return the values that the nodes of the main graph compute, in order."""
+    """Return the names of the values that the nodes of the main graph compute, in order."""
     return [name for node in model.graph.node for name in node.output if name]
 
 
@@ -186,7 +186,7 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _pareto_front(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return distinct pairs (gap, ratio) that no other one equals or exceeds in both numbers."""
+    """Return distinct pairs (gap, ratio), without those that another pair equals or exceeds."""
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]
@@ -215,7 +215,10 @@ def _added_up(name: str, is_output: bool, parts: list[ValueDifference]) -> Value
 
 
 def _paired(first: Any, second: Any) -> list[tuple[Any, Any]] | None:
-    """Return the pairs of items of two lists or maps; None if the values cannot be paired."""
+    """Return the pairs of items of two lists or maps; None if the values cannot be paired.
+
+    Return [] if both values are None (absent optionals).
+    """
     if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         return list(zip(first, second, strict=True))
     if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():

@@ -85,7 +85,7 @@ def run_model(
 
     Args:
         model: the model.
-        inputs: its inputs by name.
+        inputs: the values of the model's inputs, by name.
         engine: one of `ENGINES`.
         also: names of values of the main graph to return besides the outputs.
         name: the name of the model in messages.

@@ -78,7 +78,7 @@ def fill_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the given and, with `random`, random values for the inputs of a model, by name.
+    """Return values for a model's inputs, by name: given values, and random values if `random`.
 
     Given arrays are converted to the declared element types.
 
@@ -127,7 +127,7 @@ def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
 
 
 def _unknown(message: str, name: str, label: str, candidates: Collection[str]) -> OnnxTextError:
-    """Create the error for an unknown name; the help suggests a similar name or lists all."""
+    """Create the error for an unknown name; the help suggests a candidate or lists all of them."""
     suggestion = nearest_name(name, candidates)
     listed = ", ".join(f"`{candidate}`" for candidate in candidates) or "none"
     return input_error(
@@ -139,8 +139,8 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     """Convert an array to the declared element type; other values are returned unchanged.
 
     Raises:
-        OnnxTextError: the shape differs, the conversion changes integers, converts floats to
-            integers, or makes finite floats infinite or NaN.
+        OnnxTextError: the shape differs, or the conversion fails, changes integers, converts floats
+            to integers, or makes finite floats infinite or NaN.
     """
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value
@@ -182,7 +182,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
 
 
 def _is_integer(type: np.dtype[Any]) -> bool:
-    """Whether a type is bool or an integer, by its name: int4 of ml_dtypes has the kind V."""
+    """Whether a type is bool or an integer. The name decides: int4 of ml_dtypes has the kind V."""
     return type.name.startswith(("int", "uint", "bool"))
 
 

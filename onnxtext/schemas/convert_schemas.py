@@ -17,7 +17,7 @@ from onnxtext.schemas.type_strings import type_of
 MAX_DOC_LENGTH = 160
 """Maximum length, in characters, of a summary: the first sentence of the documentation."""
 _OPSET = 21
-"""The version of the standard operator set that schema files import, for function bodies."""
+"""The version of the standard operator set that function bodies in schema files import."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 
@@ -84,7 +84,7 @@ def _values(formals: Sequence[Any], min_count: int, schema: OperatorSchema) -> l
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
     """Return the type of a formal value.
 
-    If texts have no syntax for the type, return a type variable without constraints.
+    If onnxtext has no syntax for the type, return a type variable without constraints.
     """
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:

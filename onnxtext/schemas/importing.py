@@ -18,7 +18,7 @@ _MAX_LINE_LENGTH = 300
 
 
 class SchemaImportError(Exception):
-    """A package has no usable schemas; `help` is advice for the user."""
+    """Raised if a package has no usable schemas; `help` is advice for the user."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)

@@ -199,7 +199,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: TypeEnvironment
     ) -> Texts:
-        """Return the types of a node's outputs."""
+        """Return the types of a node's outputs; report input types that its operator rejects."""
         types = environment.facts
         find = environment.find
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])

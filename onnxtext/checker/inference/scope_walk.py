@@ -54,7 +54,7 @@ class ScopeWalk(Generic[E]):
 
     Attributes:
         findings: the findings of the walk, such as contradictory types.
-        visits: maps `id(scope)` to the environments of all visits of the scope, in their order.
+        visits: maps `id(scope)` to the environments of the scope, one for each visit, in order.
     """
 
     def __init__(self, subject: CheckedModel) -> None:

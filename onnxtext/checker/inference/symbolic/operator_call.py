@@ -63,12 +63,12 @@ class OperatorCall:
         return attribute_value(self.node.attributes, name)
 
     def integer(self, name: str, default: int) -> int:
-        """Return the value of an integer attribute; the default if missing."""
+        """Return the value of an integer attribute; the default if missing or not an integer."""
         value = self.attribute(name)
         return value if isinstance(value, int) else default
 
     def keeps_dims(self) -> bool:
-        """Whether a reduction keeps the reduced dimensions: only if `keepdims` is exactly 1."""
+        """Whether a reduction keeps the reduced dimensions: `keepdims` is 1, its default value."""
         return self.integer("keepdims", 1) == 1
 
     def length(self, *names: str) -> int:
@@ -80,7 +80,7 @@ class OperatorCall:
         return 0
 
     def listed(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a list of integers from an attribute; the default if the attribute is missing."""
+        """Return a list of integers from an attribute; the default if there is none."""
         values = self._list(name)
         return default if values is None else values
 

@@ -284,7 +284,7 @@ class SizeEquations:
         return cached
 
     def _weight(self, root: str) -> int:
-        """Return the number of symbols in a group."""
+        """Return the number of symbols in the group whose representative is `root`."""
         cached = self._weights.get(root)
         if cached is None:
             return self._outer._weight(root) if self._outer is not None else 1
