@@ -76,7 +76,7 @@ def run_both(
     """Run two models on the same inputs and compare the values that both models compute.
 
     Besides the outputs, also compare the other values that the nodes of both main graphs compute,
-    unless a model cannot be run with them as additional outputs.
+    unless a model cannot be run with these values as additional outputs.
 
     Args:
         first: a model.
@@ -186,7 +186,10 @@ def _differences(first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def _pareto_front(gap: Array, ratio: Array) -> tuple[tuple[float, float], ...]:
-    """Return distinct pairs (gap, ratio), without those that another pair equals or exceeds."""
+    """Return the distinct pairs (gap, ratio), without dominated pairs.
+
+    A pair is dominated if both numbers of another pair are at least as large.
+    """
     order = np.lexsort((-ratio, -gap))
     gap, ratio = gap[order], ratio[order]
     chosen = ratio > np.maximum.accumulate(np.concatenate([[-1.0], ratio]))[:-1]

@@ -50,7 +50,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         self._visit_uncalled(self._functions.values())
 
     def types_in_calls(self, scope: Scope, name: str) -> set[str | None]:
-        """Return the types that a value of a scope has in the calls of its function.
+        """Return the types of a value in all visits of its scope: one visit per kind of call.
 
         Outside of functions, there is only one type. A type is None if it is unknown.
         """

@@ -46,7 +46,7 @@ from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_count import count_elements
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
-"""Constants with more elements are not read: limits for int32 and int64, and for other types."""
+"""Maximum number of elements of a constant that is read: for int32 and int64; for other types."""
 MAX_COMPARED_INTEGERS = 16
 """Maximum length of an integer list attribute that is compared by value, not by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())
@@ -101,8 +101,8 @@ class InputUse(NamedTuple):
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
         all_values: whether elements have an effect only if the elements of all inputs are known.
-        constants: a 0-based index: onnx gets the elements of each constant input at this or a later
-            index. None if onnx gets no elements.
+        constants: the 0-based index of the first input whose elements onnx gets if the input is
+            constant. None if onnx gets no elements.
     """
 
     values: bool

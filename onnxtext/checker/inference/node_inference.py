@@ -39,7 +39,7 @@ _IGNORED_DEFAULTS: Mapping[str, Attribute] = {
 }
 """Maps operators to the attribute whose default value onnx's inference ignores."""
 _LEAST, _MOST = -(1 << 31), (1 << 31) - 1
-"""The least and greatest version that onnx accepts, because onnx stores versions in 32 bits."""
+"""The least and greatest IR or opset version that onnx accepts: it stores versions in 32 bits."""
 
 Answer = Types | str | Failure
 """A node's output types, onnx's error message, or the failure of the process that runs onnx."""

@@ -16,7 +16,7 @@ OutputType = Callable[[Node, Texts], str | None]
 
 
 def _type_from_number(node: Node, name: str, default: str | None) -> str | None:
-    """Return the tensor type whose element type is the number in the attribute `name`.
+    """Return the tensor type whose element type number is the value of the attribute `name`.
 
     Return `default` if the attribute is missing, and None if the number is invalid.
     """
@@ -106,7 +106,7 @@ def _label_encoder(node: Node, inputs: Texts) -> str | None:
 
 
 def _numbered(name: str, default: str | None) -> OutputType:
-    """Return a function that returns the output type of a node whose attribute `name` sets it.
+    """Return a function that reads the output type of a node from the attribute `name`.
 
     The attribute is the number of an element type. If it is missing, the output type is `default`.
     """

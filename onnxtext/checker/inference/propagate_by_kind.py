@@ -247,7 +247,7 @@ class KindPropagation:
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, SmallTensors]:
-        """Return the type and value of a `Constant`; its kind depends on the type of its tensor."""
+        """Return the type and value of a `Constant`, whose kind depends on its tensor's type."""
         tensor = node.attributes[0].value if len(node.attributes) == 1 else None
         constant = LARGE
         if isinstance(tensor, Tensor) and not tensor.decorators and len(node.outputs) == 1:

@@ -46,7 +46,7 @@ def _skip_normalization(call: OperatorCall) -> None:
 
 
 def _embedding(call: OperatorCall) -> None:
-    """Require the embeddings, scale and bias to have the same width."""
+    """Require the embeddings, scale and bias to have the same hidden size."""
     words = call.shape(2)
     if words is None or not call.has_rank(2, 2, certain=False):
         return

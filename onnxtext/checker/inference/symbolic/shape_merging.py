@@ -131,7 +131,7 @@ def equate_dims(
 
 
 def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
-    """Whether two shapes differ in rank, or in a number other than 0.
+    """Whether two known shapes differ in rank, or have different numbers in a dimension.
 
     A 0 agrees with every number, because some converters declare 0 for unknown sizes.
     """

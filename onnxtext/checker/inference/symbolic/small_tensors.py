@@ -140,7 +140,7 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> SmallTensor | None:
-    """Return a `SmallTensor`; return None if there are elements, but all become unknown.
+    """Return the `SmallTensor` of `numbers`; None if there are numbers, but all become unknown.
 
     A float becomes unknown if it is not a whole number, or if its absolute value exceeds `EXACT`.
     `numbers` are in row-major order. `real` tells whether the element type is a float type.

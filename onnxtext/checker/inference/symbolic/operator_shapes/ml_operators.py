@@ -25,7 +25,7 @@ DOMAIN = "ai.onnx.ml"
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
     """Return the shape (rows of the first input, columns); an input of rank 1 has one row.
 
-    `ranks` are the allowed ranks of the input. Return None if its shape is unknown or not allowed.
+    `ranks` are the allowed ranks of the input. Return None if the shape is unknown or not allowed.
     """
     shape = call.shape(0)
     if shape is None or not call.has_rank(0, *ranks):

@@ -54,7 +54,7 @@ def exact_quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _common_factors(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
-    """Return the common factors of all terms, and the greatest divisor of all coefficients."""
+    """Return the common factors of all terms, and the coefficients' greatest common divisor."""
     terms = terms_of(size)
     factors = Counter(next(iter(terms)))
     divisor = 0

@@ -94,7 +94,7 @@ class PassedShape(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """The equation `symbol = other + plus`, stored by symbol, and the place that requires it."""
+    """The equation `symbol = other + plus`, and the place that requires it; `symbol` is the key."""
 
     other: str
     plus: int

@@ -145,7 +145,7 @@ class SymbolTrace:
         return None if value is None else value.numbers()
 
     def number(self, name: str, index: int) -> int | None:
-        """Return the element at a 0-based index of a small integer list; None if unknown."""
+        """Return element `index` (0-based) of the small integer list `name`; None if unknown."""
         numbers = self._numbers(name)
         return numbers[index] if numbers is not None else None
 
