@@ -156,7 +156,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                     environment.scope.kind != "function"
                 ):  # runtimes ignore the declared types in functions
                     self._report_difference(node, index, inferred, declaration)
-                    continue  # either may be wrong, so the type is unknown to later nodes
+                    continue  # either type may be wrong, so later nodes see an unknown type
             elif declaration is not None:
                 inferred = declaration[0]
             if inferred is not None:

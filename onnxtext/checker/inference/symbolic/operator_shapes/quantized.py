@@ -111,7 +111,7 @@ def require_matmul_scales(
             if scales is None or len(scales) < 2:
                 _require_each(call, index, shape[at], name)
             elif call.has_rank(index, len(shape)):
-                single = len(shape) - 3 - at  # -3 - at: -1 if `at` is -2, else -2
+                single = len(shape) - 3 - at  # the other axis: -1 if `at` is -2, else -2
                 for axis, size in enumerate(shape):
                     names = [f"dimension {axis} of {{{item}}}" for item in (index, matrix)]
                     if axis == single:
