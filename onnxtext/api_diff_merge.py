@@ -71,9 +71,9 @@ def merge(
 ) -> MergeResult:
     """Merge two versions of a model with their common ancestor, statement by statement.
 
-    If only one side changed a statement, the merge has this change. A statement that both sides
-    changed in different ways is a conflict. If one side equals the base, the result is the other
-    side, byte for byte.
+    If only one version changed a statement, the merge has this change. A statement that both
+    versions changed in different ways is a conflict. If one version equals the base, the result is
+    the other version, byte for byte.
 
     Args:
         base: the common ancestor, in one of the forms that `diff` takes; `b""` if there is none.

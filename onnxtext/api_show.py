@@ -67,7 +67,8 @@ def show(
 
     Args:
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
-            either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`.
+            either (a `pathlib.Path`), a message of the `onnx` package, or an object of `onnx_ir` or
+            `onnxscript`.
         graph: the name of a graph or function; None for the whole model.
         start: names of values or nodes; only nodes that depend on one of them are shown.
         end: names of values or nodes; only nodes that one of them depends on are shown.

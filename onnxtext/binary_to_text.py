@@ -114,7 +114,7 @@ def lift_placed(
     embed_from: Path | None = None,
     name: str = "<bytes>",
 ) -> Model:
-    """Return the syntax tree that `from_binary` prints, after proving that it encodes to `data`.
+    """Return the syntax tree that `from_binary` prints, after verifying that it encodes to `data`.
 
     Args:
         data: an encoded `ModelProto`.

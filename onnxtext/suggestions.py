@@ -11,7 +11,7 @@ _MAX_COMPARED = 2000
 _MAX_NAME_LENGTH = 120
 _MIN_SIMILARITY = 0.8
 _TRANSPOSED = 0.9
-"""The similarity of two names that differ only in the order of the letters after the first."""
+"""The similarity of two names with equal first letters, if the other letters are only reordered."""
 _CLEAR_MARGIN = 0.1
 _SHORT = 3
 """Maximum length of a short name."""
@@ -67,7 +67,8 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
 def suggest_name(name: str, candidates: Iterable[str]) -> str | None:
     """Return a hint for an unknown name of an item of a model.
 
-    The hint names the most similar candidate, or else the first candidates; None if there are none.
+    The hint names the most similar candidate, or else the first candidates. Return None if
+    `candidates` is empty.
     """
     names = list(dict.fromkeys(candidates))
     suggestion = nearest_name(name, names)

@@ -75,7 +75,7 @@ def encode(
     Args:
         model: the model.
         source: the text of the model.
-        blob_source: finds the data that is not in the text; None if there is none.
+        blob_source: finds the data that is not in the text; None if all data is in the text.
         external: the file to move tensor data to, as external data; None to move no data.
 
     Raises:

@@ -166,7 +166,7 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
 def _compare_with_printed(
     model: Model, data: bytes, base_dir: PurePath | None, name: str
 ) -> list[LawViolation]:
-    """Print a model and parse the text; compare trees, bytes, and the text printed again."""
+    """Print a model, parse the text, and print the result again; compare trees, bytes and texts."""
     from onnxtext.api import parse
     from onnxtext.printer import print_model
     from onnxtext.text_to_binary import encode
@@ -189,7 +189,7 @@ def _compare_with_printed(
 
 
 def _compare_trees(printed: Model, parsed: Model) -> list[LawViolation]:
-    """Compare a printed tree with the tree that its text was parsed to."""
+    """Compare the tree that was printed with the tree that was parsed from the printed text."""
     if printed == parsed:
         return []
     path, left, right = _first_unequal(printed, parsed, "")
@@ -220,7 +220,7 @@ def _short(value: object) -> str:
 
 
 def _compare_printed(text: str, model: Model) -> list[LawViolation]:
-    """Compare a printed text with the text that its parsed tree is printed as."""
+    """Print `model`, which was parsed from the printed text `text`, and compare the two texts."""
     from onnxtext.printer import print_model
 
     if _is_printed(text, model):
@@ -237,7 +237,7 @@ def _compare_printed(text: str, model: Model) -> list[LawViolation]:
 
 
 def _is_printed(text: str, model: Model) -> bool:
-    """Whether a model is printed as this text.
+    """Whether printing a model gives exactly this text.
 
     The printed parts are compared one by one, because a joined copy may have gigabytes.
     """

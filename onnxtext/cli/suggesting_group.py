@@ -9,7 +9,7 @@ from onnxtext.suggestions import nearest_name
 
 
 class SuggestingGroup(click.Group):
-    """A group that lists commands as they were defined, and suggests one for an unknown name."""
+    """A group that lists commands in the order of definition, and suggests similar names."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""

@@ -14,7 +14,7 @@ MAX_FIX_LINES = 8
 """Maximum number of lines to show per fix."""
 
 MAX_CHANGED_LENGTH = 100_000
-"""Maximum number of characters of adjacent changed lines and of their replacements together."""
+"""Maximum total number of characters: adjacent changed lines, and the lines that replace them."""
 
 
 @dataclass(frozen=True, slots=True)

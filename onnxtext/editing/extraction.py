@@ -131,8 +131,9 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
 def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
     """Drop quantization annotations of values that are not in the extracted graph.
 
-    `used` has the values of the extracted graph. Return these values together with the `constants`
-    to which the remaining annotations refer.
+    `used` has the names of the values of the extracted graph, `constants` the names that an
+    annotation may refer to, such as scales. Return `used` and the constants of the annotations that
+    remain.
     """
     kept, size = set(used), -1
     while len(kept) != size:

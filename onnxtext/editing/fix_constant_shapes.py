@@ -2,7 +2,7 @@
 """Fix constant shapes in a model with a dimension that was made symbolic.
 
 A constant shape, such as the second input of a `Reshape`, may contain the old size of the
-dimension, and so allow no other size.
+dimension. The model then accepts no other size.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
-    """Replace the input `old` of all nodes by `new`; raise OnnxTextError for a graph output."""
+    """Replace the input `old` of all nodes by `new`; raise an error if `old` is a graph output."""
     if old not in defined_names(scope):
         raise unknown_name_error("value", old, defined_names(scope))
     for node in scope.nodes:

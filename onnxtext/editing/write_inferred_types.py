@@ -97,7 +97,8 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
 def _types(scope: Scope, inference: CompleteInference, known: Symbols) -> dict[str, Type]:
     """Return the types to write for the values of a graph or function, by name.
 
-    Inference visits a function once for each call. Only what all visits have in common is written.
+    Inference visits a function once for each call. Dimensions that differ between the visits are
+    left unknown; a value gets no type if its element types differ.
     `known` caches the results of `_declared_symbols`.
     """
     visits = inference.visits.get(id(scope), ())

@@ -70,9 +70,9 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
     by converting it back. If the index already has a text of the same model, such as one that was
     edited on a hosting site, this text is kept: otherwise, git would show the file as modified
-    after each checkout. Text is stored unchanged, with three exceptions: a missing comment is
-    added; weights that were left out of a conflict are put back; and CRLF becomes LF if a checkout
-    without the filter has converted the line ends (`core.autocrlf`).
+    after each checkout. Text is stored unchanged, with three exceptions: the comment is added to a
+    text as `from_binary` prints it; weights that a text with conflicts left out are put back; and
+    CRLF becomes LF if a checkout without the filter has converted the line ends (`core.autocrlf`).
 
     Args:
         data: the content of the file.
@@ -135,7 +135,7 @@ def _means(stored: bytes, model: bytes) -> bool:
 
 
 def _restore_text(data: bytes, name: str) -> ConvertedFile:
-    """Return a model's text as the filter stores it: with LF, its comment, and all weights."""
+    """Return a model's text as the filter stores it: with LF, the comment and all weights."""
     lines = with_stored_line_ends(data)
     completed = _complete(lines, name)
     if completed.data is None and lines != data:
@@ -144,7 +144,11 @@ def _restore_text(data: bytes, name: str) -> ConvertedFile:
 
 
 def _complete(data: bytes, name: str) -> ConvertedFile:
-    """Add the filter's comment, or weights left out of a conflict, to a model's text."""
+    """Complete a model's text with the weights that were left out, or with the filter's comment.
+
+    Weights are left out of texts with conflicts. A text gets the comment if `from_binary` prints
+    the same text.
+    """
     from onnxtext.git.left_out_weights import has_left_out, put_back
 
     if not name or not has_left_out(data):

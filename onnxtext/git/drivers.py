@@ -88,8 +88,8 @@ def _is_filtered(path: str) -> bool:
 def _wants_note(versions: Sequence[bytes]) -> bool:
     """Whether the merged text gets the filter's comment.
 
-    `versions` are base, ours and theirs. A comment that ours or theirs has added stays; a comment
-    that one of them has removed is not added again.
+    `versions` are base, ours and theirs. It gets the comment if ours or theirs has added it, or if
+    all versions have it.
     """
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours
@@ -97,10 +97,10 @@ def _wants_note(versions: Sequence[bytes]) -> bool:
 
 @contextlib.contextmanager
 def with_matching_suffix(path: Path) -> Iterator[Path]:
-    """Provide a file with the suffix of its content (`.onnx` or `.onnxtxt`) for the `with` block.
+    """Yield a file whose suffix matches its content: `.onnx` or `.onnxtxt`.
 
-    If the suffix of the file does not match its content, provide a temporary copy: git stores texts
-    in files named `.onnx`.
+    If the suffix of `path` does not match its content, yield a temporary copy with another suffix:
+    git stores texts in files named `.onnx`.
 
     Args:
         path: the file; `/dev/null`, git's name for a missing file, gives an empty model.

@@ -20,7 +20,7 @@ NOTE = b"""\
 
 
 def without_note(data: bytes) -> bytes:
-    """Return a stored text without the comment `NOTE`, whose lines may end with LF or CRLF."""
+    """Remove the comment `NOTE`, with LF or CRLF line ends, from the start of a stored text."""
     for note in (NOTE, NOTE.replace(b"\n", b"\r\n")):
         if data.startswith(note):
             return data[len(note) :]

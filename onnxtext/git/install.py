@@ -90,7 +90,7 @@ def install(
 ) -> list[str]:
     """Write the git settings and attributes of a mode.
 
-    An installed mode that excludes the new one is removed; other installed modes stay.
+    If the mode excludes an installed mode, the installed mode is removed; other modes stay.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).
@@ -171,7 +171,10 @@ def _is_structural(before: InstalledSettings) -> bool:
 
 
 def _command_of(before: InstalledSettings) -> str:
-    """Return the installed command that runs `onnxtext`, or else a command with this Python."""
+    """Return the command that runs `onnxtext` in the installed settings.
+
+    If there is none, return a command that runs it with this Python.
+    """
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):

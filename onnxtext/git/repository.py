@@ -44,7 +44,7 @@ def run_git(*arguments: str, stdin: bytes | None = None, fails: Iterable[int] = 
 
 
 def split_output(output: bytes) -> list[str]:
-    """Return the parts of git's output, each of which ends with a NUL (option `-z`)."""
+    """Split git's output at the NULs that end its parts (option `-z`)."""
     return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
 

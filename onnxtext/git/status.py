@@ -64,7 +64,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether any requirement that only this mode has is met."""
+        """Whether the mode has a requirement that is met and that no other mode has."""
         return any(
             requirement.ok
             for requirement in self.requirements

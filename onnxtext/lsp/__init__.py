@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Serve editors with the Language Server Protocol: `onnxtext lsp` (needs the extra `lsp`)."""
+"""Serve editors by the Language Server Protocol: `onnxtext lsp` (needs the pip extra `lsp`)."""

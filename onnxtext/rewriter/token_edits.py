@@ -60,7 +60,9 @@ def _insertion(
 ) -> tuple[int, int, str] | None:
     """Return the edit that inserts `new[start:end]`: (start, end, text); None if impossible.
 
-    `places` maps the indices of tokens in the printed statement to their indices in `spelled`.
+    `spelled` has the tokens in the text, `new` the tokens of the printed edited statement `after`.
+    `places` maps indices of tokens in the printed statement before the edit to indices in
+    `spelled`. The insertion follows the token before the index `offset` of the former.
     """
     if offset > 0:
         if offset - 1 not in places:

@@ -21,8 +21,8 @@ def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bo
 
     Args:
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with
-            either (a `pathlib.Path`), a message, or an object of `onnx_ir` or `onnxscript`. A text
-            may have errors if `other` is None.
+            either (a `pathlib.Path`), a message of the `onnx` package, or an object of `onnx_ir` or
+            `onnxscript`. A text may have errors if `other` is None.
         other: the new version to compare `model` with, in any form that `model` may have; None to
             show only `model`.
         statistics: whether to compute the statistics of weights, which reads all weights.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert a text to colored lines for a page; long lists of elements and strings are shortened."""
+"""Convert a text to colored lines for a page; shorten long strings and long lists of elements."""
 
 from __future__ import annotations
 

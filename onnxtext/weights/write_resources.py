@@ -19,7 +19,7 @@ Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 """Where to write large data (SPEC 6.6)."""
 
 SECTION_BYTES = 1 << 20
-"""Maximum number of bytes that `auto` keeps in the text; it writes more bytes to a store."""
+"""Maximum number of bytes that `auto` keeps in the text; larger data goes to a store."""
 
 STORE_SUFFIX = ".weights"
 SAFETENSORS_SUFFIX = ".safetensors"

@@ -315,7 +315,7 @@ def _top() -> Path:
 
 @contextmanager
 def _git_errors() -> Iterator[None]:
-    """Convert an `OnnxTextError` or `OSError` of the block to a `CommandError`."""
+    """Convert an `OnnxTextError` or `OSError` in the `with` block to a `CommandError`."""
     try:
         yield
     except OnnxTextError as error:

@@ -235,7 +235,7 @@ def _split(name: str, value: str, candidates: list[str]) -> tuple[str, str]:
     """Split an argument `NAME=VALUE` in which NAME may contain equals signs.
 
     `name` and `value` are the parts before and after the first equals sign. Return (NAME, VALUE):
-    NAME is the longest of the `candidates`, the known names, that fits; if none does, it is `name`.
+    NAME is the longest name in `candidates` (the known names) that fits, or `name` if none fits.
     """
     assignment = f"{name}={value}"
     fitting = [candidate for candidate in candidates if assignment.startswith(f"{candidate}=")]

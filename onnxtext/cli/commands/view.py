@@ -107,7 +107,10 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
 
 
 def _may_replace(path: Path) -> bool:
-    """Whether --force is not needed: a path is missing, a stream, empty, or an earlier page."""
+    """Whether a path may be overwritten without --force.
+
+    It may if it does not exist, or is a stream, an empty file or a page of this command.
+    """
     from onnxtext.viewer.page import BEGINNING
 
     if not path.exists() or is_stream(path):

@@ -223,7 +223,11 @@ class GraphConverter:
         return conversion, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
-        """Convert a node to an older version than `old`; return the same pair as `_up`."""
+        """Convert a node to an older version than that of its schema `old`.
+
+        `version` is the version of the operator set that the node uses. Return the rewritten node,
+        and the version that it uses.
+        """
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
         if new is not None and new.deprecated and not old.deprecated:

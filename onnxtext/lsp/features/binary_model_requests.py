@@ -110,7 +110,11 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
 
 
 def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> dict[str, Any]:
-    """Write `target`, and return the result of `onnxtext/toBinary`; runs in a thread."""
+    """Write a text as a binary model; return the result of `onnxtext/toBinary`. Runs in a thread.
+
+    The model gets its large weights from `original`. `digest` is the expected SHA-256 of
+    `original`; None to skip this check.
+    """
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import encode, join_pieces
     from onnxtext.weights.find_blobs import BlobReader
@@ -136,7 +140,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 
 def _add_blobs(model: Model, data: bytes) -> None:
-    """Add the large weights of `data`, a binary model, to a model that lacks their bytes."""
+    """Copy the bytes of large weights to `model` from `data`, the original binary model."""
     from onnxtext.binary_to_text import lift_placed
 
     model.resources_left_out = False

@@ -216,7 +216,7 @@ class _Maker:
     def _data(self, signature: Signature, version: int, **more: str) -> dict[str, Any]:
         """Return the data from which `resolve` finds the documentation of an operator.
 
-        `version` is the version of the operator set; `more` may have the name of an `attribute`.
+        `version` is the version of the operator set. For an attribute, `more` is `attribute=NAME`.
         """
         name, domain, uri = signature.name, signature.domain, self.document.uri
         return {"operator": name, "domain": domain, "version": version, **more, "uri": uri}

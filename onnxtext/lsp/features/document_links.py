@@ -111,7 +111,7 @@ def _resources(text: str) -> dict[str, int]:
 
 
 def _blob_file(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
-    """Find a blob in the stores of a text by the beginning of its digest; return its file.
+    """Return the file of the blob whose digest begins with `digest`, from the stores of a text.
 
     Stores in which several blobs match are skipped. Return None if no store has a single match.
     """

@@ -211,7 +211,7 @@ def _symbol(
 
 
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:
-    """Return the graphs, functions and values of open documents whose names contain the query."""
+    """Return the graphs, functions and values whose names contain the query, in open documents."""
     query = params.query.casefold()
     matching = (_matching(document, query) for document in server.documents.values())
     return list(islice(chain.from_iterable(matching), _MAX_FOUND))

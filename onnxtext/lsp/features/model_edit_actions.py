@@ -184,7 +184,7 @@ def _reasons(error: OnnxTextError) -> str:
 
 
 def _compute_edit(text: str, name: str, data: object) -> EditResult:
-    """Compute the edit of a code action; `data` is its data, `name` the name of the text."""
+    """Compute the edit of the code action with the data `data`; `name` names the text in errors."""
     from onnxtext.editing import apply, make_symbolic, write_types
     from onnxtext.editing.opsets import convert
 

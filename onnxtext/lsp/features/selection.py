@@ -28,7 +28,10 @@ def _chain(version: DocumentVersion, offset: int) -> t.SelectionRange:
 
 
 def _around(version: DocumentVersion, offset: int) -> list[Span]:
-    """Return the spans of graphs, statements and parts at an offset; else the span of the line."""
+    """Return the spans of all graphs, statements and parts at an offset.
+
+    If there are none, return the span of the line.
+    """
     index = version.index
     spans: list[Span] = []
     scope = index.scope_at(offset)

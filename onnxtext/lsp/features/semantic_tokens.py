@@ -56,7 +56,7 @@ def tokens_in_range(
 async def delta(
     document: Document, params: t.SemanticTokensDeltaParams
 ) -> orjson.Fragment | t.SemanticTokensDelta | None:
-    """Return the changes since the client's last result; all tokens if its id is unknown."""
+    """Return the changes since the last result; all tokens if the client names another result."""
     previous = document.tokens
     name, data = await _remember(document)
     if previous is None or previous[0] != params.previous_result_id:

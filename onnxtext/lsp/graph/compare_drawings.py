@@ -170,7 +170,7 @@ def _notes(item: ItemChange) -> list[str]:
 
 
 def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:
-    """Mark the nodes that use a changed weight."""
+    """Mark the nodes that use the changed weight `item`."""
     for scope in new.index.scopes:
         if new.initializer(scope, item.name) is not None:
             for user in new.users_of(scope, item.name):
@@ -180,10 +180,10 @@ def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:
 
 
 class _Removed:
-    """Adds removed nodes to the changes.
+    """Adds removed nodes to `changes`.
 
-    `removed` has their ids in the old drawing; `names` has the new names of renamed values, by
-    their old names.
+    `removed` has the ids of the removed nodes in the old drawing; `names` maps the old names of
+    renamed values to the new names.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class _Removed:
         return None if index < 0 or self._made.status.get(identity) == "added" else identity
 
     def _path(self, identity: str, scope_number: int) -> Path:
-        """Return the path of the group that contains the old node with the id `identity`."""
+        """Return the path of the old group of a node; `scope_number` is that of its old graph."""
         chain = [
             part for part in self._old.chain(identity) or () if part.startswith(f"g{scope_number}/")
         ]

@@ -39,7 +39,7 @@ MAX_NODES = 5000
 MANY_NODES = 200
 """If a model has fewer nodes and values than this, all groups are open by default."""
 MAX_USERS = 8
-"""Maximum number of users of a value that is drawn with edges; a value with more has stubs."""
+"""A value with more users than this number has no edges: each user has a stub."""
 
 _MAX_OPERATORS = 6
 
@@ -247,7 +247,7 @@ class Drawing:
         }
 
     def _first(self, group: ModuleGroup) -> Span | None:
-        """Return the span of the first statement of a group; None if it is not in the text."""
+        """Return the span of a group's first node or value; None if the text does not have it."""
         member: ModuleGroup | str = group
         while isinstance(member, ModuleGroup) and member.members:
             member = member.members[0]
@@ -367,7 +367,7 @@ class Drawing:
             sources, targets = (*before, source)[same:], (*after, target)[same:]
             value = f"{key[0]}:{key[1]}"
             if not sources or not targets:
-                # A graph in a node uses an output of this node. Such an error is not drawn.
+                # A graph in a node uses an output of this node. This error is not drawn.
                 continue
             if before[same - 1] in drawn and (sources[0], targets[0], value) not in seen:
                 seen.add((sources[0], targets[0], value))

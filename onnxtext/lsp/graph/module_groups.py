@@ -43,8 +43,8 @@ class ModuleGroup:
     """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
-        id: its id, such as `g0/model/layers.3`. It is unique in the model. Later versions of
-            the text have a group with this id as long as a node has this path.
+        id: its id, such as `g0/model/layers.3`. It is unique in the model. It stays the same in
+            later versions of the text, while a node has this path.
         name: the part of its path below its parent.
         kind: the class of its module; "" if unknown.
         parent: the enclosing group; None for a root.
@@ -182,7 +182,10 @@ def _dotted_path(node: Node) -> Path:
 
 
 def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
-    """Set the missing paths of nodes that depend only on constants, from their users' paths."""
+    """Set the missing path of each node that depends only on constants.
+
+    It becomes the longest common prefix of the paths of the node's users.
+    """
     constant = set(constants)
     unplaced: list[int] = []
     for index, node in enumerate(scope.nodes):
@@ -244,7 +247,7 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups, and merge a group whose only member is a group with this member.
+    """Dissolve small groups; merge each group that has only one member, a group, with this member.
 
     Returns:
         The number of nodes and values in the group and its subgroups.

@@ -183,7 +183,7 @@ class Index:
         return cached
 
     def _calls(self, statement: Statement, node: Node) -> None:
-        """Add a node's uses of a function and its parameters, and of parameters as `@name`."""
+        """Add a node's uses of its function, of the function's parameters, and of each `@name`."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
@@ -290,7 +290,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def chunk(self, statement: Statement) -> str:
-        """Return the text from a statement's start to its `limit`, which may be after its end."""
+        """Return the text from a statement's start to `Statement.limit`, maybe after its end."""
         return self.source.text[statement.at : statement.limit]
 
     def statement_span(self, statement: Statement) -> Span | None:

@@ -47,7 +47,7 @@ def signature_text(signature: Signature) -> str:
 
 
 def documentation(signature: Signature, *, full: bool = True) -> str:
-    """Return the documentation of an operator in Markdown, or only its first paragraph."""
+    """Return an operator's documentation in Markdown; only its first paragraph if not `full`."""
     found = details(signature)
     doc = dedent_documentation(found.doc)
     if not full:

@@ -113,7 +113,7 @@ class EditorView:
     def parameters(self) -> Mapping[str, Attribute] | None:
         """Return the attributes of the first call of the function around this graph, by name.
 
-        None outside functions, or if no call is found.
+        Return None outside functions, or if no call is found.
         """
         calls: list[tuple[Scope, Node]] = []
         function = self._scope.outermost

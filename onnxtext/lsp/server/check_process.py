@@ -3,8 +3,9 @@
 
 Each message is a length (eight bytes, little-endian) and a pickle of that length. The process
 answers a job with the diagnostics as soon as they are known, and then with an `Analysis`. After an
-internal error, it answers with a `WorkerError`. In a separate process, checks never block typing,
-can be stopped at any time, and a crash in the inference of onnx does not stop the server.
+internal error, it answers with a `WorkerError`. A separate process has three advantages: checks
+never block typing; they can be stopped at any time; and if onnx's inference crashes, the server
+continues.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Checker:
         done: called at the end of each check, with the URI, the version number, and the `Analysis`
             or `WorkerError`.
         found: called before `done`, with the URI, the version number and the diagnostics, as soon
-            as these are known. For an outdated check, neither `done` nor `found` is called.
+            as the diagnostics are known. For an outdated check, `done` and `found` are not called.
 
     Attributes:
         stopped: the number of checking processes that were stopped.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extend the protocol of pygls: validate messages, queue requests, and bypass its documents.
+"""Extend the protocol of pygls: validate messages, queue requests, bypass its document store.
 
 pygls answers each request before it reads the next message, so it would compute requests that are
 already cancelled or outdated. Here, requests wait in a queue until all input is read. pygls drops
