@@ -70,7 +70,7 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return (the new shapes by input name, the old size or None if it is unknown)."""
+    """Return (new shapes by input name, old size); the size is None if symbolic or unknown."""
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}

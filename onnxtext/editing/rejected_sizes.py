@@ -154,7 +154,7 @@ def _into_first(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]
 
 
 def _along_axis(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> bool:
-    """Whether scales and zero points have 1 element, or as many as the size of the node's axis."""
+    """Whether scales and zero points have one element, or one for each index along the axis."""
     shape = shapes[0]
     if shape is None or not shape or _integer(node, "block_size", 0):
         return True

@@ -22,7 +22,7 @@ _OTHERS = 6
 
 
 class Obstacle(str):
-    """A message: a node may reject all sizes of a symbolic dimension except its old size."""
+    """A message that a node may reject sizes of a symbolic dimension other than the old size."""
 
     __slots__ = ()
 
@@ -30,11 +30,11 @@ class Obstacle(str):
 def size_obstacles(
     model: Model, inferred: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
-    """Return an `Obstacle` for each node that accepts only the old size of a dimension.
+    """Return an `Obstacle` for each node that rejects a dimension with another than the old size.
 
     If there is no such node, return an `Obstacle` for each node whose operator or output sizes are
-    unknown, because it may need the old size. After `_MAX_SHOWN` obstacles, the list ends with the
-    number of further obstacles.
+    unknown, because the node may need the old size. After `_MAX_SHOWN` obstacles, the list ends
+    with the number of further obstacles.
 
     Args:
         model: the edited model.

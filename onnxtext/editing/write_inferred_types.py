@@ -63,8 +63,9 @@ Symbols = dict[int, ChainMap[str, None]]
 def write_types(model: Model, *, only: Container[int] | None = None) -> list[str]:
     """Write the inferred types of node outputs into a model.
 
-    Inputs keep their types. In a function, a value gets a type only if it has this type in all
-    calls. Models before IR version 10 get no types in functions.
+    Inputs keep their types. In a function, dimensions that differ between calls stay unknown, and a
+    value whose types differ otherwise gets no type. Models before IR version 10 get no types in
+    functions.
 
     Args:
         model: the syntax tree; changed in place.
@@ -97,8 +98,8 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
 def _types(scope: Scope, inference: CompleteInference, known: Symbols) -> dict[str, Type]:
     """Return the types to write for the values of a graph or function, by name.
 
-    Inference visits a function once for each call. Dimensions that differ between the visits are
-    left unknown; a value gets no type if its element types differ.
+    Inference visits a function once for each call. Dimensions that differ between the visits become
+    unknown; a value whose types differ otherwise gets no type.
     `known` caches the results of `_declared_symbols`.
     """
     visits = inference.visits.get(id(scope), ())

@@ -52,7 +52,10 @@ def inline(conversion: NodeConversion) -> int:
 
 
 def _check_range(conversion: NodeConversion) -> None:
-    """Reject a `Range` of doubles, because its function body computes the size in `float`."""
+    """Check a `Range`, because its function body computes the number of elements in `float`.
+
+    Reject a `Range` of doubles; for integers, add a note for the user.
+    """
     type = conversion.facts.element_type(conversion.graph.scope, conversion.input(0))
     if type == "tensor(double)":
         raise NotConvertible(

@@ -73,8 +73,8 @@ def document_links(document: Document) -> Iterator[t.DocumentLink]:
 def _pieces(version: DocumentVersion) -> Iterator[re.Match[str]]:
     """Yield the matches of `_LINKS` in a text.
 
-    For speed, only lines with a keyword of `_WORDS` are searched. A text with triple-quoted strings
-    is searched as a whole, because these strings may contain keywords.
+    For speed, only lines with a keyword of `_WORDS`, and the lines after them, are searched. A text
+    with triple-quoted strings is searched as a whole, because these strings may contain keywords.
     """
     text = version.text
     if '"""' in text:

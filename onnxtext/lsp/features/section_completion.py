@@ -83,7 +83,7 @@ class _SectionItems:
         self.item = item
 
     def blocks(self) -> Iterator[t.CompletionItem]:
-        """Yield the kinds of blocks."""
+        """Yield the kinds of blocks and, inside a block, its keys."""
         for name in _BLOCKS:
             if name == "function" and len(self.section.blocks) > 1:
                 continue
@@ -93,7 +93,11 @@ class _SectionItems:
             yield from self.keys()
 
     def keys(self) -> Iterator[t.CompletionItem]:
-        """Yield keys; for metadata, all keys that the text uses, the most frequent first."""
+        """Yield the keys of a section; for metadata, keys that the block does not have yet.
+
+        For metadata, first come `key: above` for the keys of the block above, then the keys that
+        the text uses, the most frequent first.
+        """
         if self.section.section != "metadata":
             for key, snippet in _KEYS.get(self.section.section, {}).items():
                 text = f"{key}(" if key.startswith("@") else f"{key}: "

@@ -82,7 +82,10 @@ def formal_name(
 
 
 def _short_value(document: Document, constant: Node | ValueInfo) -> str:
-    """Return the value of a constant as it is spelled in the text; "" if it is long."""
+    """Return the value of a constant as it is spelled in the text.
+
+    Return "" if it is long, has several lines, or is not a literal.
+    """
     offset = document.version.index.original(constant).at
     if offset < 0:
         return ""

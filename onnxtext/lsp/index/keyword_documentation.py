@@ -99,7 +99,7 @@ _ABOVE = "The value of the same key in the block directly above."
 
 
 def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
-    """Return the documentation of the word at an offset, and its span; None for other words."""
+    """Return (documentation, span) of the keyword at an offset; None without documentation."""
     text = index.source.text
     block = index.text_blocks.before(offset)
     if offset < block.end:
@@ -115,7 +115,7 @@ def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
 
 
 def _explain(index: Index, token: Token) -> str | None:
-    """Return the documentation of a token; None for other tokens."""
+    """Return the documentation of a token; None if it has none."""
     text = index.source.text
     if token.startswith("@") and token.endswith("("):
         return WORDS.get(token[1:-1].strip())

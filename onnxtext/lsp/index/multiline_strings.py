@@ -38,6 +38,6 @@ class TextBlocks:
             self._spans.append(Span(start, end))
 
     def before(self, offset: int) -> Span:
-        """Return the last string that begins before an offset; an empty span if there is none."""
+        """Return the span of the last multi-line string that begins before an offset, or (0, 0)."""
         number = bisect_left(self._spans, (offset,))
         return self._spans[number - 1] if number else Span(0, 0)

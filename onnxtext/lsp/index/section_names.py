@@ -93,7 +93,7 @@ class _Reader:
         return token
 
     def tokens(self) -> Iterator[Token]:
-        """Yield the next tokens."""
+        """Yield the following tokens, at most `_MAX_TOKENS`."""
         return islice(iter(self.next, None), _MAX_TOKENS)
 
     def read(self) -> None:
@@ -145,7 +145,7 @@ class _Reader:
         return list(zip(inside[::2], inside[1::2], strict=False))
 
     def read_training(self, number: int) -> None:
-        """Read a section `training`: its pairs of an initializer and a training graph's output."""
+        """Read training section `number`: its pairs of an initializer and a graph's output."""
         depth = 0
         for token in self.tokens():
             depth += (token == "{") - (token == "}")

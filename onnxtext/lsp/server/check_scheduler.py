@@ -65,7 +65,10 @@ class Checker:
         self._delays[uri] = loop.call_later(delay, self._due, uri, version, job)
 
     def cancel(self, uri: str) -> None:
-        """Cancel the waiting checks of a document; discard the result if a check is running."""
+        """Cancel the waiting checks of a document, and discard the result of a running check.
+
+        The running check is stopped when it has run for `GRACE` seconds.
+        """
         delay = self._delays.pop(uri, None)
         if delay is not None:
             delay.cancel()

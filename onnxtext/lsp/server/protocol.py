@@ -276,7 +276,7 @@ class Protocol(LanguageServerProtocol):
         return True
 
     def _drop(self, waiting: PendingRequest, code: int, message: str) -> None:
-        """Answer a request with an error, once."""
+        """Answer a request with an error, unless an error was already sent for it."""
         if not waiting.dropped:
             waiting.dropped = True
             self._refuse(waiting.id, code, message)

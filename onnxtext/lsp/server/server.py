@@ -329,7 +329,10 @@ class Server(LanguageServer):
         self._wake(uri)
 
     async def checked(self, params: Any) -> dict[str, Any]:
-        """Answer `onnxtext/checked` {uri} -> {version} when the current version is checked."""
+        """Answer `onnxtext/checked` {uri} -> {version} when the current version is checked.
+
+        The version is null if the document is not open.
+        """
         while True:
             document = self.documents.get(params.uri)
             if document is None:

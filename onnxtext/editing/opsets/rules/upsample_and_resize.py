@@ -52,7 +52,10 @@ def resize_to_upsample(conversion: NodeConversion) -> None:
 
 
 def resize_up(conversion: NodeConversion) -> None:
-    """Convert `Resize` to version 11: write the attributes that version 10 implies."""
+    """Convert `Resize` to version 11: write the attributes that version 10 implies.
+
+    Reject nodes of mode `nearest` that may shrink a dimension in a way that version 10 leaves open.
+    """
     scales = conversion.numbers(conversion.input(1))
     nearest = conversion.string("mode") != "linear"
     rounding = "floor"
@@ -75,7 +78,7 @@ def resize_up(conversion: NodeConversion) -> None:
 
 
 def resize_down(conversion: NodeConversion) -> None:
-    """Reverse `resize_up`."""
+    """Reverse `resize_up`; reject nodes that version 10 cannot express."""
     scales = conversion.numbers(conversion.input(2)) if conversion.input(2) else ()
     if conversion.input(3):
         raise NotConvertible("its input `sizes` exists only since version 11")
