@@ -62,7 +62,7 @@ def _insertion(
 
     `spelled` has the tokens in the text, `new` the tokens of the printed edited statement `after`.
     `places` maps indices of tokens in the printed statement before the edit to indices in
-    `spelled`. The insertion follows the token before the index `offset` of the former.
+    `spelled`. The new tokens go before the token `offset` of that printed statement.
     """
     if offset > 0:
         if offset - 1 not in places:

@@ -136,7 +136,7 @@ def rename(old: str, new: str, label: bool) -> Edit:
 @_verb("set-shape")
 @click.argument("shapes", nargs=-1, required=True, metavar="NAME=[DIM,...]...")
 def set_shape(shapes: tuple[str, ...]) -> Edit:
-    """Set the shapes of inputs or other declared values: 'x=[batch,3,224,224]'.
+    """Set the shapes of inputs or other declared values, such as 'x=[batch,3,224,224]'.
 
     Other declared shapes are updated if shape inference shows that they depend on the new shapes.
     Nodes and sizes that do not fit the new shapes are reported.
@@ -172,7 +172,7 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
 def make_symbolic(
     value: str, dim: int, name: str, also: tuple[tuple[str, int], ...], fix: bool
 ) -> Edit:
-    """Make dimension DIM of the input VALUE symbolic: x 0 batch.
+    """Make dimension DIM of the input VALUE symbolic, for example: x 0 batch.
 
     All declarations that depend on this dimension change, too. Nodes that allow, or may allow, only
     the old size are reported (exit status 1).

@@ -275,7 +275,7 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{ending}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object that explains a value; in a function, an object per distinct call."""
+        """Yield JSON objects that explain a value: one or, in a function, one per distinct call."""
         from onnxtext.checker.explain_type.explanation import as_object, explain_value
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 

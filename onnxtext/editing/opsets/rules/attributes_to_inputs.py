@@ -271,14 +271,14 @@ _MASK = "only version 12 defines what it contains in inference"
 
 
 def dropout_to_inputs(conversion: NodeConversion) -> None:
-    """Convert `Dropout` to version 12: `ratio` becomes an input. Reject nodes with a used `mask`."""
+    """Convert `Dropout` to version 12: `ratio` becomes an input; reject nodes that use `mask`."""
     _refuse_used_mask(conversion, _MASK)
     if conversion.attribute("ratio") is not None:
         become_input(conversion, "ratio", 1, [conversion.real("ratio") or 0.0], "float", ())
 
 
 def dropout_to_attributes(conversion: NodeConversion) -> None:
-    """Reverse `dropout_to_inputs`; reject nodes in training mode or with a used `mask`."""
+    """Reverse `dropout_to_inputs`; reject nodes in training mode, and nodes that use `mask`."""
     if conversion.input(2):
         training = conversion.numbers(conversion.input(2))
         if training is None or any(training):
