@@ -69,7 +69,7 @@ def merge(
     *,
     labels: tuple[str, str, str] = ("base", "ours", "theirs"),
 ) -> MergeResult:
-    """Merge two versions of a model with their common ancestor, statement by statement.
+    """Merge two versions of a model, statement by statement (a three-way merge).
 
     If only one version changed a statement, the merge has this change. A statement that both
     versions changed in different ways is a conflict. If one version equals the base, the result is

@@ -185,7 +185,7 @@ def _dimensions(values: Iterable[ast.ValueInfo]) -> dict[str, tuple[str, ...]]:
 
 
 def _shape(type: ast.Type | None) -> tuple[ast.Dim, ...]:
-    """Return the shape of a tensor type, or of the tensors in a sequence, optional or map."""
+    """Return the shape of a tensor, or of the tensors in a sequence, optional or map; else ()."""
     while True:
         match type:
             case ast.TensorType() | ast.SparseTensorType():

@@ -173,7 +173,10 @@ Deeper models are decoded, to check whether protobuf can read them.
 def _restore_encoding(
     model: Model, encoding: EncodingPatch, data: bytes, name: str, blob_source: BlobSource | None
 ) -> bytes:
-    """Apply the encoding patch to `data`; if the patch does not fit, warn and return `data`."""
+    """Patch `data`, the encoded model, to get the bytes of the original file.
+
+    If the patch `encoding` does not fit `data`, warn and return `data`.
+    """
     import hashlib
 
     from onnxtext.wire.encoding_patch import apply_patch

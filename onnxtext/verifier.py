@@ -80,7 +80,7 @@ class Verdict:
 
     @property
     def laws(self) -> tuple[str, ...]:
-        """The laws that hold, such as `L1`."""
+        """The round-trip laws that hold, such as `L1` (see docs/laws.md)."""
         broken = {difference.law for difference in self.differences}
         return tuple([law for law in LAWS if law not in broken])
 

@@ -107,7 +107,7 @@ def strip(model: Model, what: What) -> None:
 
 
 def _without_docs(presence: Presence) -> Presence:
-    """Return the presence defaults without the entries for `doc_string` fields."""
+    """Remove the `doc_string` fields from the fields that are stored even if they are empty."""
     kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
     return replace(presence, explicit=kept)
 

@@ -115,7 +115,7 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
 
 
 def _renamed_dimensions(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
-    """Map symbolic dimensions of `old` to their names or sizes in `new`, if they differ."""
+    """Map each symbolic dimension of `old` that differs in `new` to its new name or size."""
     result: dict[str, int | str] = {}
     for old_dim, new_dim in zip(old or (), new or (), strict=False):
         before, after = plain_dim(old_dim), plain_dim(new_dim)

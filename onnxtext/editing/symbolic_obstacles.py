@@ -93,7 +93,7 @@ def _symbols(model: Model) -> set[str]:
 
 
 def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
-    """Yield (node, reason) for each node that rejects the sizes of its inputs, both as text.
+    """Yield (description of the node, reason) for each node that rejects the sizes of its inputs.
 
     The reason is "" if a rule of `rejected_sizes` rejects the sizes.
     """

@@ -85,7 +85,10 @@ def _colorize(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a token kind, or of its nearest parent with a style, or None."""
+    """Return the style of a token kind, else of its nearest parent with a style; None without one.
+
+    The parent of `Name.Function` is `Name`.
+    """
     while kind:
         if kind in styles:
             return styles[kind]

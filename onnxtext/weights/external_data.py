@@ -216,7 +216,7 @@ def _number(text: str, subject: str, key: str) -> int:
 def embed_external(model: Model, base: Path | None) -> None:
     """Embed the external data of a model in its tensors.
 
-    If the model has external data, its encoding patch is removed.
+    If the model has external data, `model.encoding` is removed: it fits only the unchanged model.
 
     Args:
         model: the model, changed in place.

@@ -20,7 +20,7 @@ _MAX_PLACES = 8
 
 @dataclass(slots=True)
 class Remark:
-    """A change or an obstacle of one or several nodes.
+    """A change that a conversion makes, or an obstacle to it, at one or several nodes.
 
     Attributes:
         code: `OBSTACLE` or `CHANGE`.

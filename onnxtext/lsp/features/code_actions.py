@@ -51,7 +51,7 @@ def _is_requested(kind: str, requested: list[str]) -> bool:
 
 
 def _diagnostics(document: Document) -> Sequence[Diagnostic]:
-    """Return the diagnostics published for the current version, or else its syntax errors."""
+    """Return the diagnostics of the current version; before a check, only its syntax errors."""
     is_known = document.diagnosed == document.version.number
     return document.diagnostics if is_known else document.version.syntax
 
@@ -90,7 +90,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
 
 
 def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
-    """Return the edit that adds a comment above a statement to suppress its diagnostic.
+    """Return the edit that adds a comment above a statement to suppress `diagnostic`.
 
     The text must have no syntax errors.
     """

@@ -45,7 +45,10 @@ def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
 
 
 def definition(document: Document, params: t.DefinitionParams) -> list[t.Location] | None:
-    """Return the definitions of the name under the cursor, or else its declarations, or None."""
+    """Return the definitions of the name under the cursor; if it has none, its declarations.
+
+    Return None if it has neither, or if there is no name.
+    """
     symbol = _symbol_under(document, params)
     if symbol is None:
         return None

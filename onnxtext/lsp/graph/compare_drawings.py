@@ -253,7 +253,7 @@ class _Removed:
         return None if index < 0 or self._made.status.get(identity) == "added" else identity
 
     def _path(self, identity: str, scope_number: int) -> Path:
-        """Return the path of the old group of a node; `scope_number` is that of its old graph."""
+        """Return the group path of the old node `identity` in the old graph `scope_number`."""
         chain = [
             part for part in self._old.chain(identity) or () if part.startswith(f"g{scope_number}/")
         ]

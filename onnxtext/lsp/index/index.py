@@ -183,7 +183,7 @@ class Index:
         return cached
 
     def _calls(self, statement: Statement, node: Node) -> None:
-        """Add a node's uses of its function, of the function's parameters, and of each `@name`."""
+        """Add a node's uses of the called function, of its parameters, and of each `@name`."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:
