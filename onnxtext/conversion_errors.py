@@ -162,7 +162,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 
 def lift_binary(data: bytes | memoryview, name: str, finish: Finish | None = None) -> Model:
-    """Return the syntax tree of a binary model, as `lift_model` does.
+    """Decode a binary model to a syntax tree by `lift_model`, which gets `finish`.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic says why.

@@ -54,8 +54,8 @@ class Reporter:
     Attributes:
         status: the exit status.
         failed: number of files with errors.
-        aside: returns a context manager that is active while output is written; it can hide a
-            progress bar.
+        aside: a function that returns a context manager. The context manager is active while output
+            is written, for example to hide a progress bar.
         format: the format of diagnostics, one of `FORMATS`.
         color: when to color output, one of `COLORS`.
         colored: whether diagnostics are colored.

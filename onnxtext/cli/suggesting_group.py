@@ -9,7 +9,7 @@ from onnxtext.suggestions import nearest_name
 
 
 class SuggestingGroup(click.Group):
-    """A group that lists commands in the order of definition, and suggests similar names."""
+    """A group that lists commands in the order of definition, and suggests one for a wrong name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""

@@ -14,7 +14,7 @@ MAX_FIX_LINES = 8
 """Maximum number of lines to show per fix."""
 
 MAX_CHANGED_LENGTH = 100_000
-"""Maximum total number of characters: adjacent changed lines, and the lines that replace them."""
+"""Maximum length of a change in characters: adjacent changed lines plus their replacement."""
 
 
 @dataclass(frozen=True, slots=True)

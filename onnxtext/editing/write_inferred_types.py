@@ -196,7 +196,8 @@ def _changes(
 ) -> Iterator[TypeToWrite]:
     """Yield the types to write into a graph or function.
 
-    `types` are the inferred types by name; `only` is as for `write_types`.
+    `types` has the inferred types by name; `only` has the text offsets of the nodes whose outputs
+    get types (None: all nodes).
     """
     tree = scope.original
     if len(tree.nodes) != len(scope.nodes):

@@ -2,8 +2,8 @@
 """Build a page: HTML with style, scripts and data in one file, which loads nothing else.
 
 The data is compressed JSON in base64, so no content of a model can act as markup. The content
-security policy allows no network connections, and only the scripts and the style of this package,
-by their digests.
+security policy forbids network connections. It allows only the scripts and the style of this
+package, which it lists by digest.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def view_file(path: Path) -> memoryview:
     """Return the bytes of a regular file; map a large file into memory.
 
     Args:
-        path: a result of `resolve_inside`, so not a link unless the file has been replaced since.
+        path: a result of `resolve_inside`. It is a link only if the file was replaced since then.
 
     Raises:
         PathError: the file is a link, a directory, a device or a pipe.

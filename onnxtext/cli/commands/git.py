@@ -111,8 +111,8 @@ def install(
 ) -> None:
     """Configure git for this repository, or for all your repositories.
 
-    Other modes, and settings that onnxtext did not make, are kept. `onnxtext git uninstall`
-    restores the previous state.
+    Modes that can be combined with this mode, and settings that onnxtext did not make, are kept.
+    `onnxtext git uninstall` restores the previous state.
     """
     from onnxtext.git.install import install as set_up
     from onnxtext.git.verification import count_filtered

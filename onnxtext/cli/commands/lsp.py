@@ -41,7 +41,8 @@ Exit status:
 def command(stdio: bool, tcp: int | None, client_process: int | None) -> int:
     """Run the language server for editors (Language Server Protocol).
 
-    Diagnostics, hover, completion, navigation, renaming, formatting and more for .onnxtxt files.
+    It offers diagnostics, hover, completion, navigation, renaming, formatting and more for
+    .onnxtxt files.
     """
     if stdio and tcp is not None:
         raise click.UsageError("--stdio and --tcp cannot be combined.")

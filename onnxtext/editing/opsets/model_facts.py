@@ -43,7 +43,7 @@ def unknown_fact(what: str, name: str, why: str = "") -> NotConvertible:
     Args:
         what: what is not known, such as "the rank of".
         name: the name of the value.
-        why: a clause to append, with its comma: why the fact must be known.
+        why: the reason why the fact must be known: a clause that begins with a comma, or "".
     """
     return NotConvertible(f"{what} `{name}` is not known{why}", f"declare the type of `{name}`")
 
@@ -144,8 +144,8 @@ class ModelFacts:
     def element_type(self, scope: Scope, name: str) -> str | None:
         """Return a value's type without its shape, such as `tensor(float)`; None if unknown.
 
-        In a function, the result is the type in all calls; if calls give the value different
-        types, it is the declared type.
+        In a function, the result is the type that the value has in all calls. If the type differs
+        between calls, the result is the declared type.
         """
         if name in self._made:
             return self._made[name]

@@ -70,7 +70,7 @@ class Converter:
 
 
 def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]]:
-    """Return (model that contains only the node, names of the node's inputs)."""
+    """Return (model with only the node and operator set `current`, names of the node's inputs)."""
     inputs, kept = [], set()
     facts, scope = conversion.facts, conversion.graph.scope
     for name in dict.fromkeys(filter(None, conversion.node.inputs)):

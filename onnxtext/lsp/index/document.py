@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from onnxtext.lsp.server.check_document import Analysis
 
 MAX_CHARACTERS = 32 << 20
-"""Longer texts (in characters) are not parsed, because each keystroke waits for the parser."""
+"""Maximum number of characters of a text to parse; in longer texts, typing would be too slow."""
 
 
 class DocumentVersion:

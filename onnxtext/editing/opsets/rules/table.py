@@ -34,7 +34,7 @@ class VersionRule(NamedTuple):
 
     Attributes:
         up: a function that converts the node to the newer version; None if `carry_over` suffices.
-        down: a function that converts the node to the older version; None as for `up`.
+        down: a function that converts the node to the older version; None if `carry_over` suffices.
     """
 
     up: Change | None = None
