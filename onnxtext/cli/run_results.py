@@ -34,7 +34,9 @@ def _lines(name: str, value: Any) -> list[str]:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         head = f"{name}: {'map' if isinstance(value, dict) else 'sequence'} of {len(value)}"
         inner = [line for key, item in items for line in _lines(f"{name}[{key}]", item)]
-        return [head, *[f"  {line}" for line in inner[:_MAX_SHOWN]]]
+        if len(inner) > _MAX_SHOWN:
+            inner[_MAX_SHOWN:] = [f"… {len(inner) - _MAX_SHOWN} more lines"]
+        return [head, *[f"  {line}" for line in inner]]
     array = np.asarray(value)
     text = np.array2string(array, threshold=_MAX_SHOWN, edgeitems=3, max_line_width=96)
     head = f"{name}: {_type(array)}"
@@ -91,7 +93,8 @@ def differences_as_text(differences: list[ValueDifference], first: str, second: 
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
-        title = f"inner values that differ: {len(inner)}, the largest differences first"
+        shown = f"the {_MAX_ROWS} largest" if len(inner) > _MAX_ROWS else "the largest"
+        title = f"inner values that differ: {len(inner)}, {shown} differences first"
         lines += _rows(title, inner[:_MAX_ROWS])
         earliest = next(difference for difference in differences if difference.differs)
         lines.append(f"the first value that differs: {earliest.name}")

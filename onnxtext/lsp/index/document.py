@@ -256,7 +256,7 @@ def _too_large(source: Source) -> Diagnostic:
 
     return Diagnostic(
         "model-too-large",
-        f"the text is larger than {MAX_CHARACTERS >> 20} MiB: the language server skips it",
+        f"the text has more than {MAX_CHARACTERS:,} characters: the language server skips it",
         "info",
         source=source,
         labels=(Label(Span(0, 0)),),
