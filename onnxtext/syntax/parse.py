@@ -130,7 +130,10 @@ def _recover(
     errors: list[SemanticError],
     error: Unexpected | SemanticError,
 ) -> tuple[Any, Recovery]:
-    """Continue after the first error of a parser; return the value of the start rule."""
+    """Continue after the first error; return the value of the start rule, and the recovery.
+
+    The actions of the parser append their errors to `errors`.
+    """
     recovery = _make_recovery(parser, source, errors)
     if isinstance(error, SemanticError):  # too many errors, or nested too deeply
         recovery.stop(error)

@@ -360,7 +360,7 @@ def _number_list_from_tokens(
 def _number_list(
     one: ast.AttributeType | None, items: NumberList
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a number list that is one token; `one`: the declared item type, None to infer it."""
+    """Convert a number list that is one token; `one` is the item type, None to infer the type."""
     if one is None:
         one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
     try:

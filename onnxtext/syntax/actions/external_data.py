@@ -14,7 +14,7 @@ def external_data(calls: list[DataCall]) -> ast.ExternalData:
     """Return the external data for `external("w.bin", 0, 16)`.
 
     Args:
-        calls: the calls that give the data of the tensor. More than one call is an error.
+        calls: the data of the tensor, as `name(…)` items. More than one item is an error.
 
     Raises:
         SemanticError: an argument is invalid, or the tensor also has other data.

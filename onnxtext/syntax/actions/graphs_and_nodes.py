@@ -106,7 +106,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Replace None, an omitted name, by ""; drop the None that follows a trailing comma."""
+    """Return names as a tuple: omit a None at the end, and replace others (omitted names) by ""."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)

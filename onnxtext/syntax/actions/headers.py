@@ -71,13 +71,13 @@ class Header:
 
     @property
     def presence(self) -> Presence:
-        """The rules for omitted fields (SPEC 11), which the keys `onnxtext` and `explicit` set."""
+        """What to store for omitted fields (SPEC 11): the keys `onnxtext` and `explicit` decide."""
         return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 
 @lru_cache(maxsize=16)
 def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return a cached `Presence`: most texts have the same version and explicit fields."""
+    """Return a `Presence`; cached, because most texts have the same version and fields."""
     return Presence(version, explicit)
 
 

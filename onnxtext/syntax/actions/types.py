@@ -85,7 +85,10 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
 
 
 def _missing_dim(offset: int, length: int, *, is_first: bool) -> SemanticError:
-    """Return the error for a missing dimension: there are only `length` blanks at `offset`."""
+    """Return the error for a missing dimension, with edits that remove a comma beside it.
+
+    In place of the dimension are `length` blanks at `offset`; `is_first`: no dimension precedes.
+    """
     error = SemanticError("a dimension is missing", at=offset, length=length)
     end = offset + length
     error.edits = (Edit(Span(offset, end + 1) if is_first else Span(offset - 1, end), ""),)

@@ -69,7 +69,7 @@ class Lexer:
         self._terminals = terminals
         self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
         self._words = {word: t.name for t in terminals for word in _special_words(t)}
-        # The last long text with a string that never ends, and the offset of its opening quote.
+        # The last long text with an unclosed string, and the offset of the string's opening quote.
         self._unclosed = ("", 0)
 
     @cached_property

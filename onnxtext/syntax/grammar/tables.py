@@ -231,7 +231,7 @@ def _terminal(terminal: Any) -> Terminal:
 
 
 def _rule(rule: Any) -> GrammarRule:
-    """Convert a rule of Lark; `take` lists its children without those that Lark filters out."""
+    """Convert a rule of Lark; `take` omits symbols that Lark filters out, such as punctuation."""
     symbols = rule.expansion
     # In text order: True for an absent [x], False for a symbol.
     absent = rule.options.empty_indices or [False] * len(symbols)

@@ -2,7 +2,7 @@
 """Decide whether a fix that adds a comma or `=`, or quotes a name, is certain.
 
 A fix is certain if the names that result from it occur elsewhere in the text: a word that occurs
-only once may be a typing error. Other fixes are marked `unsafe`.
+only once may be a typo. Other fixes are marked `unsafe`.
 """
 
 from __future__ import annotations

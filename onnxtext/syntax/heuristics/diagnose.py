@@ -116,9 +116,9 @@ _WIDER = (
 
 
 def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagnosis | None:
-    """Return the probable cause of an error in an enclosing construct; None if unknown.
+    """Return the probable cause of an error, given the context of an enclosing construct.
 
-    `limit`: a change that `correct` finds must cost less than this.
+    Return None if the cause is unknown. A change that `correct` finds must cost less than `limit`.
     """
     for diagnosis in graph_errors.missing_opener(context):
         if context.accepts(diagnosis.edits, diagnosis.min_tokens):
@@ -213,8 +213,8 @@ def _innermost_item(
 def is_incomplete(context: ErrorContext) -> bool:
     """Whether the statement of an error probably lacks its end.
 
-    This is the case if the next statement parses without the incomplete statement, or if it is
-    read as an attribute, but is indented like a node (`ErrorContext.after_attributes`).
+    The result is True if the next statement parses without the incomplete statement, or if the next
+    statement is parsed as an attribute, but indented like a node (`ErrorContext.after_attributes`).
     """
     if context.next_statement is None:
         return False

@@ -102,8 +102,8 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     yield Change(1.2, removal(context.text, token.span), "", token, remove, 1)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` and `|` for `,` may be typing errors; other replacements only serve to
-            # continue parsing.
+            # `{` for `<` and `|` for `,` may be typos; other replacements only serve to continue
+            # parsing.
             alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
             alike = alike or (name == "COMMA" and token in _SEPARATORS)
             title = f"write `{SAMPLES[name]}` instead" if alike else ""

@@ -221,7 +221,10 @@ def _origin(places: list[tuple[int, int, bool]], offset: int) -> int:
 
 
 def _end(places: list[tuple[int, int, bool]], end: int) -> int:
-    """Convert the end of a token in the edited text as `_origin` converts an offset."""
+    """Convert the end of a token in the edited text to an offset in the original text.
+
+    For `places`, see `_origin`.
+    """
     index = bisect_right(places, end - 1, key=itemgetter(0)) - 1
     start, origin, inserted = places[index]
     return places[index + 1][1] if inserted else origin + end - start

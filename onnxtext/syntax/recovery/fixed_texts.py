@@ -5,8 +5,8 @@
 grammatical; if an action still finds an error in a fixed text, the fix is not safe.
 
 `errors_after_mark` fixes wrong quotes, or marks that copying added to a text. The diagnostic of
-the mark has replaced all later errors; the function returns those that remain after the fix, with
-their places in the original text.
+such a mark has replaced all later errors. The function returns the errors that remain after the
+fix, with their places in the original text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Parse = Callable[[Source], Sequence[Diagnostic]]
 """Parses a text and returns the diagnostics of its errors."""
 
 _FEW = 3
-"""Up to this number of errors may remain after a fix, even if its diagnostic replaced fewer."""
+"""Up to this number of errors may remain after the fix of a mark, even if it replaced fewer."""
 
 
 def with_verified_fixes(
@@ -97,8 +97,8 @@ def errors_after_mark(
     Args:
         source: the text.
         mark: the diagnostic of the mark.
-        replaced: the number of errors that the diagnostic replaces. If many more remain, or one is
-            on the next line, the fix is probably wrong, and the result is empty.
+        replaced: the number of errors that the diagnostic replaces. If many more errors remain, or
+            an error is on the next line, the fix is probably wrong, and the result is empty.
         parse: parses a text.
     """
     if mark.fix is None:

@@ -17,7 +17,7 @@ from onnxtext.syntax.heuristics.error_context import line_of
 from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
 
 _MAX_PARTS = 1000
-"""Maximum number of matches inside longer words; after more, a name counts as found."""
+"""Maximum number of matches to test for a whole name; then the name counts as found."""
 
 
 def without_errors_of_lost_items(

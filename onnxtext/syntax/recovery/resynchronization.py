@@ -138,7 +138,7 @@ class Resynchronization:
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, min_offset: int) -> int | None:
-        """Drop the statement; return the offset of the next statement indented no deeper."""
+        """Drop a statement; return the offset of the next that is indented no deeper, or None."""
         context = self.context
         text = context.text
         start = self._start(self.positions[0])

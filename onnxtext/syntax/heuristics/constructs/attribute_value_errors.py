@@ -165,7 +165,7 @@ def blank_after_minus(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(context.at, number.end)
     message = "a number cannot have a blank after its minus sign"
     edits, title = (Edit(span, f"-{number}"),), f"write `-{number}`"
-    # In `=- 1`, the `-` may be a typing error.
+    # In `=- 1`, the `-` may be a typo.
     safe = context.text[context.at - 1] in " \t\n[({,"
     yield Diagnosis("syntax-error", message, span, edits, title, safe=safe)
 

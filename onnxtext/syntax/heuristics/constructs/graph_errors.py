@@ -32,7 +32,7 @@ _JOINED_TYPE = re.compile(
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
-"""Number of characters after an edit; if they contain few tokens, fewer tokens must parse."""
+"""Number of characters after an edit to inspect: if they have few tokens, all must parse."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -49,7 +49,7 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a bracket of the wrong kind: with another bracket, many tokens parse."""
+    """Diagnose a wrong bracket, such as `{` for `(`, if many tokens parse with another bracket."""
     if context.token is None:
         return
     cut_short = context.next_statement is not None
@@ -91,7 +91,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             last = closing_index(outputs) if outputs else None
             if last is not None:  # the outputs have the same brackets as the inputs
                 edits += [replace(outputs[0], left), replace(outputs[last], right)]
-            # The tokens in the brackets must parse, too; if they are many, one more token suffices.
+            # If many tokens between the new brackets parse, one token after them suffices.
             min_tokens = 1 if end >= _LONG else 4
             if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits, min_tokens):
                 continue
@@ -288,7 +288,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
             return
         message = "the `[` of this list is missing"
-        # In `x = -3]`, the `-` may be a typing error for the `[`.
+        # In `x = -3]`, the `-` may be a typo for the `[`.
         index = innermost_bracket(context.done)
         inside_list = index is not None and context.done[index] == "["
         # In `axis = 0]`, the `]` may be extra.

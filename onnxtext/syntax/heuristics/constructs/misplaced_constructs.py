@@ -349,7 +349,7 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Diagnosis:
-    """Return the diagnosis of attributes that belong at an offset."""
+    """Return the diagnosis of the attributes in `span`, which belong at `offset`."""
     end = span.end + context.text.startswith(" ", span.end)
     edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))
     message = "attributes belong after the operator"

@@ -64,7 +64,7 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     elif name.endswith(f"::{last}") and _is_overload(context.text, domain):
         message = "the name and the overload of an operator are separated by `:`"
         written = f"{domain}:{last}"
-    # A separator other than `::` may be a typing error in a name.
+    # A separator other than `::` may be a typo in a name.
     known = f'"{domain}"' in context.text or ("::" in name and "/" not in name)
     yield rewritten("wrong-mark", message, span, written, safe=known)
 

@@ -192,10 +192,10 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header `<domain: "l">` that is read as the attributes of the node before it.
+    """Diagnose a function's header that is parsed as attributes of a node: `<domain: "l">`.
 
-    The context has only the attributes, but the missing `}` belongs before them. So this diagnosis
-    has no fix; `unclosed_before_header` adds the `}` in the context of the node.
+    If a `}` is missing before the header, the diagnosis has no fix, because the `}` belongs before
+    the start of the context. `unclosed_before_header` adds the `}` in the context of the node.
     """
     opened = context.opened
     if opened is None or {"attribute", "parameter"} & context.rules != {"attribute"}:
@@ -206,7 +206,7 @@ def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unclosed_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a missing `}` before a header that is read as the attributes of a node."""
+    """Diagnose a missing `}` before a header that is parsed as the attributes of a node."""
     for token in context.done:
         if token == "<" and _is_header(context, token.at):
             yield _unclosed_before_header(token.span, insert(token.at, "}\n\n"))

@@ -22,7 +22,7 @@ _BLANKS = re.compile(r"[ \t]*")
 
 
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a name that needs quotes, such as `layers.0/weight`, or a typing error: `x?`.
+    """Diagnose a name that needs quotes, such as `layers.0/weight`, or a typo such as `x?`.
 
     Control characters are not part of a name: the fix removes them.
     """
