@@ -271,10 +271,10 @@ class Training:
     Attributes:
         initialization: the graph that computes the initial values; None if there is none.
         algorithm: the graph of one training step; None if there is none.
-        initialization_binding: in order, pairs of the name of an initializer and the name of the
-            output of `initialization` that sets it.
-        update_binding: in order, pairs of the name of an initializer and the name of the output of
-            `algorithm` that updates it.
+        initialization_binding: pairs of names, in order: an initializer, and the output of
+            `initialization` that sets the initializer.
+        update_binding: pairs of names, in order: an initializer, and the output of `algorithm`
+            that updates the initializer.
     """
 
     initialization: Graph | None = None

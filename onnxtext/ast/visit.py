@@ -19,7 +19,7 @@ _NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
-    """Return the nonempty attribute lists of nodes; return a list that nodes share only once."""
+    """Return the nonempty attribute lists of nodes, without duplicates: nodes may share a list."""
     if core() == "native":
         result: list[tuple[Attribute, ...]] = core_module("ast.visit").attribute_lists(nodes)
         return result

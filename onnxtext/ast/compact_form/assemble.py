@@ -49,8 +49,8 @@ def assemble_graph(
     described = {info.name for info in infos if info.metadata}
     values = (*graph.inputs, *graph.outputs, *rest)
     if described and not described.isdisjoint([value.name for value in values]):
-        # An entry with metadata has the name of another value. Make no decorator yet, because
-        # `recombine_value_infos` converts the list again when its metadata is placed.
+        # An entry with metadata repeats an input, output or initializer. Make no decorator yet:
+        # `recombine_value_infos` converts the list again, after its metadata has been placed.
         graph.values = rest + place_types(graph.nodes, infos)
         return order
     decorator, infos = place_infos(graph, infos, any_order=not described)

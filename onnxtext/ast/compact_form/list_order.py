@@ -115,9 +115,8 @@ class ListEntry(NamedTuple):
         name: the name of the value.
         type: the type of the value; None if the value has no type.
         at: the character offset of the statement that has the type; -1 if it was not parsed.
-        statement: the statement that is the entry: a value info in `<…>`, or in the list of
-            initializers, the initializer. None for the entries of `value_info` that are outputs of
-            nodes or repeat declarations.
+        statement: for an entry of `value_info`, its value info in `<…>`; None if the entry is an
+            output of a node or repeats a declaration. For an initializer, the initializer.
     """
 
     part: str

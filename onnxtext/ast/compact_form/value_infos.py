@@ -55,7 +55,7 @@ def place_infos(
     Args:
         graph: a graph with everything except the `value_info` list; its nodes are changed in place.
         infos: the `value_info` list.
-        any_order: whether the decorator may list the names of values, which can express any order.
+        any_order: whether the decorator may name single values, which can express any order.
 
     Returns:
         The decorator that keeps the order of the list, or None if the list needs no decorator; and
@@ -277,7 +277,7 @@ def _split_runs(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
-    """Convert a list in any order: name all entries before the suffix that is in default order."""
+    """Convert a list in any order: name all its entries except a suffix in the default order."""
     result = _with_second_entries(graph, infos)
     if result is not None:
         return result
