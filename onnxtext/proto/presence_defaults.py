@@ -149,9 +149,9 @@ def unset_decorator(name: str) -> Decorator:
 
 
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
-    """Make the empty name a default if more tensors in attributes store `""` than no name.
+    """Make `""` the default name if more tensors in attributes store `""` than store no name.
 
-    Return whether the empty name became a default. The tensors are changed in place, because they
+    Return whether `""` became the default. The tensors are changed in place, because they
     were just decoded: creating them and their attributes again would take longer than decoding.
     """
     tensors = {id(tensor): tensor for tensor in _tensors(graphs, nodes)}.values()
