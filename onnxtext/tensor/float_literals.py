@@ -147,7 +147,7 @@ def _spell(text: str, point: bool) -> str:
 
 
 def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
-    """Return the text of an infinity or NaN of 32 or 64 bits."""
+    """Return the text of an infinity or NaN, given the bits of the words `inf` and `nan`."""
     sign = 1 << (width - 1)
     minus = "-" if bits & sign else ""
     if bits & ~sign == infinity:

@@ -224,7 +224,7 @@ def _within(entries: NDArray[Any], limit: int) -> bool:
 
 
 def _only_row(rows: list[str]) -> str:
-    """Return the only row, or an empty text."""
+    """Return the only row; "" if there is no row."""
     return rows[0] if rows else ""
 
 

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class _Memo(dict[str, T]):
-    """A cache of converted elements by text; `failed` is the text whose conversion raised."""
+    """A cache of converted elements by text; `failed` is the text of the last conversion."""
 
     def __init__(self, convert: Callable[[str], T]) -> None:
         super().__init__()

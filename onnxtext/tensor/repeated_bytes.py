@@ -14,7 +14,7 @@ class Repetition:
     """The bytes `start + unit * times + end`, without storing the copies of `unit`.
 
     Attributes:
-        start: the bytes before the first unit; `of` replaces them by b"" if they are only units.
+        start: the bytes before the first unit.
         unit: the repeated bytes; must not be empty.
         times: the number of units.
         end: the bytes after the last unit: the beginning of one more unit, or b"".

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
 
-A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code; of several
-shortest decimals, as the decimal closest to the value. This is numpy's rule for float16; ``str`` of
-an ml_dtypes bfloat16 gives more digits. Formats of at most 8 bits are so coarse that this rule
-would give misleading numbers (450.0 for 448, 1000.0 for 1024), so their values are printed as
-float32 values are.
+A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code. If several
+decimals are shortest, the closest to the value is printed. This is numpy's rule for float16;
+``str`` of an ml_dtypes bfloat16 gives more digits. Formats of at most 8 bits are so coarse that the
+rule would give misleading numbers (450.0 for 448, 1000.0 for 1024). So their values are printed
+like float32 values.
 """
 
 from __future__ import annotations
