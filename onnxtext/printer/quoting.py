@@ -8,10 +8,10 @@ from onnxtext.tensor.element_types import ELEMENTS
 SPECIAL_WORDS = frozenset(
     (*ELEMENTS, "undefined", "seq", "map", "optional", "sparse_tensor", "opaque", "true", "false")
 )
-"""Words of types and literals; equal names of values, graphs and functions are quoted."""
+"""Words with a meaning in types and literals: as names of values or graphs, they need quotes."""
 
 SPECIAL_NUMBERS = frozenset(("inf", "infinity", "nan"))
-"""Words of literals; a name is also quoted if it equals such a word in any letter case."""
+"""Words with a meaning in literals, in any letter case: as names, they need quotes."""
 
 _SHORT = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 

@@ -253,8 +253,8 @@ def tensor_lines(
 ) -> str:
     """Return `decorators type name = literal`: the text of a tensor in an attribute.
 
-    If the tensor begins its line and does not fit on it, each decorator has its own line. The name
-    and the literal are on further lines if they still do not fit.
+    If the tensor begins its line and does not fit on this line, each decorator has its own line. If
+    the rest is still too long, the name or the literal moves to the next line.
 
     Args:
         decorators: the text of the decorators.
