@@ -99,8 +99,8 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
     and add `@unset` to the items that do not store the field.
 
     Args:
-        root: a model or fragment just after lifting, with every stored field explicit; changed in
-            place.
+        root: a model or fragment that was just decoded, with every stored field explicit; changed
+            in place.
         graphs: all graphs and functions in `root`.
         tensors: whether a tensor in an attribute may store an empty name.
     """

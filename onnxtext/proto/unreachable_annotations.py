@@ -18,7 +18,7 @@ def settle_annotations(root: Model | Fragment, graphs: Iterable[Graph | Function
     functions or fragments, or graphs whose path is ambiguous.
 
     Args:
-        root: a model or fragment just after lifting; changed in place.
+        root: a model or fragment that was just decoded; changed in place.
         graphs: all graphs and functions in `root`.
     """
     annotated = [graph for graph in graphs if isinstance(graph, Graph) and graph.quantization]

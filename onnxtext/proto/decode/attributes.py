@@ -169,7 +169,7 @@ def _list(
 
 
 def expressible_tensor(data: Data) -> ast.Tensor | None:
-    """Lift a `TensorProto`; return None if the syntax cannot express it."""
+    """Decode a `TensorProto`; return None if the syntax cannot express it."""
     type, name, values, decorators, is_whole = lift_tensor(data)
     if not is_whole:
         return None
@@ -179,12 +179,12 @@ def expressible_tensor(data: Data) -> ast.Tensor | None:
 
 
 def expressible_sparse(data: Data) -> ast.SparseTensor | None:
-    """Lift a `SparseTensorProto`; return None if the syntax cannot express it."""
+    """Decode a `SparseTensorProto`; return None if the syntax cannot express it."""
     return lift_sparse_tensor(data)[0]
 
 
 def expressible_type(data: Data) -> ast.Type | None:
-    """Lift a `TypeProto`; return None if the syntax cannot express it in an attribute."""
+    """Decode a `TypeProto`; return None if the syntax cannot express it in an attribute."""
     result = lift_type(data)
     # The value of an attribute may be a type or a tensor. So the parser reads `undefined` as a type
     # only if brackets follow.

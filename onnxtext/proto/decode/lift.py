@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decode wire bytes to the AST, and prove that encoding the AST gives the same bytes.
 
-The fast path lifts every item, ignores unknown fields and lowers the result. If the lowered bytes
-equal the input (nearly always), the AST is complete and the input is canonical. Otherwise the
-careful path lowers each item, compares the result with the item's own bytes, and adds
+The fast path decodes every item, ignores unknown fields and encodes the result. If the encoding
+equals the input (nearly always), the AST is complete and the input is canonical. Otherwise the
+careful path encodes each item, compares the result with the item's own bytes, and adds
 `residual_decorators` for fields that the AST lacks.
 """
 
@@ -45,7 +45,7 @@ class LiftError(ValueError):
 
 
 Finish = Callable[[Model, list[Graph | Function] | None, int], None]
-"""A function that rearranges a freshly lifted model without changing its meaning.
+"""A function that rearranges a model that was just decoded, without changing its meaning.
 
 Its arguments are the model, all its graphs (None if they were not listed), and the first item of
 `Facts`.
@@ -63,12 +63,12 @@ _UNKNOWN: Facts = (-1, True, True)
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
-    """Return the AST of a `ModelProto`; lowering it gives exactly the same bytes.
+    """Return the AST of a `ModelProto`; encoding the AST gives exactly the same bytes.
 
     Args:
         data: the bytes.
-        finish: a function that rearranges the model (see `Finish`); it is called before the lowered
-            bytes are compared with `data`.
+        finish: a function that rearranges the model (see `Finish`); it is called before the
+            encoding is compared with `data`.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.
@@ -157,7 +157,7 @@ def _lift_proven(
 
 
 def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
-    """Lift without comparing items; return None if the result does not lower to the same bytes."""
+    """Decode without comparing items; return None if encoding the result gives other bytes."""
     try:
         lifted = _lift_fast(data, message, finish)
         if not isinstance(lifted, Model):
@@ -183,7 +183,7 @@ def canonical_encoding(data: bytes) -> bytes:
 
 
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Lift with the selected core; after an error, repeat in Python, which defines the errors."""
+    """Decode with the selected core; after an error, repeat in Python, which defines the errors."""
     if core() == "python":
         return _lift(Lifter(careful=False), data, message, finish)
     try:
@@ -198,7 +198,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Lift a message, choose its presence defaults, and place its metadata."""
+    """Decode a message, choose its presence defaults, and place its metadata."""
     lifted: Model | Fragment
     match message:
         case "ModelProto":
@@ -213,7 +213,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Model | Fragment:
-    """Choose the presence defaults of a lifted message, and place its metadata.
+    """Choose the presence defaults of a decoded message, and place its metadata.
 
     Args:
         lifted: the message; changed in place.

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from onnxtext._core.proto.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""Number of levels of nested graphs that the careful path first lifts without comparing items.
+"""Number of levels of nested graphs that `careful` first decodes without comparing items.
 
-If the result is not complete, the graph is lifted again item by item. Deeper graphs are only lifted
-item by item: otherwise a node could be lifted once for each enclosing graph.
+If the result is not complete, the graph is decoded again item by item. Deeper graphs are decoded
+only item by item: otherwise a node could be decoded once for each enclosing graph.
 """
 
 _DEEP = 90
@@ -45,7 +45,7 @@ _DEEP = 90
 
 
 class Lifter(NodeLifter):
-    """Lifts the messages of one model; caches types, attributes and operator sets."""
+    """Decodes the messages of one model; caches types, attributes and operator sets."""
 
     def __init__(
         self, *, careful: bool, native: bool = True, decoder: ModelDecoder | None = None
@@ -70,7 +70,7 @@ class Lifter(NodeLifter):
     # ---- Models -----------------------------------------------------------------------------
 
     def model(self, data: Data) -> ast.Model:
-        """Lift a `ModelProto`.
+        """Decode a `ModelProto`.
 
         Raises:
             WireError: the bytes are not a message.
@@ -114,7 +114,7 @@ class Lifter(NodeLifter):
         return model
 
     def training(self, data: Data) -> ast.Training:
-        """Lift a `TrainingInfoProto`."""
+        """Decode a `TrainingInfoProto`."""
         result = ast.Training()
         for field in read_fields(data, 0, len(data)):
             if field.wire_type == LENGTH:
@@ -135,7 +135,7 @@ class Lifter(NodeLifter):
     def graph(
         self, data: Data, depth: int = 0, start: int = 0, end: int | None = None
     ) -> ast.Graph:
-        """Lift a `GraphProto`.
+        """Decode a `GraphProto`.
 
         Args:
             data: the bytes that contain the message.
@@ -176,13 +176,13 @@ class Lifter(NodeLifter):
         *,
         is_named: bool = True,
     ) -> None:
-        """Lift the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
+        """Decode the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
 
         Args:
             graph: the graph; gets its values and decorators.
-            others: the (number, payload) of each field that the caller has not lifted.
-            initializers: the initializers that the caller has lifted.
-            infos: the value infos that the caller has lifted.
+            others: the (number, payload) of each field that the caller has not decoded.
+            initializers: the initializers that the caller has decoded.
+            infos: the value infos that the caller has decoded.
             depth: the number of enclosing messages.
             is_named: whether the message stores a name, which may be empty.
         """
@@ -212,7 +212,7 @@ class Lifter(NodeLifter):
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Add unknown fields to a graph or function; return whether it then lowers to `data`.
+        """Add unknown fields to a graph or function; return whether its encoding is then `data`.
 
         Unknown fields of messages inside the graph or function are not added.
         """
@@ -232,7 +232,7 @@ class Lifter(NodeLifter):
             return False
 
     def function(self, data: Data, depth: int = 0) -> ast.Function:
-        """Lift a `FunctionProto`.
+        """Decode a `FunctionProto`.
 
         Args:
             data: the bytes of the message.
@@ -277,7 +277,7 @@ class Lifter(NodeLifter):
         return function
 
     def opset(self, data: Data) -> ast.OpsetImport:
-        """Lift an `OperatorSetIdProto`; cached, because functions often import the same opsets."""
+        """Decode an `OperatorSetIdProto`; cached, as functions often import the same opsets."""
         data = bytes(data)
         cached = self._opsets.get(data)
         if cached is None:
@@ -287,7 +287,7 @@ class Lifter(NodeLifter):
     # ---- Values -----------------------------------------------------------------------------
 
     def value_info(self, data: Data) -> ast.ValueInfo:
-        """Lift a `ValueInfoProto`."""
+        """Decode a `ValueInfoProto`."""
         value = ast.ValueInfo("")
         decorators: list[ast.Decorator] = []
         entries: list[Data] = []
@@ -331,7 +331,7 @@ class Lifter(NodeLifter):
         decorators += cached.decorators
 
     def initializer(self, data: Data) -> ast.ValueInfo:
-        """Lift a `TensorProto` in a graph's initializer list."""
+        """Decode a `TensorProto` in a graph's initializer list."""
         type, name, values, decorators, is_whole = lift_tensor(data)
         value = ast.ValueInfo(name or "", type, values, tuple(decorators))
         if self.careful or not is_whole:
@@ -340,7 +340,7 @@ class Lifter(NodeLifter):
         return value
 
     def sparse_initializer(self, data: Data) -> list[ast.ValueInfo]:
-        """Lift a `SparseTensorProto` to a list of one value.
+        """Decode a `SparseTensorProto` to a list of one value.
 
         Return an empty list if only a residual field can express the tensor.
         """

@@ -24,14 +24,14 @@ from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
 NO_DEFAULTS = Presence(version=1)
-"""The `presence` of a lifted message before `settle_presence` chooses its presence defaults."""
+"""The `presence` of a decoded message before `settle_presence` chooses its presence defaults."""
 
 SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
 
 
 class NodeLifter(ABC):
-    """Lifts nodes and attributes. A subclass implements `graph`, for graphs in attributes.
+    """Decodes nodes and attributes. A subclass implements `graph`, for graphs in attributes.
 
     Attributes:
         careful: whether to encode every item again, compare it with its original bytes, and record
@@ -45,7 +45,7 @@ class NodeLifter(ABC):
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """The encoder of items; the careful path compares its results with the original bytes.
+        """The encoder of items; if `careful`, its results are compared with the original bytes.
 
         It is always the Python encoder, which can reuse the attributes passed to `remember`. The
         native encoder would encode a nested graph again for each enclosing graph.
@@ -54,10 +54,10 @@ class NodeLifter(ABC):
 
     @abstractmethod
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
-        """Lift a `GraphProto`."""
+        """Decode a `GraphProto`."""
 
     def node(self, data: Data, depth: int = 0) -> Node:
-        """Lift a `NodeProto`.
+        """Decode a `NodeProto`.
 
         Args:
             data: the bytes of the message.
@@ -71,7 +71,7 @@ class NodeLifter(ABC):
         return node
 
     def read_node(self, data: Data, depth: int) -> tuple[Node, bool]:
-        """Lift a `NodeProto`; return the node, and whether it has all fields of the message."""
+        """Decode a `NodeProto`; return the node, and whether it has all fields of the message."""
         inputs: list[str] = []
         outputs: list[str] = []
         attributes: list[Attribute] = []
@@ -117,7 +117,7 @@ class NodeLifter(ABC):
         return node, is_whole
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
-        """Lift an `AttributeProto`; equal small attributes without graphs share one object.
+        """Decode an `AttributeProto`; equal small attributes without graphs share one object.
 
         Args:
             data: the bytes of the message.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Express residual fields, which have no ordinary syntax, as `@set` and `@unset`.
 
-The residual fields of an item are the difference between its bytes and the lowered bytes of its
-AST, so they are complete by construction (docs/design.md, The generic form).
+The residual fields of an item are the difference between its bytes and the encoding of its AST, so
+they are complete by construction (docs/design.md, The generic form).
 """
 
 from __future__ import annotations

@@ -37,10 +37,10 @@ _ITEMS: dict[str, Callable[[Data], FragmentItem | None]] = {
 
 
 def lift_item(lifter: Lifter, data: Data, message: str) -> Fragment:
-    """Lift a message that is not a model, graph or function.
+    """Decode a message that is not a model, graph or function.
 
     Args:
-        lifter: lifts nodes, attributes and value infos.
+        lifter: decodes nodes, attributes and value infos.
         data: the bytes of the message.
         message: the name of the message type.
 
@@ -71,8 +71,8 @@ def record_fragment(data: Data, message: str) -> Fragment:
 def with_official_defaults(fragment: Fragment, data: bytes, message: str) -> Fragment:
     """Return a fragment with the official presence defaults, so that its text needs no header.
 
-    Return the fragment itself if it would then lower to other bytes than `data`. Graphs, functions
-    and nodes always keep their presence defaults.
+    Return the fragment itself if its encoding would then differ from `data`. Graphs, functions and
+    nodes always keep their presence defaults.
 
     Args:
         fragment: the fragment.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decode types, tensors and the decorators that all messages share.
 
-Each function ignores the fields that it does not recognize; lowering the result shows whether
+Each function ignores the fields that it does not recognize; encoding the result shows whether
 fields were lost (`lift`).
 """
 
@@ -24,7 +24,7 @@ Data = bytes | memoryview
 
 
 class NotCanonical(ValueError):
-    """The fast path found an encoding that lowering never produces."""
+    """The fast path found bytes that encoding the result again cannot give."""
 
 
 def lift_entry(data: Data) -> tuple[str, str]:
@@ -56,7 +56,7 @@ def meta_decorator(entries: list[Data]) -> ast.Decorator:
 
 
 def lift_opset(data: Data) -> ast.OpsetImport:
-    """Lift an `OperatorSetIdProto`."""
+    """Decode an `OperatorSetIdProto`."""
     result = ast.OpsetImport(None, 0)
     for field in read_fields(data, 0, len(data)):
         if field.number == 1 and field.wire_type == LENGTH:
@@ -67,7 +67,7 @@ def lift_opset(data: Data) -> ast.OpsetImport:
 
 
 def lift_configuration(data: Data) -> ast.Configuration:
-    """Lift a `DeviceConfigurationProto`."""
+    """Decode a `DeviceConfigurationProto`."""
     from onnxtext.proto.convert_records import lift_record
     from onnxtext.proto.descriptors import message_spec
 
@@ -82,7 +82,7 @@ def lift_configuration(data: Data) -> ast.Configuration:
 
 
 def lift_annotation(data: Data) -> ast.Annotation:
-    """Lift a `TensorAnnotation`."""
+    """Decode a `TensorAnnotation`."""
     name = ""
     entries = []
     for field in read_fields(data, 0, len(data)):
@@ -110,7 +110,7 @@ def device_decorator(data: Data) -> ast.Decorator:
 
 
 def lift_type(data: Data, depth: int = 0) -> ast.Type | None:
-    """Lift a `TypeProto`; return None if the syntax has no such type.
+    """Decode a `TypeProto`; return None if the syntax has no such type.
 
     Raises:
         WireError: the bytes are not a message, or nested too deeply.

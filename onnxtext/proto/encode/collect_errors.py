@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find every reason why a model cannot be lowered, not only the first."""
+"""Find every reason why a model cannot be encoded, not only the first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class _Collecting(Lowering):
-    """Lowering that collects errors and continues; its result is not a valid model."""
+    """An encoder that collects errors and continues; its result is not a valid model."""
 
     def __init__(self, model: Model, blob_source: BlobSource | None) -> None:
         super().__init__(PresenceDefaults(model.presence), model.resources, blob_source)
@@ -115,12 +115,12 @@ class _Collecting(Lowering):
 
 
 def find_errors(root: Model | Fragment, blob_source: BlobSource | None = None) -> list[LowerError]:
-    """Return every error that occurs when a model or fragment is lowered, in the order of the text.
+    """Return every error that occurs when a model or fragment is encoded, in text order.
 
     Return an empty list for a fragment that is a record.
 
     Args:
-        root: the model or fragment to lower.
+        root: the model or fragment to encode.
         blob_source: finds blobs that are not in the resources of the model.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)

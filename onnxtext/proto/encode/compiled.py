@@ -15,7 +15,7 @@ from onnxtext.wire.writer import Piece
 
 
 class CoreLowering(Lowering):
-    """Lowers messages with the native core, which leaves rare constructs to this class."""
+    """Encodes messages with the native core, which leaves rare constructs to this class."""
 
     def model(self, model: Model) -> list[Piece]:
         """Return a `ModelProto` in pieces."""

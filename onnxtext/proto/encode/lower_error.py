@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define the error of statements that cannot be lowered."""
+"""Define the error for statements that cannot be encoded."""
 
 from __future__ import annotations
 
 
 class LowerError(ValueError):
-    """A statement cannot be lowered.
+    """A statement cannot be encoded.
 
     Attributes:
         message: the reason.

@@ -17,7 +17,7 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 
 
 class Lowering(ValueLowering):
-    """Lowers all messages of one model to wire bytes.
+    """Encodes all messages of one model to wire bytes.
 
     Methods that return a list of pieces do not copy weights.
     """

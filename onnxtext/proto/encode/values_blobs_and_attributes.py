@@ -35,7 +35,7 @@ _SHAPE_LIMIT = 8 << 16
 
 
 class ValueLowering(ABC):
-    """Lowers values, tensors and attributes to wire bytes. A subclass implements `graph`.
+    """Encodes values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
     Subclasses may override any public method: all tensor data goes through `tensor_data` or
     `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.

@@ -117,7 +117,7 @@ class AttributeReducer(ValueReducer, ABC):
         fields: Fields,
         path: ItemPath,
     ) -> bytes:
-        """Reduce a `ref_attr_name` and its type; return the encoded fields."""
+        """Reduce an attribute that has a `ref_attr_name`; return its fields except the name."""
         self._drop_values(values, non_empty, path)
         result = field(21, self.text(reference, path.at("ref_attr_name")))
         if kind:
@@ -190,7 +190,7 @@ class AttributeReducer(ValueReducer, ABC):
         return field(key, reduced)
 
     def _floats(self, key: int, payloads: Sequence[Data], path: ItemPath) -> bytes:
-        """Reduce the float32 values of a field with the number `key`; return the encoded field."""
+        """Encode float32 values as the field number `key`; replace the payloads of NaNs."""
         bits = np.frombuffer(b"".join(payloads), "<u4").copy()
         if default_nans(bits):
             self.losses.lost(path, NANS)

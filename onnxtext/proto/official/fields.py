@@ -141,7 +141,7 @@ class FieldReducer:
         return b"graph_" + _ODD.sub(b"_", name) if name else b"graph"
 
     def entries(self, payloads: Sequence[Data], path: ItemPath) -> list[bytes]:
-        """Reduce each `StringStringEntryProto` of a list."""
+        """Escape the strings of each `StringStringEntryProto` of a list; return the messages."""
         result = []
         for index, data in enumerate(payloads):
             entry_place = path._replace(key=index)

@@ -61,7 +61,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def _opsets(self, fields: Fields, path: ItemPath) -> list[bytes]:
-        """Reduce the operator sets of a model or function."""
+        """Reduce the operator sets of a model or function; return the encoded fields."""
         key = 8 if path is MODEL else 9
         result = []
         for index, data in enumerate(fields.get("opset_import", ())):
@@ -176,7 +176,7 @@ class Reducer(AttributeReducer):
         return b"".join(parts)
 
     def _node_attribute(self, data: Data, path: ItemPath, index: int) -> bytes:
-        """Reduce an attribute to a field of its node; return b"" if it cannot be written."""
+        """Reduce an attribute; return it as a field of its node, or b"" if it cannot be written."""
         before = self.losses.events
         attribute_path = attribute_place(path, "attribute", data, index)
         reduced = self.attribute(data, attribute_path, in_function=False)

@@ -104,7 +104,7 @@ class ValueReducer(FieldReducer):
         return b"".join(dims)
 
     def _container(self, message: str, data: Data, path: ItemPath) -> bytes | None:
-        """Reduce a sequence, an optional or a map."""
+        """Reduce a sequence, optional or map type; return None if the syntax cannot express it."""
         key_field = message_spec(message).by_name.get("key_type")
         inner = "elem_type" if key_field is None else "value_type"
         fields = self.fields(message, data, path, frozenset((inner, "key_type")))
