@@ -37,7 +37,7 @@ def extract_lists(text: str, model: Model, printed: str) -> IncrementalText | No
     Args:
         text: the text.
         model: its syntax tree.
-        printed: the printed syntax tree.
+        printed: the text that the printer makes of the syntax tree.
     """
     if _KEPT in text:
         return None

@@ -3,7 +3,7 @@
 
 The AST has only one offset for each statement: its start. To find the span of a part, `map_spans`
 parses the statement again, with actions that build spans instead of values. The spans are exact,
-because the grammar is the same.
+because this parse uses the grammar of the language.
 """
 
 from __future__ import annotations

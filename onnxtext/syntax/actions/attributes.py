@@ -27,7 +27,7 @@ _OTHER_TYPES = {
     "str": "string",
     "Tensor": "tensor",
 }
-"""For words that are not attribute types: the attribute type that is probably meant."""
+"""Maps words that are not attribute types to the attribute type that is probably meant."""
 _A = ast.AttributeType
 LIST_OF = {
     _A.FLOAT: _A.FLOATS,

@@ -132,7 +132,7 @@ _OTHER_KEYS = {
     "metadata": "metadata_props",
     "producer": "producer_name",
 }
-"""For words that are not keys: the key that is probably meant."""
+"""Maps words that are not keys to the key that is probably meant."""
 
 
 def _unknown_key(key: str, offset: int, keys: set[str], construct: str) -> SemanticError:
@@ -150,7 +150,7 @@ _ITEMS = {
     "explicit": (str, "node.domain"),
     "encoding": (EncodingHabit, "packed(attribute.ints)"),
 }
-"""For each key whose value is a list: the type of the items, and an example of an item."""
+"""Maps each key whose value is a list to the type of an item, and an example of an item."""
 
 
 def _check_items(offset: int, key: str, items: list[Any]) -> None:

@@ -35,14 +35,14 @@ _MAX_ERRORS = 500
 
 
 class _Names:
-    """Indexes of the nodes and values of a graph or function; of equal names, the first wins."""
+    """Indexes of the nodes and values of a graph or function; the first of equal names wins."""
 
     def __init__(self, owner: Graph | Function) -> None:
         self.owner = owner
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
-        """The nodes by their first output."""
+        """The nodes by the name of the first output (see `first_output`)."""
         return {first_output(node): node for node in reversed(self.owner.nodes)}
 
     @cached_property
@@ -135,8 +135,8 @@ class SectionBinding:
             owner: the graph or function in which the paths of the blocks begin.
             blocks: the metadata blocks. For a function, the list also has the entries of the
                 function itself; they are ignored.
-            attach: binds one block. The native core calls it only for blocks that it cannot bind
-                itself, such as blocks of functions and of nested graphs.
+            attach: binds one block. The native core uses it only for some blocks, such as blocks
+                of functions and of nested graphs.
         """
         if core() == "native":
             core_module("syntax.sections").bind_blocks(blocks, self._of(owner), attach)

@@ -41,9 +41,8 @@ class SemanticError(ValueError):
             of this value.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
-        missing: if the marked text begins a line, it probably belongs to the next statement. Then
-            `missing` describes what is missing before this text, such as "an attribute type".
-            Empty if unknown.
+        missing: what is missing before the marked text if this text begins a line, and so probably
+            belongs to the next statement, such as "an attribute type". Empty if unknown.
     """
 
     def __init__(

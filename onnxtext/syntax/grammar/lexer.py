@@ -97,7 +97,7 @@ class Lexer:
         return self._outside_strings if self._is_unclosed(text, offset) else self._pattern
 
     def _is_unclosed(self, text: str, offset: int) -> bool:
-        """Whether a quote at or before an offset is known to be never closed."""
+        """Whether it is known that a quote at or before an offset is never closed."""
         unclosed, start = self._unclosed
         return unclosed is text and offset >= start
 
@@ -242,7 +242,7 @@ _RARE = frozenset((_LONG, "NESTED", END_KIND))
 _LONG_LIST = r"[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})"
 _LONG_BEGINNING = rf'"""|{_LONG_LIST}'
 _LONG_TEXT = 10_000
-"""If at most this number of characters follow, searching for the end of a string is fast."""
+"""If at most this number of characters follow a quote, the search for the closing quote is fast."""
 
 
 def _token_pattern(

@@ -47,9 +47,9 @@ from onnxtext.syntax.heuristics.speculative_parse import (
 from onnxtext.syntax.parser.lalr import ITEMS
 
 _COMMON = 0.5
-"""The cost of a common error."""
+"""The cost of the edits that a heuristic in `COMMON_ERRORS` proposes."""
 _ANOTHER = 2.5
-"""The cost of a second error soon after an edit."""
+"""The cost to add if another error follows soon after the edits."""
 _DOUBTFUL = 2.5
 """If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _PLAUSIBLE_TOKENS = 3

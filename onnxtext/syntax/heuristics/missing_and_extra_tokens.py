@@ -170,7 +170,10 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
 
 
 def _is_safe(context: ErrorContext, missing: str) -> bool:
-    """Whether the fix that adds `=` or `,` is safe; a `,` among the outputs of a node is not."""
+    """Whether a fix that adds the terminal `missing` is safe: a certain `=`, or a certain `,`.
+
+    A `,` among the outputs of a node is not safe.
+    """
     among_outputs = "node" in context.rules and "=" not in context.done
     if missing == "EQUAL":
         named = context.name(context.token) in NAMES
