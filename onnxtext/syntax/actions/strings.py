@@ -80,7 +80,7 @@ def triple(token: str) -> str:
 
 
 def name_of(token: str) -> str:
-    """Return the name in a token: the content of a string literal, or the token itself."""
+    """Return the name in a token: the content of a valid string literal, or the token itself."""
     try:
         if token.startswith('b"'):
             return byte_string(token)

@@ -46,7 +46,7 @@ def tensor(
     if isinstance(result, ast.SparseTensor):
         if name is not None:
             raise SemanticError(
-                "a sparse tensor cannot have a name", help="its values and indices can have one"
+                "a sparse tensor cannot have a name", help="name its values or its indices instead"
             )
         return result
     assert isinstance(type, ast.TensorType)

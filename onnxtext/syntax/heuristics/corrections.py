@@ -195,7 +195,7 @@ class _Search:
                 self.attempts += 1
                 if self._fits(stack, end):
                     correction = self._make(cost, start, end, inserted, swapped=size < 0)
-                    # Deleting punctuation may join the tokens around it.
+                    # Test the edited text, too: deleting punctuation may join the tokens around it.
                     if self.context.is_certain([correction.edit], self.far):
                         return correction
                 continue

@@ -46,7 +46,8 @@ class Change:
         cost: is subtracted from the number of parsed tokens when changes are compared.
         edit: the change.
         missing: the terminal of the inserted punctuation; empty if the change inserts none.
-        token: the changed token.
+        token: the removed or replaced token, or the token after an inserted sample such as `x`;
+            None if the change inserts punctuation.
         title: the title of the fix.
         instead: 1 if the change removes or replaces the unexpected token, else 0. It is added to
             the number of parsed tokens, which does not include this token.
@@ -84,7 +85,7 @@ def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
 
 
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
-    """Yield edits that may repair the error: add, remove or replace one token."""
+    """Yield changes that may repair the error: add, remove or replace one token."""
     names = context.expected()
     among_outputs = "node" in context.rules and "=" not in context.done
     if context.after_attributes or (cut_short and among_outputs):
@@ -135,7 +136,7 @@ def _addition(context: ErrorContext, name: str) -> Edit:
 
 
 def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
-    """Return the diagnosis of a change."""
+    """Return the diagnosis of an error that a change repairs."""
     found = found_words(context.token)
     words = ranked_words(context)
     if change.token is not None:

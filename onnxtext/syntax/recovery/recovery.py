@@ -182,7 +182,7 @@ class Recovery:
     def _apply(
         self, diagnosis: Diagnosis, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Parse the statement of an error again, with the edits of the diagnosis.
+        """Report an error unless it cascades, and parse its statement again, with the edits.
 
         Returns:
             The offset at which parsing continues; None if the parser rejects the edited statement.
@@ -213,7 +213,7 @@ class Recovery:
     def _skip(
         self, diagnosis: Diagnosis | None, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Drop a statement or list item; return the offset after it, or None to give up."""
+        """Report an error unless it cascades, drop its statement, and return where to continue."""
         at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
         if skip_to is not None and skip_to <= self._resumed:  # parsing continued there before

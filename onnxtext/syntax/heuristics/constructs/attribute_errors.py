@@ -56,7 +56,7 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _unfinished_attributes(context: ErrorContext, opener: int, at: int) -> Iterator[Diagnosis]:
-    """Diagnose the attributes between a `<` and the node that begins at an offset."""
+    """Diagnose attributes between a `<` and the node at an offset, or a line that is doubled."""
     text = context.text
     last = context.lexer.tokens(text, opener, at)[-1]
     margin = indentation(text, at)
@@ -201,7 +201,7 @@ def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
                 return
             edits.append(Edit(Span(name.at, value.at), ""))
     if edits and _are_inputs(items):
-        message = "the inputs of a node have no names: their order tells which is which"
+        message = "the inputs of a node have no names: they are identified by their order"
         span = Span(context.done[-1].at, context.at + 1)
         yield Diagnosis("not-a-name", message, span, tuple(edits), f"remove `{context.done[-1]} =`")
 

@@ -314,7 +314,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`; right: `[node.domain]`."""
+    """Diagnose `["node.domain"]` and `node.domain` after `explicit:`, for `[node.domain]`."""
     done, token = context.done, context.token
     names = None if token is None else _FIELDS.match(context.text, token.at)
     if done == ["explicit", ":"] and names is not None:

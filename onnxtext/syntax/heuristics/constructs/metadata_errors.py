@@ -167,7 +167,7 @@ def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
-    """Return the span of the metadata value that begins at an offset, and the value as a string.
+    """Return the span of the metadata value that begins at an offset, and the value in quotes.
 
     The value is the rest of the line. Return None if it cannot be a string that lacks its quotes.
     """
@@ -180,7 +180,7 @@ def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
 
 
 def quoted_value(value: str) -> str | None:
-    """Return a metadata value as a string; None if it begins with a quote or has a brace."""
+    """Return a metadata value in quotes; None if it begins with a quote, has a brace or is long."""
     if value[0] in "\"'" or "{" in value or "}" in value or len(value) > _MAX_VALUE_LENGTH:
         return None
     one = _ONE_STRING.fullmatch(value)
@@ -201,6 +201,6 @@ def function_after_sections(context: ErrorContext) -> Iterator[Diagnosis]:
     if not SECTION_TERMINALS & expected or "LESSTHAN" in expected or "WORD" in expected:
         return
     message = "the functions of a model belong before its sections"
-    help = "move it before the first section"
+    help = "move this function before the first section"
     span = Span(context.at, context.at + len(context.token))
     yield Diagnosis("misplaced-section", message, span, help=help, skip_to=len(text) + 1)

@@ -178,7 +178,7 @@ def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
 
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `name {`: a graph without inputs and outputs, or a section before the graph."""
+    """Diagnose `name {`: a graph without inputs and outputs, or an unknown or early section."""
     if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
         return
     name = context.done[0]
@@ -253,7 +253,7 @@ def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `else_branch = e () => …` after a graph whose closing `}` is missing."""
+    """Diagnose `else_branch = e () => …` among nodes: a `}` or the `<` of a node is missing."""
     match = _HEAD.match(context.text, context.line_start)
     if context.token != "=>" or match is None or match.end() < context.at:
         return

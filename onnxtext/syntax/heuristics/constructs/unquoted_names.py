@@ -51,7 +51,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _run(context: ErrorContext) -> Span | None:
-    """Return the span of the longest text around the error without blanks, brackets and quotes."""
+    """Return the span of the longest text around the error that matches `_RUN`; None if empty."""
     if context.token is None:
         return None
     start = context.at
