@@ -55,9 +55,9 @@ class Node:
     """An operator call (`NodeProto`): `[name] outputs = domain.Op:overload <attributes> (inputs)`.
 
     Attributes:
-        op_type: the operator or function called.
-        inputs: names of the values used; "" for an omitted optional input.
-        outputs: names of the values defined; "" for an omitted output.
+        op_type: the name of the called operator or function.
+        inputs: the names of the inputs; "" for an omitted optional input.
+        outputs: the names of the outputs; "" for an omitted output.
         output_types: the types before the outputs, which are stored as `value_info` entries. The
             tuple is () if no output has a type. Otherwise it has one item per output, which is None
             for an output without a type.
@@ -65,7 +65,7 @@ class Node:
         name: the node's label; None if the text omits it.
         domain: the domain of the operator; None if the text omits it (`Add`), "" if the text gives
             an empty domain (`.Add`).
-        overload: the overload of the function called; None if the text omits it.
+        overload: the overload of the called function; None if the text omits it.
         decorators: the decorators before the node.
         metadata: the (key, value) pairs that the metadata section of the text has for the node.
             Pairs that are written at the node are in a `@meta` decorator instead.
@@ -90,7 +90,7 @@ class Annotation:
     """A quantization annotation (`TensorAnnotation`).
 
     Attributes:
-        tensor_name: the quantized tensor.
+        tensor_name: the name of the quantized tensor.
         entries: (key, value) pairs: a quantization parameter, such as `SCALE_TENSOR`, and the name
             of the tensor that contains the parameter.
     """
@@ -106,7 +106,7 @@ class Annotation:
 
 @dataclass(slots=True)
 class Graph:
-    """A graph (`GraphProto`): the main one, or one in an attribute.
+    """A graph (`GraphProto`): the main graph, or a graph in an attribute or in `training`.
 
     Attributes:
         name: the graph's name.

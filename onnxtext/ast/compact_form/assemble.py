@@ -78,7 +78,7 @@ def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
 def _make_defaults(
     inputs: list[ValueInfo], initializers: list[ValueInfo]
 ) -> tuple[list[ValueInfo], tuple[Decorator, ...]]:
-    """Convert each initializer that has the name of an input to the default of that input.
+    """Convert initializers of inputs to default values of the inputs, if the text can express them.
 
     Returns:
         The initializers that are not converted; and the decorator for the order of all
