@@ -46,7 +46,7 @@ _RANGES = {
 }
 
 
-# ---- Lowering -------------------------------------------------------------------------------
+# ---- Encoding -------------------------------------------------------------------------------
 
 
 def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
@@ -145,7 +145,7 @@ def _float(text: str, to_bits: Callable[[str], int]) -> int:
         raise RecordError(error.message) from None
 
 
-# ---- Lifting --------------------------------------------------------------------------------
+# ---- Decoding -------------------------------------------------------------------------------
 
 
 def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> Record:
@@ -177,8 +177,8 @@ def known_values(
 ) -> list[FieldValue] | None:
     """Return the values in a wire field: one value, or all values of a packed list.
 
-    Return None if the field's key in a record must be its number, because its wire type or enum
-    value is not in the schema, or because its message is nested too deeply.
+    Return None if a record must write the field by its number: its wire type or enum value is not
+    in the schema, or its message is nested too deeply.
 
     Args:
         field: the spec of the field.
@@ -214,7 +214,7 @@ def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
 
 
 def _lift_scalar(field: FieldSpec, payload: bytes, depth: int) -> FieldValue | None:
-    """Decode one value; return None if the field's key in a record must be its number."""
+    """Decode one value; return None if a record must write the field by its number."""
     match field.kind:
         case "message":
             if depth >= MAX_RECORD_DEPTH:

@@ -85,7 +85,7 @@ def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> Presenc
     return PresenceDefaults(Presence(version, explicit))
 
 
-# ---- Lifting --------------------------------------------------------------------------------
+# ---- Decoding -------------------------------------------------------------------------------
 
 _EMPTY_DOC = Decorator("doc", (Field(None, b""),))
 

@@ -198,7 +198,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Decode a message, choose its presence defaults, and place its metadata."""
+    """Decode a message with `lifter`, and rearrange it (see `_settle`)."""
     lifted: Model | Fragment
     match message:
         case "ModelProto":
@@ -213,11 +213,12 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Model | Fragment:
-    """Choose the presence defaults of a decoded message, and place its metadata.
+    """Choose the presence defaults of a decoded message; call `finish`, or make `@meta`.
 
     Args:
         lifted: the message; changed in place.
-        finish: the function that rearranges a model; None to leave the model as it is.
+        finish: the function that rearranges a model. Without it, and for fragments, the metadata
+            of nodes and values becomes `@meta` decorators.
         facts: what is known about the message.
     """
     largest, has_empty_fields, has_empty_names = facts
