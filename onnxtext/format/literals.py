@@ -109,7 +109,7 @@ class LiteralWriter(RecordWriter):
         return "\n".join(nested_lines(rows, shape[:-1], indent))[len(indent) :]
 
     def _commented(self, tree: Tree, indent: str) -> str:
-        """Write an item of a list with comments, nested as in the source."""
+        """Write a list with comments, or an item of such a list, nested as in the source."""
         listing = find_list(tree)
         if listing is not None and tree.commented:
             texts = [self._commented(item.tree, indent + STEP) for item in listing.items]

@@ -120,7 +120,7 @@ class RecordWriter(ListWriter):
         return "".join([f"{text}\n{indent}" for text in texts])
 
     def value_decorators(self, tree: Tree | None, indent: str) -> Decorators:
-        """Return the decorators before a value or attribute."""
+        """Return the decorators before a value or attribute, in two layouts (see `Decorators`)."""
         return Decorators.of(self.decorators(tree, indent), indent)
 
     def inline_decorators(self, tree: Tree | None, indent: str) -> str:

@@ -195,7 +195,7 @@ class StatementWriter(LiteralWriter):
         return self.type(type_tree), name_text(tree.trees()[-1])
 
     def _flat_attributes(self, tree: Tree) -> str | None:
-        """Write the attributes on one line; None if they do not fit."""
+        """Write the attributes on one line; None if they do not fit, or have comments or graphs."""
         listing = required_list(tree)
         if tree.commented or any(_is_graph(item.tree) for item in listing.items):
             return None
