@@ -158,7 +158,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data; replace a reference to a blob or data file by the bytes."""
+        """Return a tensor's data; read a referenced blob or file, unless large data is omitted."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
