@@ -99,9 +99,9 @@ EXPORTED = "pkg."
 def leave_metadata_out(model: Model) -> None:
     """Change a model so that its text has no metadata except the metadata in the header.
 
-    Remove the `@meta` decorators, and set `model.metadata_left_out`: then `metadata none` is
-    printed instead of the metadata section. Do nothing if the model has no metadata outside of its
-    header.
+    Remove the encoding patch and the decorators `@meta` and `@data.meta`, and set
+    `model.metadata_left_out`: then `metadata none` is printed instead of the metadata section.
+    Do nothing if the model has no metadata outside of its header.
 
     Args:
         model: a model that was just decoded; changed in place.

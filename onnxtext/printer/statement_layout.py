@@ -316,8 +316,8 @@ class ListText:
         before: the text before the opening bracket, such as ` => `.
         flat: the list on one line; None if it needs several lines.
         broken: the list with one item per line.
-        uncommented: `broken` without its comments, which may be longer than a line; None if
-            `broken` has no comments.
+        uncommented: `broken` without its comments, because comments may make a line too long;
+            None if `broken` has no comments.
     """
 
     before: str
