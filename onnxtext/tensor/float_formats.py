@@ -116,8 +116,9 @@ def round_doubles(
         values: The numbers.
 
     Returns:
-        The codes, and the 0-based indices of values that are exactly halfway between two codes.
-        None if a value has no code: it is out of range, or the format has no such infinity or NaN.
+        The codes, and the 0-based indices of values that are exactly halfway between two codes;
+        the caller must compute the codes of these values again. None if another value has no code:
+        it is out of range, or the format has no such infinity or NaN.
     """
     codes = np.empty(values.size, np.uint32)
     halves = []

@@ -224,7 +224,7 @@ def _exact_hex(magnitude: str) -> Fraction:
 
 
 def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> int:
-    """Return the code of the NaN `magnitude`: ``nan`` or ``nan(0x…)``, without a sign."""
+    """Return the code of the NaN `text`; `magnitude` is the text in lower case without a sign."""
     if form.bits == 32:
         return _nan_bits(magnitude, minus, 32, text)
     code = form.minus_nan if minus else form.nan
@@ -245,7 +245,7 @@ def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> in
 
 
 def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
-    """Return the bits of the NaN `magnitude`: ``nan`` or ``nan(0x…)``, without a sign."""
+    """Return the bits of the NaN `text`; `magnitude` is the text in lower case without a sign."""
     infinity, nan = (0x7F800000, 0x7FC00000) if width == 32 else (_DOUBLE_INF, 0x7FF8 << 48)
     sign = 1 << (width - 1)
     bits = int(magnitude[4:-1], 16) if len(magnitude) > 3 else nan

@@ -334,7 +334,10 @@ def _read_specials_apart(
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any] | None:
-    """Read words and hexadecimal numbers one by one, and the other elements in bulk."""
+    """Read words and hexadecimal numbers one by one, and the other elements in bulk.
+
+    Return None if `elements` has no words or hexadecimal numbers, or if a function fails.
+    """
     tokens = elements.tokens()
     special = {i: t for i, t in enumerate(tokens) if "n" in t or "x" in t or "N" in t or "X" in t}
     if not special:

@@ -41,7 +41,7 @@ _OFFICIAL_UINT64 = (1 - (1 << 64), (1 << 64) - 1)
 _FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<u4", "double_data": "<u8"}
 """Maps a typed field to the numpy type of its entries; float entries are bits here."""
 ENTRIES_ARE_ELEMENTS = ("float", "double", "int64", "int32")
-"""Element types whose typed field has one entry per element, as wide as the element."""
+"""Element types for which numbers in braces are read exactly as numbers in brackets."""
 
 _EXPANDED = 1 << 16
 """Maximum size in bytes of a repetition that is expanded immediately."""

@@ -58,8 +58,8 @@ def parse_small(
         brackets: The opening and the closing bracket that the literal must have.
 
     Returns:
-        The elements, little-endian. None if the literal is longer, is invalid, or has an element
-        that is not a plain number.
+        The elements, little-endian. None if the literal is too long or invalid, or has an element
+        that this module cannot read.
     """
     if len(text) > MAX_SMALL_LENGTH or text[:1] + text[-1:] != brackets:
         return None
