@@ -96,7 +96,7 @@ def _is_safetensors(data: bytes) -> bool:
 
 
 def _text_kind(data: bytes) -> FileKind | None:
-    """Return the kind of a text; None for binary data."""
+    """Return the kind of a text; None if the data is binary or too short to decide."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return FileKind(
             "not-a-model",
