@@ -34,7 +34,7 @@ _FRACTIONS = {
     "complex64": 23,
     "complex128": 52,
 }
-"""Number of fraction bits of float and complex types that the core reads; Python reads others."""
+"""The float and complex types that the core reads, with their numbers of fraction bits."""
 
 OPERATIONS = {
     "attribute": "ATTRIBUTE",

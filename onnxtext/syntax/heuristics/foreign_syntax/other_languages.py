@@ -285,7 +285,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `;` at the end of a statement."""
+    """Diagnose `;` after a statement or in place of `,`, `:` or `=`; and `,` after a statement."""
     if context.token == ";":
         span = context.token.span
         among_outputs = "node" in context.rules and "=" not in context.done
