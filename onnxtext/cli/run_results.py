@@ -35,7 +35,7 @@ def _lines(name: str, value: Any) -> list[str]:
         head = f"{name}: {'map' if isinstance(value, dict) else 'sequence'} of {len(value)}"
         inner = [line for key, item in items for line in _lines(f"{name}[{key}]", item)]
         if len(inner) > _MAX_SHOWN:
-            inner[_MAX_SHOWN:] = [f"… {len(inner) - _MAX_SHOWN} more lines"]
+            inner[_MAX_SHOWN:] = [f"… (lines left out: {len(inner) - _MAX_SHOWN})"]
         return [head, *[f"  {line}" for line in inner]]
     array = np.asarray(value)
     text = np.array2string(array, threshold=_MAX_SHOWN, edgeitems=3, max_line_width=96)

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import onnxtext
+from onnxtext.cli.run_results import differences_as_text, outputs_as_text
+from onnxtext.engines import ValueDifference
 from tests.cli.command import BAD_TEXT, environment, run, run_patched
 from tests.engines.test_engines import ENDLESS
 
@@ -73,6 +75,18 @@ def test_large_outputs_have_statistics(files: Path) -> None:
     done = run("run", "m.onnx", "--random", "--dim", "N=100", "--input", "n=1", cwd=files)
     assert b"y: float[100, 2]  # min -" in done.out
     assert b"..." in done.out
+
+
+def test_results_say_how_many_lines_and_values_are_left_out() -> None:
+    sequence = outputs_as_text({"s": [np.zeros(1, "<f4")] * 70})
+    assert sequence.splitlines()[-1] == "  … (lines left out: 80)"
+    values = [
+        ValueDifference(f"v{n}", is_output=False, elements=1, changed=1, largest=n, relative=1)
+        for n in range(30)
+    ]
+    table = differences_as_text(values, "a", "b").splitlines()
+    assert "inner values that differ: 30, the 20 largest differences first:" in table
+    assert len([line for line in table if line.startswith("  v")]) == 20
 
 
 @pytest.mark.thorough

@@ -122,8 +122,7 @@ def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) 
             source.text, name=source.name, select=settings.select, ignore=settings.ignore
         )
     errors = [item for item in diagnostics if item.severity == "error"]
-    if errors:
-        raise OnnxTextError(*errors[:MAX_ERRORS])
+    raise OnnxTextError(*errors[:MAX_ERRORS])
 
 
 MAX_ERRORS = 50
