@@ -47,7 +47,7 @@ class Repair(NamedTuple):
 
 
 def respelling(item: Any, wrong: str, right: str) -> Repair:
-    """Return a `respell` repair: replace the name `wrong` of a value in a statement by `right`."""
+    """Return a `respell` repair that replaces the value name `wrong` in a statement by `right`."""
     from onnxtext.printer.quoting import value_name  # a slow import, rarely needed
 
     return Repair("respell", item, (value_name(wrong), value_name(right)))
@@ -86,8 +86,8 @@ def with_schema_origin(
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
     For a schema of onnx itself, the finding is returned unchanged. `is_certain` tells whether the
-    finding holds for all versions of the origin. If `is_certain` is False and the signature is
-    tentative, a finding whose `severity` is None becomes a warning.
+    finding holds for all versions of the origin. If not, and if `signature.tentative` is True, a
+    finding whose `severity` is None becomes a warning.
     """
     if not signature.origin:
         return finding

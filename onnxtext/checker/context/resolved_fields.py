@@ -59,9 +59,9 @@ def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dic
     """Return the protobuf fields that `@set` and `@unset` change: map each field to its new value.
 
     The new value of a field that `@unset` names is `UNSET`. `target` selects the decorators: `""`
-    for `@set`, which changes fields of the statement; `"type"` for `@type.set`, which changes the
-    type of a value; `"data"` for `@data.set`, which changes the default value of an input. The same
-    holds for `@unset`.
+    for `@set` and `@unset`, which change fields of the statement; `"type"` for `@type.set` and
+    `@type.unset`, which change the type of a value; `"data"` for `@data.set` and `@data.unset`,
+    which change the default value of an input.
     """
     prefix = f"{target}." if target else ""
     changed: dict[str, FieldValue] = {}
@@ -85,7 +85,7 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 _STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
 _MAX_LIST_BYTES = 1 << 16
-"""The maximum size in bytes of a list to expand for rules; shapes and lists of axes are smaller."""
+"""The maximum size in bytes of an expanded list: rules read shapes and axes, which are smaller."""
 _MAX_BYTES = 1 << 22
 """The maximum total size in bytes of the lists that are expanded for rules."""
 

@@ -22,9 +22,9 @@ from onnxtext.checker.context.resolved_fields import field_of
 
 
 class TypeRecord(NamedTuple):
-    """A type that is written as a `TypeProto` record, of the value or attribute `name`.
+    """A type that is written as a `TypeProto` record, and the `name` of its value or attribute.
 
-    `place` declares the type. `required` tells whether an empty record is an error.
+    `place` is the declaration of the type. `required` tells whether an empty record is an error.
     """
 
     record: Record
@@ -40,7 +40,7 @@ def type_records(subject: CheckedModel) -> list[TypeRecord]:
 
 
 def has_record(value: ValueInfo) -> bool:
-    """Whether decorators replace a value's type by a record (`@set`), or change its fields."""
+    """Whether decorators replace the type of a value by a record, or change fields of the type."""
     for decorator in value.decorators:
         if decorator.name in ("type.set", "type.unset"):
             return True

@@ -20,14 +20,14 @@ _BY_ITEM = {
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
-"""Maps a rule to the rules whose findings follow from its findings at the same node or value."""
+"""For each rule, the rules that a violation also breaks at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""Maps a rule to the rules whose findings about the same name and graph follow from it."""
+"""For each rule, the rules that a violation also breaks for the same name in the same graph."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""Maps a rule to the rules whose findings about the same graph or function follow from it."""
+"""For each rule, the rules that a violation also breaks for the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
@@ -61,9 +61,9 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Drop the findings that follow from another finding with the same `key`.
+    """Drop each finding that follows from another finding with the same `key`.
 
-    `implied` maps the rule of the other finding to the rules of the findings that follow from it.
+    `implied` maps the rule of the other finding (the cause) to the rules of the dropped findings.
     """
     causes = {
         (key(finding), code)
@@ -77,7 +77,8 @@ def _without(
         for finding in findings
         if finding.code not in codes
         or (key(finding), finding.code) not in causes
-        # Keep an undefined name that several nodes use: the cause is an error of only one node.
+        # Keep the finding of an undefined name that several nodes use: an error of one node is not
+        # the cause at the other nodes.
         or (finding.code == "value-undefined" and len({id(p.item) for p in finding.places}) > 1)
     ]
 
@@ -103,7 +104,10 @@ def _without_lost_outputs(
 
 
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of the scope of its first place, or to 0."""
+    """Return a function that maps a finding to the id of its scope, or to 0 if it has none.
+
+    The scope of a finding is the scope of its first place.
+    """
     owners: dict[int, int] = {}
     for scope in scopes:
         for item in (*scope.nodes, *scope.outputs):

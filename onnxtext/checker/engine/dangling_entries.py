@@ -35,7 +35,7 @@ Findings of these rules can be the cause of the error, if they mention the name 
 """
 _SUGGESTED = re.compile(r"did you mean `([^`\n]+)`")
 _SHORT = 3
-"""Maximum length of a name that is too short to be recognized as misspelled."""
+"""Names of at most this length are too short to be recognized as misspelled."""
 
 
 def only_dangling(errors: Sequence[Diagnostic]) -> bool:
@@ -62,8 +62,8 @@ def join_findings(
         # The entries may name values that a wrong `@value_info` does not list.
         remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
     # An undefined value may be the output of a deleted node. Entries that refer to this node by its
-    # label then dangle, too. So for each undefined value, drop the entries with one label, unless
-    # the label is probably misspelled.
+    # label then dangle, too. For each undefined value, drop the entries that refer to one label,
+    # but keep entries with a label that is probably misspelled.
     undefined = {item.message for item in errors if _suggests_lost_node(item)}
     ends = tuple([name for text in undefined for name in _QUOTED.findall(text)[:1]])
     lost = {item.message: item for item in remaining if _is_lost_label(item, ends)}

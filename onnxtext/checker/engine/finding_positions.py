@@ -46,7 +46,7 @@ _MAX_STATEMENT_TOKENS = 40_000
 
 
 Entries = dict[str, tuple[list[Token], list[list[Token]]]]
-"""Maps each key of a header to the tokens of its value, and the tokens of each item in it."""
+"""Maps each key of a header to (tokens of the value, tokens of each item in the value)."""
 
 
 class _Headers:
@@ -126,8 +126,8 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        # The methods belong to another object: caches of methods of `self` would form reference
-        # cycles.
+        # The cached methods belong to another object, because a cache of a method of `self` would
+        # form a reference cycle.
         headers = _Headers(source.text)
         self._token_span = headers.token_span
         self._tokens = headers.tokens
@@ -308,10 +308,10 @@ class TextPlaces:
         return self._token_span(section.at)
 
     def _entry(self, offset: int, part: tuple[str | int, ...]) -> Span | None:
-        """Return the span of a key or value of an annotation; None for other parts.
+        """Return the span of a key or value in a quantization annotation; None for other parts.
 
-        `part` is the place, such as `("entries", 0, "value")`, and `offset` is the offset after the
-        name of the annotated tensor.
+        `part` is the path of the key or value, such as `("entries", 0, "value")`. `offset` is the
+        offset after the name of the annotated tensor.
         """
         match part:
             case ("entries", int() as index, side):

@@ -35,8 +35,8 @@ _ABOUT_OPERATORS = frozenset(
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel, list[Finding]]:
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
-    A function is checked with the versions that it imports. Return the subject of the check with
-    that version, and its findings.
+    A function is checked with the versions that it imports. Return the subject of the check, and
+    the findings.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):
@@ -61,7 +61,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
 
 
 def _versions(subject: CheckedModel, newest: int) -> list[int]:
-    """Return the newest version, then the older versions in which a used operator is different."""
+    """Return the newest version, then the older versions with another schema of a used operator."""
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if subject.node_count > _MAX_NODES:
         return [newest]

@@ -61,7 +61,7 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
 
 
 def _blank_line(text: str, span: Span) -> str:
-    """Replace each character of a span's first line by a space.
+    """Blank the line in which a span begins: replace each character of the line by a space.
 
     Further lines of the span are kept. Most spans of several lines are strings that begin with a
     stray quote, so their further lines are meant as statements.

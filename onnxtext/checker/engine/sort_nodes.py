@@ -13,15 +13,15 @@ from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import used_names
 
 _NAMING = {"input", "output", "attribute", "node"}
-"""The protobuf fields with names of values; a decorator that sets them changes dependencies."""
+"""Protobuf fields with names of values: setting them by a decorator changes dependencies."""
 
 
 def safe_order(subject: CheckedModel, graph: Graph | Function) -> list[int] | None:
     """Return the 0-based indices of nodes in a topological order; None if sorting is not safe.
 
-    Sorting is not safe if the nodes form a cycle, or if it could change the value that a name
-    refers to, because the graph defines a name twice, because an outer graph defines the same name,
-    or because a decorator sets names.
+    Sorting is not safe if the nodes form a cycle. It is also not safe if it could change the value
+    that a name refers to: if the graph defines a name twice, if an outer graph defines a name of
+    the graph, or if a decorator sets names.
     """
     scope = next((scope for scope in subject.scopes if scope.original is graph), None)
     if scope is None or scope.redefinitions:
@@ -65,7 +65,7 @@ def topological_order(
     """Return the indices of nodes so that each node follows the nodes that it uses.
 
     Args:
-        used: for each node, the indices of the nodes whose outputs it uses, each once.
+        used: for each node, the indices of the nodes whose outputs it uses, without duplicates.
         preferred: the indices of all nodes. If several nodes could come next, the one that comes
             first in `preferred` is chosen.
 

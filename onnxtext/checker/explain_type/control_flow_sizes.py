@@ -19,9 +19,9 @@ from onnxtext.checker.inference.control_flow_types import scan_input_count
 def explain_body_input(
     step: ExplanationStep, holder: Node, outer: InferredView, index: int
 ) -> list[Wanted] | None:
-    """Explain a size of input `index` of a body by the value that the node `holder` passes to it.
+    """Explain a size of a body's input `index` by the value that the node `holder` passes to it.
 
-    This function completes `step`. `outer` is the view of the graph that contains the node.
+    The explanation is stored in `step`. `outer` is the view of the graph that contains the node.
 
     Return the sizes that determine this size and must be explained next; [] if the explanation ends
     here. Return None if the value that the node passes is unknown.
@@ -60,10 +60,10 @@ def explain_body_input(
 def made_by_bodies(
     step: ExplanationStep, node: Node, output: int, children: Sequence[Scope]
 ) -> list[Wanted]:
-    """Explain a size of a node's output by the bodies of the node, the graphs in its attributes.
+    """Explain a size of a node's output by the graphs in the node's attributes (its bodies).
 
-    This function completes `step`. Return the sizes that determine this size and must be explained
-    next; [] if the explanation ends here.
+    The explanation is stored in `step`. Return the sizes that determine this size and must be
+    explained next; [] if the explanation ends here.
     """
     operator = quote(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
@@ -106,7 +106,7 @@ def _explain_iterations(
     """Explain a size of output `output` of a `Loop` or `Scan`; return the sizes to explain next.
 
     The node carries `states` values from iteration to iteration. The first of them is input `first`
-    of the node, and output `lead` of the body. This function completes `step`.
+    of the node, and output `lead` of the body. The explanation is stored in `step`.
     """
     operator = quote(node.op_type)
     outputs = body.scope.outputs

@@ -57,7 +57,7 @@ class InferredView(Protocol):
         """
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes, by name, of the call of the function that contains this graph.
+        """Return the attributes, by name, of the node that calls the enclosing function.
 
         Return None outside of functions, or if no call is known.
         """
@@ -115,7 +115,7 @@ class RecordedView:
         return None if caller is None else (RecordedView(self.recorded, caller[0]), caller[1])
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes, by name, of the call of the function that contains this graph."""
+        """Return the attributes, by name, of the node that calls the enclosing function."""
         outermost = self.facts
         while isinstance(outermost.outer, ShapeEnvironment):
             outermost = outermost.outer

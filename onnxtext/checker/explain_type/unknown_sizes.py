@@ -33,9 +33,9 @@ _DATA_DEPENDENT = {
 
 
 def start_of_sentence(operator: str, count: int) -> str:
-    """Return the text before the unknown sizes that a node needs: "`Add` needs the unknown".
+    """Return the start of a sentence that lists unknown sizes: "`Add` needs the unknown".
 
-    `operator` is in backticks; `count` is the number of unknown sizes.
+    `operator` is in backticks; `count` is the number of sizes that follow in the sentence.
     """
     return f"{operator} needs the unknown" if count == 1 else f"{operator} needs unknown sizes:"
 
@@ -45,7 +45,7 @@ def operator_reason(
 ) -> str:
     """Return a sentence that explains why the rank or a size of a node's output is unknown.
 
-    `facts` is None for an unknown operator. `part` is what is unknown.
+    `facts` is None for an unknown operator. `part` is the unknown part of the output.
     """
     operator = quote(node.op_type)
     domain = plain_domain(node.domain)

@@ -210,7 +210,7 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 
 def _contradiction(wrong: ShapeContradiction) -> Finding:
-    """Warn about a declared shape that contradicts the computed shape; runtimes accept it."""
+    """Report a declared shape that contradicts the computed shape; runtimes accept such models."""
     node, computed = wrong.node, _shape_text(wrong.computed)
     return Finding(
         "shape-mismatch",

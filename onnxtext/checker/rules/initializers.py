@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for initializers and for inputs with the name of an initializer.
 
-An initializer with an input's name is that input's default; nested graphs have no defaults.
+An initializer with the name of an input is the default value of the input, except in nested graphs.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ _TABLE = (
     _Listed("DequantizeLinear QuantizeLinear", "block_size", _NUMBER),
     _Listed("CausalConvWithState", "activation", "none silu swish"),
     _Listed("DepthToSpace SpaceToDepth", "mode", "CRD DCR"),
-    # The default of the first version of GRU is misspelled.
+    # In the first version of GRU, the default value is misspelled: `foward`.
     _Listed(_RECURRENT, "direction", "bidirectional forward reverse", ("foward",)),
     _Listed(_RECURRENT, "activations", _ACTIVATIONS),
     _Listed(_RECURRENT, "layout", _FLAG),

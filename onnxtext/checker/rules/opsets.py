@@ -37,8 +37,8 @@ def _importers(
 ) -> Iterator[tuple[Model | Function, object, Scope | None]]:
     """Yield (owner, statement, scope) for the model and each function.
 
-    `owner` has the opset imports, and `statement` is the owner in the syntax tree, before its
-    decorators are applied.
+    `owner` has the opset imports. `statement` is the owner before decorators are applied. `scope`
+    is the main graph (None if the model has none) or the body of the function.
     """
     if subject.model is not None:
         yield subject.model, subject.model, subject.main

@@ -118,7 +118,7 @@ def _negative(subject: CheckedModel, objection: str) -> Finding | None:
 
 
 def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
-    """Report that onnx's inference of the whole model failed: at the node it names, or `place`."""
+    """Report the error of onnx's whole-model inference, at the node that it names or at `place`."""
     for _, node in subject.nodes():
         named = f", node name: {node.name}" if node.name else ""
         if f"(op_type:{node.op_type}{named})" in objection:

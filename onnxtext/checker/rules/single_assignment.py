@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of static single assignment: no name is redefined or shadowed.
 
-An initializer may have the name of an input: it is that input's default.
+An initializer may have the name of an input: it is then the default value of the input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
-    """Report names with several definitions: one finding for all names that the same nodes define.
+    """Report names with several definitions: one finding for all names that equal nodes define.
 
     Therefore, a duplicated node has one finding, even if it has several outputs.
     """
