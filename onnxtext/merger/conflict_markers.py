@@ -49,7 +49,8 @@ def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
     """Write conflict markers around the lines in which three resolutions of a merge differ.
 
-    Each argument is the whole merge: with all conflicts resolved to the base, ours or theirs.
+    The arguments are the whole merged text with all conflicts resolved to the base, to ours and to
+    theirs.
 
     Returns:
         (text, number of conflicts)

@@ -362,7 +362,7 @@ def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
 def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
-    `made` is (index of the output, its node in the base). The node already has the new names.
+    `made` is (index of the output, node in the base), where the node already has the new names.
     """
     at, node = made
     match = names.matches.get(id(node))

@@ -20,7 +20,7 @@ class LineEnds(NamedTuple):
     end: str = "\n"
 
     def restore(self, text: str) -> str:
-        """Add this byte order mark to a text, and replace its line ends (LF) by these."""
+        """Add `mark` to a text, and replace each LF in the text by `end`."""
         return self.mark + (text if self.end == "\n" else text.replace("\n", self.end))
 
 

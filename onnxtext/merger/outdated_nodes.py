@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find nodes that one side wrote for an operator set version that the other side has changed."""
+"""Find nodes of one side that do not fit the operator set versions that the other side imports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find edits whose names the other side has given to other values or parameters.
+"""Find edits that use a name to which the other side has given another meaning.
 
 An edit of one side may be valid in the merge, but not as intended: it refers to another value, or
 passes arguments to other parameters.
@@ -25,7 +25,7 @@ _Scopes = Mapping[FunctionKey | None, ValueScope]
 
 
 def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Finding]:
-    """Yield a finding for each edit of one side whose names mean other things in the merge.
+    """Yield a finding for each edit of one side that uses names with another meaning in the merge.
 
     This happens if the other side has given the names to other values or parameters. `versions` are
     the trees of the base (if there is a base), of ours and of theirs.
@@ -123,10 +123,10 @@ def _moved_arguments(
 
 
 def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> bool:
-    """Whether a function has the parameters of the base in their order, under any names.
+    """Whether a merged function has the parameters of the base in their order, perhaps renamed.
 
-    The names may be swapped if the body uses them accordingly. Return False if `side` changed the
-    names or the order of the parameters.
+    Names may be swapped if the body uses the swapped names accordingly. Return False if `side`
+    itself changed the names or the order of the parameters.
     """
     names = ValueNames(base, merged)
     return all(
@@ -154,8 +154,9 @@ def _is_moved(
 ) -> bool:
     """Whether a parameter that still exists gets another argument in the merge than in a side.
 
-    `arguments` are a call's arguments in the side, `merged` in the merge. `old` are the function's
-    parameters in the side, by their names in the merge, and `new` its parameters in the merge.
+    `arguments` are the arguments of a call in the side, `merged` its arguments in the merge. `old`
+    are the parameters of the function in the side, `new` its parameters in the merge. Both are
+    given by their names in the merge.
     """
     places = {name: index for index, name in enumerate(new)}
     return any(
@@ -200,10 +201,11 @@ class _Search:
                 yield _finding(subject, name, new_name, item)
 
     def _new_name(self, name: str) -> str | None:
-        """Return the other side's name of the value that is called `name` on this side.
+        """Return the name that the other side gives to the value called `name` on this side.
 
         Return "" if the other side has deleted the value and reused its name. Return None if the
-        other side kept the name, or if `name` in the merge is not the other side's value.
+        other side kept the name, or if `name` in the merge is not the value that the other side
+        calls `name`.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)
@@ -260,7 +262,7 @@ class _Search:
 def _declarations(root: Graph | Function) -> dict[tuple[str, str], tuple[object, Any]]:
     """Map (subject of a message, name) to (content, item) of each part that refers to a value.
 
-    For a typed output, which has no item of its own, the item is (its node, a new value info).
+    A typed output has no item of its own: the item is then (node of the output, new value info).
     """
     result: dict[tuple[str, str], tuple[object, Any]] = {}
     for value in root.values:

@@ -38,8 +38,8 @@ class NodeMeaning(NamedTuple):
 class Renames:
     """The values and functions that one side of a merge has renamed.
 
-    A name counts as renamed to another if fewer values have the old name than in the base, and
-    more values have the new name.
+    A name counts as renamed to another name if, compared with the base, fewer values have the old
+    name and more values have the new name.
     """
 
     def __init__(self, base: Model | None, side: Model) -> None:
@@ -48,7 +48,7 @@ class Renames:
 
     @cached_property
     def _more(self) -> Counter[str]:
-        """For each name, how many more values have it on this side than in the base; may be < 0."""
+        """Maps each name to its number of values on this side, minus their number in the base."""
         result = _defined_names(self._side)
         if self._base is not None:
             result.subtract(_defined_names(self._base))

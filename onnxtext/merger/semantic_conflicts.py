@@ -72,7 +72,7 @@ def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
     """Return the errors that the checker finds in a merge, but in no side.
 
     An edit of the other side may change the message of an error. Therefore, if the merge lacks an
-    error that a side has, one error of the merge with this code is left out.
+    error that a side has, one error of the merge with the same code is left out.
     """
     found = _errors_in(model)
     if not found:
@@ -139,7 +139,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
 
 
 def _references(subject: CheckedModel) -> Iterator[Finding]:
-    """Find value infos, annotations and training bindings of values that do not exist."""
+    """Find value infos, annotations and training bindings that name values that do not exist."""
     model = subject.model
     assert model is not None
     for scope in subject.scopes:

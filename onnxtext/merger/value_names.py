@@ -151,7 +151,7 @@ class ValueNames:
         return result
 
     def _depends(self, name: str, other: str | None) -> bool:
-        """Whether a value of the side depends on another.
+        """Whether the value `name` of the side depends on the value `other`.
 
         Return True if `other` is None, or if the search visits more than `_MAX_CHAIN` values.
         """
@@ -175,7 +175,7 @@ class ValueNames:
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None
 
     def name_of(self, name: str) -> str | None:
-        """Return the name on the side of a value of the base; None if the side has deleted it."""
+        """Return the side's name for the base value `name`; None if the side has deleted it."""
         return self._names.get(name)
 
     @cached_property
@@ -183,7 +183,7 @@ class ValueNames:
         return {new: old for old, new in self._names.items()}
 
     def base_of(self, name: str) -> str | None:
-        """Return the name in the base of a value of the side; None if the side has added it."""
+        """Return the base's name for the side value `name`; None if the side has added it."""
         return self._old_names.get(name)
 
 

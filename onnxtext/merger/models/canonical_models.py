@@ -145,7 +145,7 @@ class _Lowering(Lowering):
         return self._blob_value(kind, mark, blob.digest)
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; if a missing blob has its digest, encode the mark of the blob instead."""
+        """Encode a value; encode its mark instead if a blob with an equal digest is missing."""
         if self._missing:
             data = _bytes_of(attribute.type, attribute.value)
             if data is not None and (mark := _digest(data)) in self._missing:
@@ -154,7 +154,7 @@ class _Lowering(Lowering):
 
 
 def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
-    """Return the bytes that a blob with this attribute value has; None for types without blobs."""
+    """Return the bytes of a blob that would hold an attribute value; None if no blob can."""
     match value:
         case bytes():
             return value

@@ -2,7 +2,7 @@
 """Merge canonical models field by field and item by item.
 
 Each result is a `Resolved`: the merge with conflicts resolved to ours, to theirs and to the base.
-The three are equal unless there is a conflict.
+These three values are equal unless there is a conflict.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class ModelMerger:
     """Merges three versions of a model.
 
     Attributes:
-        orders: orders merged lists.
-        renames: what ours and theirs have renamed.
+        orders: the object that orders merged lists.
+        renames: the renames of ours and the renames of theirs.
         forced: items to turn into conflicts even if they merge cleanly: maps each list to indices
             of items in the merge resolved to ours.
         ambiguous: whether there is a conflict that the results do not show. For example, an item
@@ -128,7 +128,7 @@ class ModelMerger:
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
     ) -> Resolved:
-        """Merge a set of fields; (None, None, None) if the whole message becomes a conflict."""
+        """Merge a set of fields; return (None, None, None) if the whole message is a conflict."""
         base, ours, theirs = parts
         number = min(numbers)
         key = number << 3 | LENGTH
@@ -238,7 +238,7 @@ class ModelMerger:
         return self._message(repeated.kind, base, ours, theirs)
 
     def _only_inputs(self, base: bytes, side: bytes, number: int) -> bool:
-        """Whether a node differs from its base only in inputs that one side renamed.
+        """Whether a node of a side differs from its base only in inputs that the side renamed.
 
         `number` is the side: 0 for ours, 1 for theirs.
         """
@@ -358,8 +358,8 @@ def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bo
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    One side may append items. If all items of the base are distinct, it may instead remove items at
-    the end. The other side may change other items in place.
+    One side may append items or, if all items of the base are distinct, remove items at the end.
+    The other side may change other items in place.
     """
     changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
     count = min(len(base), len(changed))

@@ -60,8 +60,8 @@ class RepeatedField:
         kind: the rules for merging an item field by field; None if items are merged as a whole.
         key: returns the key that identifies an item.
         rename_keys: each returns a property that a renamed item keeps; the most reliable first.
-        replacement_key: returns a property. If it is equal for a removed item and an added item
-            at the same position, the added item replaces the removed item.
+        replacement_key: returns a property. An added item replaces the removed item at the same
+            position if this property is equal for both items.
         ordered: whether the order of items has a meaning.
         is_node: whether the items are nodes.
     """

@@ -142,7 +142,7 @@ def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[Field
 
 
 def _owners(model: Model, data: bytes) -> _Owners:
-    """Map the `id()` of each statement to the list and index of its top-level item.
+    """Map the `id()` of each statement to (list, index) of the top-level item that contains it.
 
     Value infos are also mapped by name, because a typed output is no statement of its own. `data`
     is the model as bytes.
@@ -193,7 +193,7 @@ def _places(owners: _Owners, findings: Sequence[Finding]) -> tuple[dict[FieldPat
 
 
 def _typed_outputs(finding: Finding) -> Iterator[tuple[Node, ValueInfo]]:
-    """If a finding is about a typed output, yield (its node, its value info)."""
+    """Yield (node, value info of the typed output) if a finding is about a typed output."""
     match [place.item for place in finding.places]:
         case [Node() as node, ValueInfo() as info]:
             yield node, info
@@ -215,7 +215,7 @@ def _values(graph: Graph) -> dict[int, Sequence[Any]]:
 
 
 def _outputs(data: bytes) -> set[str]:
-    """Return the first output of each node of a model's main graph."""
+    """Return the names of the first outputs of all nodes in the main graph of a model."""
     if not data:
         return set()
     nodes = split_message(first_payload(data, 7) or b"").get(1 << 3 | LENGTH, ())
@@ -225,9 +225,9 @@ def _outputs(data: bytes) -> set[str]:
 def _sort(
     model: Model, subject: CheckedModel, findings: Sequence[Finding], base_names: set[str]
 ) -> bool:
-    """Sort the nodes of graphs with misordered nodes; return False if there is a cycle.
+    """Sort each graph that has misordered nodes; return False if a graph cannot be sorted.
 
-    Nodes whose first output is not in `base_names` are new: they are moved before their users.
+    A node is new if its first output is not in `base_names`. New nodes move before their users.
     """
     marked = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}

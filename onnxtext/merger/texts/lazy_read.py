@@ -84,7 +84,7 @@ def _read_tokens(source: str, unread: Sequence[Unread]) -> list[CommentedToken]:
 
 
 def _insert_lazy(tree: Tree | None, origin: str, unread: Sequence[Unread]) -> None:
-    """Insert untokenized statements into the list of `tree` whose rule is `origin`."""
+    """Insert untokenized statements into the list with the grammar rule `origin` in `tree`."""
     child = None if tree is None else tree.child(origin)
     if child is None or not unread:
         return

@@ -69,7 +69,7 @@ class MatchRules:
 
 
 def text_match_rules(items: Sequence[Item]) -> MatchRules:
-    """Return the rules for matching the items of a list; the kind of its first item decides."""
+    """Return the rules for matching the items of a list, chosen by the kind of the first item."""
 
     def of(key: Callable[[TextPart], Hashable]) -> Callable[[Item], Hashable]:
         return lambda item: key(item.part)

@@ -34,8 +34,8 @@ class Merger:
     """Merges three versions of a text.
 
     Attributes:
-        orders: orders merged lists.
-        renames: what ours and theirs have renamed.
+        orders: the object that orders merged lists.
+        renames: the renames of ours and the renames of theirs.
         notes: warnings for the user.
         split_all: whether to split constructs that only one side has changed, so that each of their
             statements can become a conflict.
@@ -371,7 +371,7 @@ def _is_broken(items: ListItems) -> bool:
 
 
 def _break_evenly(listed: MergedList) -> None:
-    """Put every item on its own line if at least half of them already are."""
+    """Put every item on its own line if at least half of the items already have their own line."""
     leads = [merged_item.lead for merged_item in listed.items]
     broken = next((lead for lead in leads if "\n" in lead), None)
     if broken is None or sum("\n" in lead for lead in leads[1:]) * 2 < len(leads[1:]):

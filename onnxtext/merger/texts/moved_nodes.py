@@ -105,8 +105,8 @@ class _Search:
         base: the items of the base.
         side: the items of the side.
         rules: functions that identify a node.
-        makers: maps the name of each output of a new node to the index of this node.
-        old_makers: maps the name of each output of an unmatched node of the base to its index.
+        makers: maps each output name of the new nodes to the index of the node.
+        old_makers: maps each output name of the unmatched base nodes to the index of the node.
         pairs: the matches so far: from indices in the side to indices in the base.
     """
 

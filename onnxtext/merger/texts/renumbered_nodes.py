@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match the nodes of a side that gives the names of values to other values.
+"""Match the nodes of a side that has given names of old values to other values.
 
 For example, an exporter numbers values in order. After a node is inserted, most names denote other
 values, so that names pair the wrong nodes.
@@ -206,7 +206,10 @@ class _Names:
         return edited + len(self._old) + len(self._new) - 2 * len(pairs)
 
     def _is_unread(self, index: int, at: int) -> bool:
-        """Whether other nodes have the old outputs of a node, and no node reads its new outputs."""
+        """Whether a node lost an output to another node, and no node reads its outputs in the side.
+
+        `index` is the index of the node in the base, `at` its index in the side.
+        """
         before, after = self._old[index][1], self._new[at][1]
         return not self._made.isdisjoint(set(before).difference(after)) and self._read.isdisjoint(
             after
@@ -245,7 +248,7 @@ class _Names:
     def _pair_sources(self, pairs: dict[int, int]) -> None:
         """For each pair in `pairs`, match the two nodes that compute the inputs at the same index.
 
-        Their operators and attributes must be equal. Then do the same for the new pairs.
+        The matched nodes must have equal operators and attributes. Repeat this for the new pairs.
         """
         makers, new_makers = [
             {name: at for at, (_, outputs, _) in nodes.items() for name in outputs}
