@@ -161,7 +161,7 @@ class ValueComparer:
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors; if all are equal, the fields that store them.
+        """Compare the elements of two tensors and, if all are equal, the fields that hold the data.
 
         Return [] if the elements differ, but `others` (the changes found so far) show this already.
         """
@@ -191,7 +191,7 @@ class ValueComparer:
         return same
 
     def attribute(self, old: ast.Attribute, new: ast.Attribute, path: str) -> list[FieldChange]:
-        """Return the changes between two attributes of the same name that have no graphs."""
+        """Return the changes between two attributes with the same name and without graphs."""
         if self.same_attribute(old, new) or self._same_blobs(old, new):
             return []
         shells = [_without_tensors(item) for item in (old, new)]

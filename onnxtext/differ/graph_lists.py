@@ -86,7 +86,7 @@ def _interface(owner: Graph | Function) -> tuple[list[ValueInfo], list[ValueInfo
 
 
 def without_default(value: ValueInfo) -> ValueInfo:
-    """Return an input without its default value and the decorators of that value."""
+    """Return an input without its default value and without the decorators of the default value."""
     if value.data is None:
         return value
     decorators = tuple([d for d in value.decorators if not d.name.startswith("data.")])

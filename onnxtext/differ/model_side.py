@@ -63,9 +63,10 @@ class ModelSide:
         return ItemPosition(path, position.line, position.column)
 
     def _normalize(self) -> None:
-        """Turn lists that `@set` or `@unset` replaces into statements, to compare them one by one.
+        """Apply `@set` and `@unset` if they replace lists, to compare the list items one by one.
 
-        The model is encoded and decoded for this purpose; the new model has no text positions.
+        The model is encoded and decoded for this purpose; the new model has no text positions. If
+        the model cannot be encoded, it stays unchanged.
         """
         from onnxtext.ast.visit import walk_graphs
         from onnxtext.proto.decode.lift import LiftError, lift_model

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognize weights derived from other weights: transposed, cast to another type, quantized.
 
-Numeric differences between tensors of different element types are computed only if a tensor is
-quantized; quantized tensors are dequantized first.
+Numeric differences between two tensors of different element types are computed only if one of them
+is quantized; quantized tensors are dequantized first.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ _NOT_NUMERIC = ("bool", "string")
 
 
 def _axis(shape: tuple[int, ...], size: int, node_axis: int | None) -> int | None:
-    """Return the axis of a weight that has one scale per index; None if unknown.
+    """Return the axis of a weight along which each index has its own scale; None if unknown.
 
     `size` is the number of elements of the scale. `node_axis` is the axis according to the node
     that uses the weight; a negative axis counts from the end. If `node_axis` is None, the axis is

@@ -3,8 +3,8 @@
 
 The signature from above combines a node's kind with the signatures of its inputs. The signature
 from below combines its kind with the signatures of its consumers. Signatures are interned as small
-numbers that both models share: equal numbers mean equal computations, without hash collisions. A
-matched node is represented by the index of its new node, so only unmatched nodes need signatures.
+numbers that both models share: equal numbers mean equal computations, without hash collisions. Only
+unmatched nodes need signatures: a matched node is identified by its index in the new model.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class NodeKinds:
         return kind
 
     def _attribute(self, attribute: Attribute) -> Hashable:
-        """Return a key of an attribute. A graph is represented by its numbers of items."""
+        """Return a key of an attribute; graphs are compared by their numbers of items."""
         value = attribute.value
         items = value if isinstance(value, tuple) else (value,)
         if any(isinstance(item, Graph) for item in items):
@@ -187,7 +187,7 @@ class Signatures:
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Map each output of nodes to keys of its uses: by matched nodes, and as graph output.
+        """Map each node output to the keys of its uses by matched nodes and as a graph output.
 
         `order` are the indices of the nodes.
         """
