@@ -52,7 +52,7 @@ class Scope:
         holder: for a nested graph, the node of `parent` that has the graph in an attribute.
         holder_index: the 0-based index of `holder` in the nodes of `parent`.
         attribute: the name of the attribute of `holder` that contains this graph.
-        function: the enclosing function; None outside of functions.
+        function: the function whose body this scope is, or is nested in; None outside of functions.
         opsets: the imported operator sets; for a fragment that is a graph or nodes, the operator
             sets in `Options.assumed`, which may be None.
         tree: the function as it is before its decorators are applied; None for a graph.

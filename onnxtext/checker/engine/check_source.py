@@ -216,7 +216,7 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether a text may be a function: parsing it as a model failed before its body."""
+    """Whether a text may be a function: it has `=>`, and parsing a model failed before the body."""
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     if body is None or "=>" not in body.group():
@@ -225,7 +225,7 @@ def _may_be_function(text: str, failure: OnnxTextError) -> bool:
 
 
 _BODY = re.compile(r'[^"#{]*\{')
-"""Matches the text up to the first brace. If it contains `=>`, the brace opens a body."""
+"""Matches the text up to the first brace. If this text contains `=>`, the brace opens a body."""
 
 
 _NODE = re.compile(
@@ -257,7 +257,7 @@ def looks_like_function(model: Model) -> bool:
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; if the data is not a model, return one diagnostic of the error."""
+    """Check a binary model; if the data cannot be decoded, return the decoding errors."""
     try:
         model = lift_binary(data, name)
     except OnnxTextError as error:

@@ -30,7 +30,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span
 
 _MAX_FIXES = 100
-"""The maximum number of findings of one text for which fixes are planned."""
+"""Fixes are planned for the first findings of a text, at most for this number."""
 Then = Callable[[CheckedModel, Source | None], list[Diagnostic]]
 """A function that returns further diagnostics of a model without errors.
 
@@ -62,9 +62,10 @@ def check_tree(
             every rule that belongs to no profile.
         ignore: rules and profiles to disable.
         encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
-            if the model cannot be encoded.
-        then: a function that returns further diagnostics. It is called only if no rule has found
-            an error.
+            if the model cannot be encoded. Without the function, onnx does not infer
+            the whole model.
+        then: a function that returns further diagnostics. It is called only if the other
+            diagnostics are no errors.
 
     Returns:
         The diagnostics in the order of the text; for a binary model, in the order of the families
@@ -190,7 +191,7 @@ def diagnose(
 
 
 def in_text_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort diagnostics by their position in the text; diagnostics without one come first."""
+    """Sort diagnostics by their position in the text; those without a position come first."""
     return sorted(diagnostics, key=lambda item: item.span.start if item.span else -1)
 
 

@@ -2,7 +2,7 @@
 """Plan and verify the edits of `--fix`.
 
 Edits change the text in place, which keeps comments and layout. To verify them, the edited text is
-parsed: its syntax tree must equal the expected one; otherwise the edits are dropped.
+parsed. If its syntax tree does not equal the expected tree, the edits are dropped.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def apply_repairs(
     """Apply the repairs of findings to a text; skip repairs of kind `respell`, which are guesses.
 
     If two repairs have overlapping edits, only the first is applied. All repairs are verified
-    together. If this fails, each repair is verified alone, and wrong repairs are dropped.
+    together. If this fails, the first `_MAX_VERIFIED_ALONE` repairs are added one by one, and each
+    repair that fails is dropped. A fragment is returned unchanged.
     """
     repairable = [
         (finding, finding.repair)
@@ -292,8 +293,8 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     A comment on its own line belongs to the node below it. A trailing comment belongs to the node
     before it on the line (docs/design.md, Layout). Blank lines are not moved.
 
-    Return None if a node shares a line with another node or a brace, and any node has a comment:
-    if the comment moved in front of other text on that line, it would comment out this text.
+    Return None if a node shares a line with another node or a brace, and any node has a comment: a
+    comment that moves with its node could comment out other text on the line.
     """
     result = []
     shared = False
@@ -322,10 +323,9 @@ def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
 
 
 def _with_comments_above(text: str, line: int, floor: int) -> int:
-    """Return the start of the first of the comment lines directly above a line.
+    """Return the start of the comment lines directly above a line; `line` if there are none.
 
-    `line` is the start of the line; it is returned if there are no such comments. `floor` is the
-    offset at which the search stops.
+    `line` is the start of the line. `floor` is the offset at which the search stops.
     """
     while line > floor:
         above = line_start(text, line - 1)

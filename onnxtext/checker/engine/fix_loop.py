@@ -27,7 +27,7 @@ _MAX_ROUNDS = 100
 _GUESSES = ("import", "rename")
 """The kinds of repairs that may be wrong, and so may cause new errors."""
 _MAX_GUESSES = 20
-"""The maximum number of guesses to try one by one if all together cause new errors."""
+"""The maximum number of guesses to try one by one if applying all of them causes new errors."""
 
 
 @dataclass(frozen=True, slots=True)

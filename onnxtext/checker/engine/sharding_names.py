@@ -15,11 +15,11 @@ from onnxtext.syntax.span_map import map_spans
 
 
 def unambiguous_users(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]:
-    """Return the nodes that use a value and have no output of the same name.
+    """Return the nodes that use the value `name` and have no output called `name`.
 
-    In the sharding specs of these nodes, the name must mean the value. If a node has an output of
-    the same name, the name in its sharding specs may mean the output instead. `uses` are pairs of a
-    node and the index of its input.
+    In the sharding specs of these nodes, the name must mean the value. If a node has an output
+    called `name`, the name in its sharding specs may mean the output instead. `uses` are pairs
+    (node, index of the input) of the nodes that use the value.
     """
     nodes = {id(node): node for node, _ in uses}
     return [node for node in nodes.values() if name not in node.outputs]

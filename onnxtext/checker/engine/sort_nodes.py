@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sort the nodes of a graph topologically, unless that could change what the graph computes."""
+"""Sort the nodes of a graph topologically, unless sorting could change what the graph computes."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ class Explanation:
         scope: the graph or function body that defines the value.
         declarations: the declared types of the value, each with its place.
         steps: one `ExplanationStep` for each dimension of the value, or one for the rank if the
-            value is a scalar or its rank is unknown. The `sources` of a step are further steps.
+            value is a scalar or its rank is unknown; () for types without a shape, such as
+            sequences. The `sources` of a step are further steps.
     """
 
     name: str

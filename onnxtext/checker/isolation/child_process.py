@@ -29,10 +29,11 @@ class Failure:
     """The reason why a request has no answer.
 
     Attributes:
-        kind: `crash` if the child crashed, `time` or `memory` if it exceeded that limit,
-            `unavailable` if it could not be started, `stopped` if too many earlier requests had
-            failed, so that the request was not sent.
-        detail: the signal, or the last line of the child's error output; may be empty.
+        kind: `crash` if the child crashed, `time` or `memory` if it exceeded its time or memory
+            limit, `unavailable` if it could not be started, `stopped` if the request was not sent
+            because too many earlier requests had failed.
+        detail: further information, such as the signal and the last line of the child's error
+            output; may be empty.
     """
 
     kind: Kind

@@ -38,7 +38,7 @@ _RETRY_DELAY = 60.0
 Answer = list[bytes] | str | Failure
 """The results of a request (a list), onnx's error message (a `str`), or a `Failure`."""
 Answers = dict[object, list[bytes] | str]
-"""A cache that maps the arguments of requests to answers, but does not store failures."""
+"""A cache that maps the arguments of `node` requests to answers; failures are not stored."""
 
 
 class ProcessPool:

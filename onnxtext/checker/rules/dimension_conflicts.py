@@ -60,7 +60,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbolic dimensions of inputs that must have one size, or must equal each other."""
+    """Find symbolic dimensions of inputs that allow one or two sizes, or must equal each other."""
     # The default of an input does not restrict sizes: a caller may pass another value.
     declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = SymbolTrace(main, shapes)

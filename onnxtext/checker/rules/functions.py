@@ -85,7 +85,7 @@ def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
 
 
 def _calls(subject: CheckedModel) -> dict[FunctionKey, dict[FunctionKey, Node]]:
-    """Map each function to the functions that it calls, each with the first node that calls it."""
+    """Map each function to its callees, and each callee to the first node that calls it."""
     calls: dict[FunctionKey, dict[FunctionKey, Node]] = {key: {} for key in subject.functions}
     for scope in subject.scopes:
         if scope.function is None:

@@ -38,7 +38,7 @@ ELEMENTS = {
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Check the IR version and the model version of a model."""
+    """Check the IR version of a model, and find constructs that need a newer IR version."""
     model = subject.model
     if model is None:
         yield from _headless(subject)
@@ -109,7 +109,7 @@ Need = tuple[int, str, Iterable[Place], Severity | None]
 def _newer(subject: CheckedModel) -> Iterator[Need]:
     """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
 
-    Most places are generators, which walk the model only if its IR version lacks the construct.
+    Most places come from generators, to walk the model only if its IR version lacks the construct.
     """
     model = subject.model
     assert model is not None

@@ -26,7 +26,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
-    """Report names with several definitions: one finding for all names that equal nodes define.
+    """Report names with several definitions; names with the same defining nodes share a finding.
 
     Therefore, a duplicated node has one finding, even if it has several outputs.
     """
