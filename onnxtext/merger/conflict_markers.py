@@ -84,7 +84,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether all nonempty versions begin with the line `following`, a closing bracket.
+    """Whether all nonempty versions (`parts`) begin with a closing bracket, the line `following`.
 
     `following` is the line after the conflict. If True, the conflict can be moved down by one line,
     so that it contains whole blocks.

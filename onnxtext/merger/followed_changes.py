@@ -114,7 +114,8 @@ def certain_changes(read: Read) -> tuple[Changes, Changes]:
 def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, FunctionKey]:
     """Return the functions that the side `own` renamed and the side `other` kept.
 
-    A renamed function differs from its base only in its name and in names of values.
+    A renamed function differs from its base only in its name, its metadata, the names of values,
+    and the order of inputs and outputs.
     """
     found: dict[FunctionKey, FunctionKey] = {}
     for _ in range(_MAX_ROUNDS):  # the body of a function can call other renamed functions
@@ -213,7 +214,7 @@ def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> 
 
 
 def _form(scope: Scope) -> tuple[Scope, list[str]]:
-    """Return a graph or function with numbers instead of names, and the list of these names.
+    """Replace the names in a graph or function by numbers; return the result and the names.
 
     The graph or function is changed in place.
     """
@@ -278,7 +279,7 @@ def _map_trainings(model: Model, names: Names) -> None:
 
 
 def _interface(*scopes: Scope) -> set[str]:
-    """Return the names of inputs and outputs of main graphs, which users of the model refer to."""
+    """Return the input and output names of main graphs, which programs refer to."""
     graphs = [scope for scope in scopes if isinstance(scope, Graph)]
     return {value.name for graph in graphs for value in (*graph.inputs, *graph.outputs)}
 

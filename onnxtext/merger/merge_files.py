@@ -74,9 +74,9 @@ def merge(
     """Merge two versions of a model with their common ancestor.
 
     If only one side changed a statement or a part of a statement, the merge has this change. If
-    both sides changed it differently, the statement gets conflict markers, as in git. Each version
-    is a text or a binary model. If one side equals the base, the result is the other side, byte for
-    byte.
+    both sides changed the same part in different ways, the statement gets conflict markers, as in
+    git. Each version is a text or a binary model. If one side equals the base, the result is the
+    other side, byte for byte.
 
     Args:
         base: the common ancestor; empty if there is none.

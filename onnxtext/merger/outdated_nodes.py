@@ -25,7 +25,7 @@ _MAIN = ("", "", "")
 
 
 def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
-    """Find nodes that fit the operator set version of one side, but not that of the other side.
+    """Find nodes that fit the operator set version of one side, but not the version of the other.
 
     A node does not fit a version that does not allow its attributes or the number of its inputs or
     outputs, or that changes the default of an attribute that the node omits. A node is not reported
@@ -42,7 +42,7 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
 def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> Iterator[Finding]:
     """Find nodes in `body` that fit the imports of `side`, but not the changed imports of `other`.
 
-    `body`, `side` and `other` are a graph or function in the merge, on one side and on the other.
+    `body` is a graph or function in the merge, `side` on one side, and `other` on the other side.
     """
     versions, before = body[0], side[0]
     changed = {

@@ -49,7 +49,7 @@ class DataMarks:
 def lower_all(
     models: Sequence[ast.Model | None], resources: Mapping[str, bytes | memoryview]
 ) -> tuple[list[bytes], DataMarks]:
-    """Lower versions of a model to canonical bytes, with `DataMarks` instead of tensor data.
+    """Lower versions of a model to canonical bytes, with marks (`DataMarks`) for tensor data.
 
     `resources` are the blobs that the versions do not contain, by digest.
 

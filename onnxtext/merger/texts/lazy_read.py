@@ -20,7 +20,7 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 _BLANKS = " \t\n\v\f\r"
 
 Unread = tuple[int, int, Tree, CommentedToken | None]
-"""An untokenized statement: (its offset, offset of the next statement, its tree, its comma)."""
+"""An untokenized statement: (offset, offset of the next statement, tree, comma or None)."""
 
 
 def read_model(source: str, model: Model) -> ListItems:

@@ -92,8 +92,8 @@ class MergedItemSpan:
     """The position of a merged item in the written text.
 
     Attributes:
-        start: offset of its first token.
-        end: offset after its last token.
+        start: offset of the first token of the item.
+        end: offset after the last token of the item.
         item: the item.
         listed: the list that contains the item.
     """

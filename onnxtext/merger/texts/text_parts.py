@@ -40,8 +40,8 @@ class TextPart:
 
     Attributes:
         source: the whole text of the version.
-        start: offset of its first token.
-        end: offset after its last token.
+        start: offset of the first token of the part.
+        end: offset after the last token of the part.
     """
 
     source: str

@@ -13,8 +13,8 @@ from onnxtext.merger.texts.text_parts import Item, ListItems, comments_in
 def merge_blanks(base: str | None, ours: str | None, theirs: str | None) -> str:
     """Return the merged whitespace and comments between two tokens.
 
-    If both sides have changed them, take ours, add the comments that theirs added and remove the
-    comments that theirs removed. A version is None if it lacks one of the tokens.
+    If both sides changed this text, return ours with the comments that theirs added, and without
+    the comments that theirs removed. A version is None if it lacks one of the tokens.
     """
     if ours is None or theirs is None:
         return ours if ours is not None else theirs or ""
@@ -43,7 +43,7 @@ def merge_tails(base: str | None, ours: str | None, theirs: str | None) -> tuple
 
 
 def kept_comments(base: Counter[str], ours: Counter[str], theirs: Counter[str]) -> Counter[str]:
-    """Return the comments that a merge keeps: those that a side added or both sides kept."""
+    """Return the comments that a merge keeps: a side added them, or both sides kept them."""
     return (ours - base) | (theirs - base) | (base & ours & theirs)
 
 
