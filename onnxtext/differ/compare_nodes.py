@@ -65,7 +65,7 @@ class NodeComparer:
     def _head(
         self, old: EncodedNode, new: EncodedNode, names: NameMap, graph_path: str
     ) -> list[FieldChange]:
-        """Compare the fields of nodes except inputs, outputs and attributes."""
+        """Compare nodes except inputs, outputs and attributes; record changed names as renames."""
         if self._same_head(old[0], new[0]):
             return []
         parts = []

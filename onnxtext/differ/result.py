@@ -20,7 +20,7 @@ CATEGORIES: tuple[Category, ...] = get_args(Category)
 IGNORABLE = tuple([name for name in CATEGORIES if name != "model"])
 
 ItemKey = tuple[str, str | None, str | None]
-"""The kind of an item, its old path and its new path."""
+"""(Kind of an item, old path or None if it was added, new path or None if it was removed)."""
 
 Action = Literal["added", "removed", "changed", "moved"]
 Verdict = Literal["same", "stored-differently", "names-differ", "differ"]
@@ -55,7 +55,7 @@ class WeightChange:
         max_abs: the largest absolute difference; None if no difference could be computed.
         mean_abs: the mean absolute difference of the element pairs without NaN; None if `max_abs`
             is None.
-        old_nans: number of NaNs in the old tensor; None if unknown or if elements are not floats.
+        old_nans: number of NaNs in the old tensor; None if unknown or if NaNs cannot occur.
         new_nans: number of NaNs in the new tensor; None if `old_nans` is None.
         note: the reason why other attributes are unknown, such as a missing file.
         how: how the new elements derive from the old elements: `transposed`, `cast from float to

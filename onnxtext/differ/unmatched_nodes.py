@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the unmatched nodes of one of the two graphs, and their producers and consumers."""
+"""Find the unmatched nodes of a graph, and their producers and consumers."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def value_uses(side: MatchSide) -> Uses:
 def unique_uses(side: MatchSide, uses: Sequence[tuple[int, int]]) -> dict[Hashable, int]:
     """Map (input index, operator) to the unmatched node whose input at this index is a given value.
 
-    `uses` has (node index, input index) of each use of the value. If several unmatched nodes have
-    the same key, it is mapped to -1.
+    `uses` has (node index, input index) of each use of the value. A key that several unmatched
+    nodes have is mapped to -1.
     """
     result: dict[Hashable, int] = {}
     for index, slot in uses:
