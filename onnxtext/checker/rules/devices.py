@@ -282,11 +282,11 @@ RULES = (
     Rule("device-config-name", "device configurations have unique names", "IR Multi-device"),
     Rule(
         "device-config-count",
-        "a configuration has `num_devices`, and either no or `num_devices` device names",
+        "a configuration has `num_devices`, and names no devices or exactly `num_devices`",
         "IR Multi-device",
     ),
     Rule("device-config-unknown", "nodes refer to configurations of the model", "IR"),
     Rule("sharding-tensor", "a node shards only its inputs and outputs", "IR"),
-    Rule("sharding-axis", "tensors are sharded along existing axes, each once", "IR"),
+    Rule("sharding-axis", "tensors are sharded along existing axes, each axis at most once", "IR"),
     Rule("sharding-shards", "`num_shards` is 1 or more, and devices exist", "IR"),
 )

@@ -139,11 +139,15 @@ def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
 
 RULES = (
     Rule("training-init-inputs", "the initialization has no inputs", "proto TrainingInfoProto"),
-    Rule("training-binding-key", "bindings set initializers, each once", "IR Training"),
+    Rule(
+        "training-binding-key",
+        "bindings set only initializers, each initializer at most once",
+        "IR Training",
+    ),
     Rule("training-binding-value", "bindings use outputs of their graph", "IR, proto"),
     Rule(
         "training-init-omitted",
-        "an `initialization_binding` has an `initialization`",
+        "an `initialization_binding` needs an `initialization`",
         "IR Training",
     ),
     Rule(
