@@ -139,7 +139,7 @@ class GraphComparer:
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
         pairs: Pairs,
     ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
-        """Yield the matching pairs, as `Collector.matched_pairs` does."""
+        """Yield matching pairs of values, and record the others (`Collector.matched_pairs`)."""
 
         def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
             value = (old, new)[side][index]

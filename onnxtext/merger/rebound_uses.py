@@ -236,7 +236,7 @@ class _Search:
                     break
 
     def _changed_inputs(self, node: Node, old: Node | None) -> Iterator[tuple[int, str]]:
-        """Yield (index, name) of each input that is another value than in the base node `old`.
+        """Yield (index, name) of each input that is not the same value as in the base node `old`.
 
         Yield all inputs if `old` is None.
         """

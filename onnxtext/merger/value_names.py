@@ -27,7 +27,7 @@ class ValueScope:
 
     Attributes:
         root: the graph or function.
-        nodes: all nodes.
+        nodes: the nodes of the graph and of the graphs in it, or of the function.
     """
 
     def __init__(self, root: Graph | Function) -> None:

@@ -198,7 +198,7 @@ class ModelMerger:
         return _as_resolved(merged)
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
-        """Match the items of a list, merge each, and order them."""
+        """Match the items of three lists, merge each match, and order the results."""
         key = _memoize(repeated.key)
         rules = MatchRules(
             lambda item: item,

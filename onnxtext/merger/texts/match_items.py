@@ -142,7 +142,7 @@ def _new_items(
     from_theirs: Sequence[int],
     rules: MatchRules,
 ) -> list[MatchedItem]:
-    """Match the items that the base lacks; for the arguments, see `match` and `_pair`."""
+    """Match the items that the base lacks; `from_ours`, `from_theirs`: the results of `_pair`."""
     new_ours = [index for index, found in enumerate(from_ours) if found == ABSENT]
     new_theirs = [index for index, found in enumerate(from_theirs) if found == ABSENT]
     both, _ = _pair(

@@ -206,7 +206,7 @@ class _Names:
         return edited + len(self._old) + len(self._new) - 2 * len(pairs)
 
     def _is_unread(self, index: int, at: int) -> bool:
-        """Whether a node lost an output to another node, and no node reads its outputs in the side.
+        """Whether a node lost an output to another node, and no node of the side reads the others.
 
         `index` is the index of the node in the base, `at` its index in the side.
         """
