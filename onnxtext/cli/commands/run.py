@@ -40,8 +40,8 @@ Examples:
 
 \b
 Exit status:
-  0  the model was run; with --compare: all common outputs are equal, or
-     differ by less than the tolerance
+  0  the model was run; with --compare: no element of a common output
+     differs by more than --atol and by more than --rtol
   1  findings: the file is not a model or has errors, an input does not
      fit, the engine fails or exceeds a limit, or outputs differ
   2  could not run: wrong usage, or a file is missing or cannot be read or

@@ -26,9 +26,9 @@ SUFFIXES = (".onnx", ".onnxtxt")
 """In a directory, the files with these suffixes are verified."""
 
 EXPLANATION = """\b
-Laws (docs/laws.md describes these and two more):
+Laws (docs/laws.md describes these and three more):
   L1  a binary model that is printed and encoded again has the same bytes
-  L3  a parsed text keeps its model when printed, and prints the same again
+  L3  the text of a model parses to this model, and prints the same again
 
 \b
 Examples:
