@@ -41,11 +41,13 @@ class Output(NamedTuple):
         pieces: the bytes of the output, in order.
         beside: weight files to write beside the output, before it; None if there are none.
         external: the file of ONNX external data to write with the output; None if there is none.
+        referenced: files of external data, of the input or output, that weights must not replace.
     """
 
     pieces: list[Piece]
     beside: WeightFiles | None = None
     external: ExternalFile | None = None
+    referenced: tuple[Path, ...] = ()
 
 
 class Conversion(NamedTuple):
@@ -100,9 +102,9 @@ def _convert(conversion: Conversion, force: bool, job: ConversionJob, progress: 
         write_stdout(result.pieces)
     else:
         if result.beside is not None:
-            _check_weights(job, result.beside.base / result.beside.place.path)
+            _check_weights(job, result, result.beside.base / result.beside.place.path)
         if result.external is not None:
-            _check_weights(job, job.target.with_name(result.external.name))
+            _check_weights(job, result, job.target.with_name(result.external.name))
         _write(job.target, result, force, job.makes_directory, progress)
 
 
@@ -124,10 +126,12 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
         )
 
 
-def _check_weights(job: ConversionJob, weights: Path) -> None:
-    """Raise a CommandError if the file of weights would replace the input or output of a job."""
-    help = "choose other paths with -o and --store"
-    check_not_overwritten([job.source], weights, "weights", help)
+def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
+    """Raise a CommandError if a file of weights would replace the output, or data of the input."""
+    help = "choose another path with -o"
+    if result.external is None:
+        help = "choose other paths with -o and --store"
+    check_not_overwritten([job.source, *result.referenced], weights, "weights", help)
     if job.target is not None and is_same(job.target, weights):
         raise CommandError("output-exists", f"{job.target} would be overwritten by weights", help)
 

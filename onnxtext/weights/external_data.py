@@ -7,6 +7,7 @@ A reference has the keys `location` (a path relative to the model's file), `offs
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -211,6 +212,36 @@ def _number(text: str, subject: str, key: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise BlobError(f"{subject}: the {key} `{text}` is not a number of bytes", RANGE)
     return int(text)
+
+
+class _ExternalFiles(Rewriter):
+    """Collects the files of the external data of a model; changes nothing."""
+
+    def __init__(self, base: Path) -> None:
+        super().__init__()
+        self._base = base
+        self.found: dict[str, Path] = {}
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """Add the file of an `ExternalData`; return the data unchanged."""
+        if isinstance(data, ExternalData):
+            location = dict(data.entries).get("location", "")
+            if location not in self.found:
+                with contextlib.suppress(PathError):
+                    self.found[location] = resolve_inside(self._base, location)
+        return data
+
+
+def external_files(model: Model, base: Path) -> tuple[Path, ...]:
+    """Return the paths of the files of a model's external data, if they are below a directory.
+
+    Args:
+        model: the model.
+        base: the directory of the model's file.
+    """
+    files = _ExternalFiles(base)
+    files.run(model)
+    return tuple(files.found.values())
 
 
 def embed_external(model: Model, base: Path | None) -> None:

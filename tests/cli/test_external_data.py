@@ -123,6 +123,56 @@ def test_externalize_overwrites_nothing(text: Path, tmp_path: Path) -> None:
     assert run("to-binary", text, "--externalize", "-o", "-").status == 2
 
 
+def write_with_external(directory: Path, location: str) -> None:
+    """Write `m.onnx`, whose tensor `large` is in a file and all others in the model."""
+    result = model()
+    (tensor,) = [each for each in result.graph.initializer if each.name == "large"]
+    (directory / location).write_bytes(tensor.raw_data)
+    onnx.external_data_helper.set_external_data(tensor, location, 0, 12000)
+    tensor.ClearField("raw_data")
+    (directory / "m.onnx").write_bytes(result.SerializeToString())
+
+
+@pytest.mark.parametrize("output", ["m.onnx", "out/m.onnx"])
+def test_externalize_keeps_the_data_that_the_text_references(tmp_path: Path, output: str) -> None:
+    write_with_external(tmp_path, "m.onnx.data")
+    data = (tmp_path / "m.onnx.data").read_bytes()
+    assert run("from-binary", tmp_path / "m.onnx").status == 0
+    (tmp_path / "out").mkdir()
+    command = ("to-binary", tmp_path / "m.onnxtxt", "--externalize", "--force", "-o")
+    result = run(*command, tmp_path / output)
+    assert result.status == 2
+    assert "m.onnx.data would be overwritten by weights" in result.err
+    assert "choose another path with -o" in result.err
+    assert "--store" not in result.err
+    assert names(tmp_path / "out") == []
+    assert (tmp_path / "m.onnx.data").read_bytes() == data
+    result = run(*command, tmp_path / output, "--embed-external")
+    assert result.status == (2 if output == "m.onnx" else 0)
+    assert (tmp_path / "m.onnx.data").read_bytes() == data
+    if output != "m.onnx":
+        assert loaded(tmp_path / output) == model()
+    assert run(*command, tmp_path / "new.onnx").status == 0
+    assert loaded(tmp_path / "new.onnx") == model()
+
+
+@pytest.mark.parametrize("embed", [["--embed-external"], []], ids=["embed", "keep"])
+def test_safetensors_files_do_not_replace_external_data(tmp_path: Path, embed: list[str]) -> None:
+    write_with_external(tmp_path, "m.safetensors")
+    data = (tmp_path / "m.safetensors").read_bytes()
+    command = ("from-binary", tmp_path / "m.onnx", "--weights", "safetensors", "--force", *embed)
+    result = run(*command)
+    assert result.status == 2
+    assert "m.safetensors would be overwritten by weights" in result.err
+    assert names(tmp_path) == ["m.onnx", "m.safetensors"]
+    assert (tmp_path / "m.safetensors").read_bytes() == data
+    assert run(*command, "--store", "new.safetensors").status == 0
+    assert run("to-binary", tmp_path / "m.onnxtxt", "--embed-external", "-o", "-").status == 0
+    (tmp_path / "out").mkdir()
+    status = run(*command, "-o", tmp_path / "out" / "m.onnxtxt").status
+    assert status == (0 if embed else 2)
+
+
 def external(**entries: str) -> str:
     pairs = ", ".join([f'"{key}": "{value}"' for key, value in entries.items()])
     return f"<onnxtext: 1> g () => () <float[2] w = [{pairs}]> {{}}"

@@ -24,8 +24,10 @@ from onnxtext.cli.report import DiagnosticWarning, Reporter
 from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from onnxtext.binary_to_text import Metadata
-    from onnxtext.weights.write_resources import Weights
+    from onnxtext.weights.write_resources import WeightFiles, Weights
 
 EXAMPLES = """\b
 Examples:
@@ -73,9 +75,24 @@ def conversion(
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
-        return Output([text.encode("utf-8")], beside)
+        referenced: tuple[Path, ...] = ()
+        if beside is not None and beside.place.kind == "safetensors":
+            referenced = _referenced(data, beside, job, embed_external)
+        return Output([text.encode("utf-8")], beside, referenced=referenced)
 
     return _from_binary(convert)
+
+
+def _referenced(
+    data: bytes, beside: WeightFiles, job: ConversionJob, embed_external: bool
+) -> tuple[Path, ...]:
+    """Return the files of external data that were embedded, or that the new text refers to."""
+    from onnxtext.conversion_errors import lift_binary
+    from onnxtext.weights.external_data import external_files
+
+    if embed_external:  # the model of `beside` has no references any more
+        return external_files(lift_binary(data, job.name), job.directory)
+    return external_files(beside.model, beside.base)
 
 
 def _from_binary(convert: Callable[[bytes, ConversionJob], Output]) -> Conversion:

@@ -24,6 +24,8 @@ from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from onnxtext.ast.model import Model
     from onnxtext.tensor.blobs import BlobSource
     from onnxtext.weights.external_data import ExternalFile
@@ -63,12 +65,15 @@ def conversion(
                     _explain_dangling(source, error, job)
                 raise
             blob_source = BlobReader.of(model, job.directory)
+            referenced = _referenced(model, job, embed_external) if externalize else ()
             if embed_external:
                 embed(model, source, job.directory)
             pieces = encode(model, source, blob_source=blob_source, external=external)
             if checked:
                 _check(model, source, pieces, blob_source, job)
-        return Output(pieces, external=external if external and external.parts else None)
+        if external is not None and not external.parts:
+            external = None
+        return Output(pieces, external=external, referenced=referenced)
 
     return Conversion(
         convert,
@@ -140,6 +145,14 @@ def _external(job: ConversionJob) -> ExternalFile:
             help="name a file with -o",
         )
     return ExternalFile(job.target.name + ".data")
+
+
+def _referenced(model: Model, job: ConversionJob, embed_external: bool) -> tuple[Path, ...]:
+    """Return the files of external data that the text reads, or that the new model refers to."""
+    from onnxtext.weights.external_data import external_files
+
+    base = job.directory if embed_external or job.target is None else job.target.parent
+    return external_files(model, base)
 
 
 @click.command("to-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")
