@@ -6,7 +6,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +245,20 @@ def test_a_missing_file_is_one_finding(tmp_path: Path) -> None:
         "the tensor `w0` and 2 other tensors have their data in `gone0.bin`, which does not exist",
         "the tensor `w1` and 1 other tensor have their data in `gone1.bin`, which does not exist",
     ]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path)],
+    ids=["directory", "pipe", "loop"],
+)
+def test_a_location_that_is_not_a_file_is_a_finding(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "w.bin")
+    found = onnxtext.check(external(location="w.bin"), base_dir=tmp_path)
+    messages = [one.message for one in found if one.code == "external-file-missing"]
+    assert messages == ["the tensor `w` has its data in `w.bin`, which is not a regular file"]
 
 
 def test_data_with_a_valid_checksum_is_embedded(tmp_path: Path) -> None:

@@ -27,14 +27,14 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check references to external data and, if `base_dir` is known, the referenced files."""
     digests: dict[Path, str] = {}
-    missing: dict[str, list[TensorUse]] = {}
+    missing: dict[tuple[str, str], list[TensorUse]] = {}
     for tensor in dense_tensors(subject):
         entries = external_entries(tensor)
         if entries is not None:
             yield from _entries(tensor, entries)
             yield from _file(tensor, dict(entries), subject.options.base_dir, digests, missing)
-    for location, tensors in missing.items():
-        yield _missing_file(location, tensors)
+    for (location, reason), tensors in missing.items():
+        yield _missing_file(location, reason, tensors)
 
 
 def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
@@ -67,12 +67,12 @@ def _file(
     entries: dict[str, str],
     base_dir: Path | None,
     digests: dict[Path, str],
-    missing: dict[str, list[TensorUse]],
+    missing: dict[tuple[str, str], list[TensorUse]],
 ) -> Iterator[Finding]:
     """Check the location of external data, and the file there if `base_dir` is known.
 
-    `entries` are the entries of `external_data`. If the file does not exist, the tensor is added to
-    `missing`, by location. `digests` caches the digests of files.
+    `entries` are the entries of `external_data`. `digests` caches the digests of files. If there is
+    no regular file, the tensor is added to `missing`, by location and reason.
     """
     location = entries.get("location")
     if not location:
@@ -89,7 +89,8 @@ def _file(
     has = f"has its data in {quote(location)}"
     # If a name is too long for the file system, `Path.is_file` raises an error.
     if path is not None and not os.path.isfile(path):  # noqa: PTH113
-        missing.setdefault(location, []).append(tensor)
+        reason = "is not a regular file" if os.path.lexists(path) else "does not exist"
+        missing.setdefault((location, reason), []).append(tensor)
         path = None
     try:
         yield from _range(tensor, entries, path)
@@ -100,10 +101,10 @@ def _file(
         yield _finding(tensor, "external-file-missing", f"{has}, {why}")
 
 
-def _missing_file(location: str, tensors: list[TensorUse]) -> Finding:
+def _missing_file(location: str, reason: str, tensors: list[TensorUse]) -> Finding:
     """Create one finding for a missing file: thousands of tensors may have their data in it."""
     first, *others = tensors
-    problem = f"data in {quote(location)}, which does not exist"
+    problem = f"data in {quote(location)}, which {reason}"
     if not others:
         return _finding(first, "external-file-missing", f"has its {problem}")
     count = count_noun(len(others), "other tensor")
