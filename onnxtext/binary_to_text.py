@@ -99,7 +99,7 @@ def print_binary(
                 text = before + comments + section
             del model  # before the garbage collector traverses the tree
     except BlobError as error:
-        raise OnnxTextError(Diagnostic(error.code, str(error), file=name)) from None
+        raise OnnxTextError(Diagnostic(error.code, str(error), path="model", file=name)) from None
     warn_if_suspicious(data, name)
     return text, weight_files
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,8 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
         source: the model, in one of the forms that `onnxtext.diff` accepts.
 
     Raises:
-        OnnxTextError: the model is not valid, or its external data cannot be read.
+        OnnxTextError: the model is not valid, its external data cannot be read, or names of values
+            are not UTF-8.
     """
     import onnx
     from google.protobuf.message import DecodeError
@@ -61,14 +62,30 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
             load_external_data_for_model(model, str(argument.base))
         except (OSError, ValueError, onnx.checker.ValidationError) as error:
             raise run_error(f"external data cannot be read: {error}", argument.name) from None
+    for name in _value_names(model.graph):
+        if isinstance(name, bytes):
+            message = f"a name is not UTF-8: {name!r}; engines cannot run such a model"
+            raise run_error(message, argument.name)
     return model
+
+
+def _value_names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
+    """Yield the names of values and the symbols of inputs; those that are not UTF-8 are bytes."""
+    for value in (*graph.input, *graph.output, *graph.initializer):
+        yield value.name
+    for value in graph.input:
+        for dim in value.type.tensor_type.shape.dim:
+            yield dim.dim_param
+    for node in graph.node:
+        yield from node.output
 
 
 def run_error(
     message: str, name: str | None = None, help: str | None = None, code: str = "run-failed"
 ) -> OnnxTextError:
     """Create the error for a model that cannot be run."""
-    return OnnxTextError(Diagnostic(code, message, file=name, help=help))
+    path = None if name is None else "model"
+    return OnnxTextError(Diagnostic(code, message, path=path, file=name, help=help))
 
 
 def run_model(

@@ -221,6 +221,7 @@ def test_hostile_external_data_is_rejected(tmp_path: Path, entries: dict[str, st
     (inside / "m.onnx").write_bytes(onnxtext.to_binary(text.read_text()))
     result = run("from-binary", inside / "m.onnx", "--embed-external", "-o", "-")
     assert (result.status, result.out) == (1, b"")
+    assert f"--> {inside}/m.onnx: model" in result.err
 
 
 def test_external_data_that_cannot_be_read_is_a_finding(

@@ -268,6 +268,20 @@ def test_invalid_models_are_errors(files: Path) -> None:
     assert run("run", "none.onnx", cwd=files).status == 2
 
 
+@pytest.mark.parametrize("name", ["first", "last", "size", "inner"])
+def test_names_that_are_not_utf8_are_errors(files: Path, name: str) -> None:
+    nodes = "inner = Neg (first) last = Abs (inner)"
+    graph = f"g (float[size] first) => (float[size] last) {{{nodes}}}"
+    text = f"<ir_version: 10, opset_import: [21]> {graph}"
+    data = onnxtext.to_binary(text).replace(name.encode(), b"\xff" * len(name))
+    (files / "odd.onnx").write_bytes(data)
+    for arguments in (("odd.onnx", "--dim", "M=2"), ("m.onnx", "--compare", "odd.onnx")):
+        done = run("run", *arguments, "--random", cwd=files)
+        assert (done.status, done.out) == (1, b"")
+        assert "a name is not UTF-8: b'\\xff" in done.err
+        assert "--> odd.onnx: model" in done.err
+
+
 FULL_DISK = """
 import numpy
 
