@@ -216,6 +216,8 @@ def test_an_input_that_is_truncated_is_an_error(tmp_path: Path) -> None:
         (("from-binary", "m.onnx", "-f", "--store", "m.onnx"), "m.onnx would be overwritten"),
         (("from-binary", "m.onnx", "--store", "t.onnxtxt"), "t.onnxtxt would be overwritten"),
         (("to-binary", "m.data", "-f", "--externalize", "-o", "m"), "m.data would be overwritten"),
+        (("view", "m.onnx", "-f", "-o", "m.onnx"), "m.onnx would be overwritten"),
+        (("view", "m.onnx", "m.onnxtxt", "-f", "-o", "link"), "m.onnxtxt would be overwritten"),
         (("edit", "m.onnx", "rename", "x", "z", "-f", "-o", ""), "Is a directory"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, io_errors
+from onnxtext.cli.command_errors import CommandError, check_not_overwritten, io_errors
 from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, FileName, reporting_options
 from onnxtext.cli.report import Reporter, write_stderr
@@ -72,8 +72,10 @@ def command(
     if files == ["-", "-"]:
         raise click.UsageError("Only one of the files can be standard input (-).")
     found = []
+    path = output_path(output)
     for source in map(InputFile.of, files):
         with reporter.reporting(source.name):
+            check_not_overwritten([source.source], path, "the page")
             from onnxtext.viewer.page_model import read
 
             data = read_file(source, maps=True)
