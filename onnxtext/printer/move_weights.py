@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from typing import Any
 
 from onnxtext import ast
@@ -106,7 +107,7 @@ def move_weights(
     Returns:
         A dict that maps the printed digest of each resource to its full SHA-256 digest.
     """
-    mover = WeightMover(inline_limit)
+    mover = WeightMover(min(inline_limit, sys.maxsize))  # the native core needs a C integer
     mover.run(model, graphs)
     model.resources = mover.resources
     return mover.digests

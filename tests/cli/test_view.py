@@ -54,7 +54,7 @@ def test_only_pages_are_replaced(place: Path) -> None:
     assert run("view", "m.onnx", "other.onnxtxt", "-o", "m.html", cwd=place).status == 0
     assert "→".encode() in (place / "m.html").read_bytes()
     before = (place / "m.onnx").read_bytes()
-    result = run("view", "m.onnx", "-o", "m.onnx", cwd=place)
+    result = run("view", "other.onnxtxt", "-o", "m.onnx", cwd=place)
     assert result.status == 2
     assert "m.onnx exists and is not a page" in result.err
     assert "--force" in result.err

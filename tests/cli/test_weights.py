@@ -12,10 +12,21 @@ import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as nh
 
+import onnxtext
+
 
 def from_binary(path: Path, *options: str) -> str:
     command = [sys.executable, "-m", "onnxtext", "from-binary", *options, str(path), "-o", "-"]
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout
+
+
+def test_any_inline_limit_is_accepted(tmp_path: Path) -> None:
+    data = str(list(range(99)))
+    text = f"<ir_version: 10, opset_import: [21]> g () => () <float[99] w = {data}> {{}}"
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnxtext.to_binary(text))
+    assert "blob" in from_binary(path)
+    assert "blob" not in from_binary(path, f"--inline-limit={10**20}")
 
 
 def test_weights_and_inline_limit_decide_where_data_is(tmp_path: Path) -> None:
