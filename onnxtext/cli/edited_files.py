@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onnxtext.cli.command_errors import CommandError, io_errors
@@ -95,13 +95,15 @@ def replace_edited(path: Path, new: bytes, old: bytes) -> None:
 
 def show(old: str | bytes, new: str | bytes, target: EditTarget, color: str) -> None:
     """Print the unified diff of two texts, or the model diff of two binary models."""
+    names = target.name, f"{target.name} (edited)"
     if isinstance(old, str) and isinstance(new, str):
-        shown = line_diff(old, new, target.name, f"{target.name} (edited)")
+        shown = line_diff(old, new, *names)
     else:
         import onnxtext
         from onnxtext.differ.render.text import render
 
-        shown = render(onnxtext.diff(old, new), color=wants_color(color, sys.stdout))
+        found = replace(onnxtext.diff(old, new), old_label=names[0], new_label=names[1])
+        shown = render(found, color=wants_color(color, sys.stdout))
     write_stdout([shown.encode("utf-8", "backslashreplace")])
 
 

@@ -14,6 +14,7 @@ from onnxtext.editing.fix_constant_shapes import fix_one
 from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
 from onnxtext.editing.set_shapes import follow_inference, put_shape
 from onnxtext.editing.symbolic_obstacles import size_obstacles
+from onnxtext.plurals import count_noun
 
 _MAX_FIXES = 500
 
@@ -89,7 +90,8 @@ def _wanted(
             )
         if not -len(shape) <= index < len(shape):
             raise refused_edit_error(
-                f"`{name}` has {len(shape)} dimensions, so dimension {index} does not exist"
+                f"`{name}` has {count_noun(len(shape), 'dimension')}, so dimension {index} does "
+                "not exist"
             )
         at = index % len(shape)
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
