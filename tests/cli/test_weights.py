@@ -26,7 +26,8 @@ def test_any_inline_limit_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(onnxtext.to_binary(text))
     assert "blob" in from_binary(path)
-    assert "blob" not in from_binary(path, f"--inline-limit={10**20}")
+    for more in ((), ("--embed-external",)):
+        assert "blob" not in from_binary(path, f"--inline-limit={10**20}", *more)
 
 
 def test_weights_and_inline_limit_decide_where_data_is(tmp_path: Path) -> None:
