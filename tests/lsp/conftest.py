@@ -38,6 +38,10 @@ async def server(lsp_client: LanguageClient) -> AsyncIterator[None]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
     """The client without open documents; internal errors of the server fail the test."""
+    process = server._server
+    # Otherwise, pygls only says that the client has been stopped.
+    assert process is not None
+    assert process.returncode is None, f"the server has ended with status {process.returncode}"
     opened: list[str] = []
     server.opened = opened  # type: ignore[attr-defined]
     yield server
