@@ -148,6 +148,8 @@ def _blob_diagnostics(source: Source) -> Iterator[None]:
     try:
         yield
     except BlobError as error:
+        if error.at >= 0:
+            raise lowering_error(LowerError(str(error), error.at, error.code), source) from None
         raise OnnxTextError(Diagnostic(error.code, str(error), source=source)) from None
 
 

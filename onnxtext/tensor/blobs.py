@@ -28,11 +28,13 @@ class BlobError(ValueError):
 
     Attributes:
         code: the code of the diagnostic.
+        at: the offset of the statement in its text; -1 if unknown.
     """
 
     def __init__(self, message: str, code: str = "invalid-record") -> None:
         super().__init__(message)
         self.code = code
+        self.at = -1
 
 
 class BlobSource(Protocol):

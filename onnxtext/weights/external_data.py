@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Model, ValueInfo
 from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import (
     Blob,
@@ -87,7 +87,19 @@ class ExternalFile:
             at = offset + len(data)
 
 
-class Externalizer(Rewriter):
+class _DataMover(Rewriter):
+    """Moves the data of tensors; its errors have the offsets of their initializers."""
+
+    def initializer(self, value: ValueInfo) -> None:
+        """Rewrite an initializer in place."""
+        try:
+            super().initializer(value)
+        except BlobError as error:
+            error.at = value.at
+            raise
+
+
+class Externalizer(_DataMover):
     """Moves the data of tensors to a file of external data."""
 
     def __init__(self, file: ExternalFile, resources: Blobs, blob_source: BlobSource) -> None:
@@ -143,7 +155,7 @@ class Externalizer(Rewriter):
         return sparse
 
 
-class Embedder(Rewriter):
+class Embedder(_DataMover):
     """Replaces references to external data by the data itself.
 
     Attributes:

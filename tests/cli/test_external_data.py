@@ -214,6 +214,7 @@ def test_hostile_external_data_is_rejected(tmp_path: Path, entries: dict[str, st
     assert (result.status, result.out) == (1, b"")
     code = result.findings()[0]["code"]
     assert "`w`" in result.findings()[0]["message"]
+    assert result.findings()[0]["column"] == text.read_text().index("float[2] w") + 1
     assert "length" in entries or "length" not in result.findings()[0]["message"]
     checked = run("check", text, "--output-format", "json")
     assert checked.status == 1
