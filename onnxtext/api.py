@@ -360,7 +360,8 @@ def dump(
     Raises:
         OSError: a file cannot be written.
         TypeError: the message is not a `ModelProto`.
-        ValueError: `weights` or `metadata` has an unknown value.
+        ValueError: `weights` or `metadata` has an unknown value, or the safetensors file has
+            external data of the model.
     """
     proto = message_of(proto)
     if message_name(type(proto)) != "ModelProto":

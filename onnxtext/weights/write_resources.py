@@ -11,7 +11,7 @@ from typing import Literal
 
 from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.tensor.blobs import BlobError
-from onnxtext.weights.safe_paths import resolve_inside
+from onnxtext.weights.safe_paths import PathError, resolve_inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare_pieces import same_bytes
 
@@ -87,12 +87,16 @@ class WeightFiles:
         Raises:
             BlobError: for a safetensors file, the library is not installed or fails.
             OSError: something cannot be written; existing blobs are intact.
-            PathError: the destination is not below the directory of the text.
+            PathError: the destination is not below the directory of the text, or is a file of the
+                model's external data.
         """
         target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "safetensors":
+            from onnxtext.weights.external_data import external_files
             from onnxtext.weights.safetensors_file import write_safetensors
 
+            if target in external_files(self.model, self.base):
+                raise PathError(f"{target} has external data of the model")
             old = self._blobs_in(target)
             if self._are_written(old):
                 return

@@ -165,7 +165,15 @@ def test_safetensors_files_do_not_replace_external_data(tmp_path: Path, embed: l
     command = ("from-binary", tmp_path / "m.onnx", "--weights", "safetensors", "--force", *embed)
     result = run(*command)
     assert result.status == 2
-    assert "m.safetensors would be overwritten by weights" in result.err
+    reason = "would be overwritten by weights" if embed else "has external data of the model"
+    assert f"m.safetensors {reason}" in result.err
+    if not embed:
+        with pytest.raises(ValueError, match=reason):
+            onnxtext.dump(
+                onnx.load(tmp_path / "m.onnx", load_external_data=False),
+                tmp_path / "m.onnxtxt",
+                weights="safetensors",
+            )
     assert names(tmp_path) == ["m.onnx", "m.safetensors"]
     assert (tmp_path / "m.safetensors").read_bytes() == data
     assert run(*command, "--store", "new.safetensors").status == 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from onnxtext.binary_to_text import Metadata
-    from onnxtext.weights.write_resources import WeightFiles, Weights
+    from onnxtext.weights.write_resources import Weights
 
 EXAMPLES = """\b
 Examples:
@@ -76,23 +76,15 @@ def conversion(
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
         referenced: tuple[Path, ...] = ()
-        if beside is not None and beside.place.kind == "safetensors":
-            referenced = _referenced(data, beside, job, embed_external)
+        if embed_external and beside is not None and beside.place.kind == "safetensors":
+            from onnxtext.conversion_errors import lift_binary
+            from onnxtext.weights.external_data import external_files
+
+            # The model of `beside` has no references any more.
+            referenced = external_files(lift_binary(data, job.name), job.directory)
         return Output([text.encode("utf-8")], beside, referenced=referenced)
 
     return _from_binary(convert)
-
-
-def _referenced(
-    data: bytes, beside: WeightFiles, job: ConversionJob, embed_external: bool
-) -> tuple[Path, ...]:
-    """Return the files of external data that were embedded, or that the new text refers to."""
-    from onnxtext.conversion_errors import lift_binary
-    from onnxtext.weights.external_data import external_files
-
-    if embed_external:  # the model of `beside` has no references any more
-        return external_files(lift_binary(data, job.name), job.directory)
-    return external_files(beside.model, beside.base)
 
 
 def _from_binary(convert: Callable[[bytes, ConversionJob], Output]) -> Conversion:
