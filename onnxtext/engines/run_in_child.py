@@ -70,10 +70,11 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
 
 
 def _value_names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
-    """Yield the names of values and the symbols of inputs; those that are not UTF-8 are bytes."""
-    for value in (*graph.input, *graph.output, *graph.initializer):
+    """Yield the names of values and the symbols of their types; invalid UTF-8 is given as bytes."""
+    for tensor in graph.initializer:
+        yield tensor.name
+    for value in (*graph.input, *graph.output):
         yield value.name
-    for value in graph.input:
         for dim in value.type.tensor_type.shape.dim:
             yield dim.dim_param
     for node in graph.node:

@@ -82,8 +82,8 @@ def test_each_edit_shows_and_writes_its_change(name: str, files: Path) -> None:
     assert (done.status, done.out, done.err) == (0, b"", "")
     result = (files / "m.onnxtxt").read_text()
     assert result == wanted
-    shown = run("edit", "m.onnx", *words, "--diff", cwd=files).out
-    assert shown.startswith(b"--- m.onnx\n+++ m.onnx (edited)\n")
+    diff = run("edit", "m.onnx", *words, "--diff", cwd=files).out
+    assert diff.startswith(b"--- m.onnx\n+++ m.onnx (edited)\n")
     assert run("edit", "m.onnx", *words, cwd=files).status == 0
     assert (files / "m.onnx").read_bytes() == onnxtext.to_binary(result)
     assert names(files) == before

@@ -141,6 +141,7 @@ def test_externalize_keeps_the_data_that_the_text_references(tmp_path: Path, out
     data = (tmp_path / "m.onnx.data").read_bytes()
     assert run("from-binary", tmp_path / "m.onnx").status == 0
     (tmp_path / "out").mkdir()
+    command: tuple[str | Path, ...]
     command = ("to-binary", tmp_path / "m.onnxtxt", "--externalize", "--force", "-o")
     result = run(*command, tmp_path / output)
     assert result.status == 2
@@ -162,6 +163,7 @@ def test_externalize_keeps_the_data_that_the_text_references(tmp_path: Path, out
 def test_safetensors_files_do_not_replace_external_data(tmp_path: Path, embed: list[str]) -> None:
     write_with_external(tmp_path, "m.safetensors")
     data = (tmp_path / "m.safetensors").read_bytes()
+    command: tuple[str | Path, ...]
     command = ("from-binary", tmp_path / "m.onnx", "--weights", "safetensors", "--force", *embed)
     result = run(*command)
     assert result.status == 2
