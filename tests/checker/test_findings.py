@@ -183,6 +183,7 @@ def test_select_and_ignore_choose_rules() -> None:
     assert "value-unused" in codes(lint, select=["all"])
     assert not onnxtext.check(text("y = Rellu (x)"), ignore=["op-unknown"])
     assert not onnxtext.check(text("y = Rellu (x)"), ignore=["all"])
+    assert not onnxtext.check(lint, select=["value-unused"], ignore=["all", "value-unused"])
 
 
 def hostile_models() -> dict[str, str]:
@@ -483,3 +484,10 @@ def test_findings_in_many_sections_take_linear_time(section: str) -> None:
     seconds, found = seconds_to_check(model)
     assert len({item.labels[0].span for item in errors(found)}) >= 8_000
     assert seconds < 8
+
+
+def test_fixes_are_planned_after_many_findings_without_a_repair() -> None:
+    unknown = "\n".join(f"n{i} = Neg{i}Zq (x)" for i in range(120))
+    *others, last = onnxtext.check(text(f"{unknown}\ny = Rellu (x)"))
+    assert [item.fix for item in others] == [None] * 120
+    assert last.fix is not None

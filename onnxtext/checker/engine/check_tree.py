@@ -30,7 +30,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span
 
 _MAX_FIXES = 100
-"""Fixes are planned for the first findings of a text, at most for this number."""
+"""The maximum number of fixes to plan for the findings of a text."""
 Then = Callable[[CheckedModel, Source | None], list[Diagnostic]]
 """A function that returns further diagnostics of a model without errors.
 
@@ -177,9 +177,11 @@ def diagnose(
         findings = without_cascades(remaining, subject.scopes)
     places = TextPlaces(source, subject)
     diagnostics: list[Diagnostic] = []
+    planned = 0
     for finding in findings:
         diagnostic = _in_text(finding, source, places)
-        if finding.repair is not None and len(diagnostics) < _MAX_FIXES:
+        if finding.repair is not None and planned < _MAX_FIXES:
+            planned += 1
             fix = fix_of(source, subject, finding, diagnostic.labels)
             diagnostic = replace(diagnostic, fix=fix)
         start = diagnostic.labels[0].span.start

@@ -57,9 +57,10 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
         if not is_known(code):
             raise UnknownRule(code)
     if ALL in ignore:
-        return selected_rules([code for code in select if code != ALL])
-    on = {code for code, rule in rules().items() if rule.level != "lint"}
-    return (selected_rules(select) | on) - selected_rules(ignore)
+        on = selected_rules([code for code in select if code != ALL])
+        return on - selected_rules([code for code in ignore if code != ALL])
+    enabled = {code for code, rule in rules().items() if rule.level != "lint"}
+    return (selected_rules(select) | enabled) - selected_rules(ignore)
 
 
 def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
