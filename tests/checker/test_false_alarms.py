@@ -251,3 +251,17 @@ def test_shapes_that_onnx_infers_wrongly_are_right(
         outputs=f"{outputs}, float[4] z", values=values, ir_version=8, opsets=str(opset),
     ).replace("_ = Identity (none)", "z = Add (none, wrong)")  # fmt: skip
     assert codes(large) == {"shape-mismatch"}, "errors of other nodes are found"
+
+
+def test_an_annotation_of_a_nested_graph_uses_outer_values() -> None:
+    source = text(
+        "y = If (c) <then_branch = a () => (float[4] t) { t = Relu (x) },"
+        " else_branch = b () => (float[4] e) { e = Neg (x) }>",
+        inputs="float[4] x, bool c",
+        values="float s = {1},",
+    )
+    model = onnx.load_from_string(onnxtext.to_binary(source))
+    assert codes(model, select=["value-unused"]) == {"value-unused"}
+    annotation = model.graph.node[0].attribute[0].g.quantization_annotation.add(tensor_name="t")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="s")
+    assert not codes(model, select=["value-unused"])

@@ -46,16 +46,15 @@ def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:
         used[id(scope)].update(value.name for value in scope.outputs)
-        for node in scope.nodes:
-            for name in node.inputs:
+        entries = [entry for annotation in scope.quantization for entry in annotation.entries]
+        for names in (*[node.inputs for node in scope.nodes], [name for _, name in entries]):
+            for name in names:
                 if name in scope.position:
                     used[id(scope)].add(name)
                 else:
                     outer = scope.find_outer(name)
                     if outer is not None:
                         used[id(outer[0])].add(name)
-        for annotation in scope.quantization:
-            used[id(scope)].update(value for _, value in annotation.entries)
     if subject.model is not None and subject.main is not None:
         for training in subject.model.training:
             bindings = (*training.initialization_binding, *training.update_binding)
