@@ -149,22 +149,30 @@ class Comparer:
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
         positions = self._old.position(path), self._new.position(path)
         changes: list[FieldChange] = []
-        for step in ("initialization", "algorithm"):
+        names_of = {"initialization": names, "algorithm": names}
+        for step in names_of:
             old_item, new_item = getattr(old, step), getattr(new, step)
             graph_path = f"{path}.{step}"
             if old_item is not None and new_item is not None:
-                names = self._graphs.graphs(old_item, new_item, graph_path, graph_path, names)
+                names_of[step] = self._graphs.graphs(
+                    old_item, new_item, graph_path, graph_path, names
+                )
             elif old_item is not new_item:
                 before, after = (
                     None if g is None else graph_statement(g) for g in (old_item, new_item)
                 )
                 changes.append(FieldChange(step, "model", before, after))
         parts = []
-        for side, training, get in ((self._old, old, names.get), (self._new, new, str)):
+        # The keys name values of the main graph or of the algorithm.
+        initialization, algorithm = (item.get for item in names_of.values())
+        for side, training, initial, get in (
+            (self._old, old, initialization, algorithm),
+            (self._new, new, str, str),
+        ):
             head_only = Training(
                 None,
                 None,
-                [(get(key), get(value)) for key, value in training.initialization_binding],
+                [(get(key), initial(value)) for key, value in training.initialization_binding],
                 [(get(key), get(value)) for key, value in training.update_binding],
             )
             parts.append(side.encoder.training(head_only))

@@ -256,3 +256,28 @@ def test_a_node_inserted_before_one_of_the_same_operator_can_be_removed(operator
     assert removed == [("removed", "graph.node[1]"), ("changed", "graph.node[1]")]
     added = listed(onnxtext.diff(short, long))
     assert added == [("added", "graph.node[1]"), ("changed", "graph.node[2]")]
+
+
+TRAINING = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+main (float[2] x) => (float[2] y) <float[2] MAIN = {1, 2}> { y = Mul (x, MAIN) }
+training {
+  initialization: init () => (float[2] t) {
+    INIT = Constant <value_floats = [1.0, 1.0]> ()
+    t = Neg (INIT)
+  }
+  algorithm: step (float[2] d) => (float[2] u) { u = Mul (d, MAIN) }
+  initialization_binding: ["MAIN": "t"]
+  update_binding: ["MAIN": "u"]
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [("w", "w"), ("a", "w")])
+def test_names_of_the_initialization_do_not_concern_the_algorithm(old: str, new: str) -> None:
+    before = TRAINING.replace("MAIN", "w").replace("INIT", old)
+    after = TRAINING.replace("MAIN", "v").replace("INIT", new)
+    shown = str(onnxtext.diff(before, after))
+    assert "initializer w → v" in shown
+    assert "update_binding" not in shown
+    assert "u = Mul" not in shown
