@@ -87,8 +87,8 @@ def run_both(
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.
-        memory: maximum number of bytes that the engine may allocate (Linux only); None for the
-            memory that is available now.
+        memory: maximum number of bytes that the engine may allocate (Linux only); 0 for no limit,
+            None for the memory that is available now.
 
     Returns:
         (values of the first model, values of the second model, comparisons). `comparisons` has an

@@ -108,8 +108,8 @@ def run_model(
         also: names of values of the main graph to return besides the outputs.
         name: the name of the model in messages.
         timeout: time limit of the engine in seconds; None for no limit.
-        memory: maximum number of bytes that the engine may allocate (Linux only); None for the
-            memory that is available now.
+        memory: maximum number of bytes that the engine may allocate (Linux only); 0 for no limit,
+            None for the memory that is available now.
 
     Returns:
         The outputs and the values named in `also`, by name.
@@ -132,7 +132,7 @@ def run_model(
         except ValueError as error:  # the model has more than 2 GiB
             raise run_error(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
-        max_bytes = str(memory or _available_memory())
+        max_bytes = str(_available_memory() if memory is None else memory)
         command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, max_bytes]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)

@@ -151,6 +151,15 @@ g (int64[1] n) => (float[N] y) { y = ConstantOfShape (n) }
 """
 
 
+def test_memory_of_zero_is_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onnxtext.engines.run_in_child._available_memory", lambda: 1 << 20)
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Neg (x) }'
+    )
+    inputs = {"x": np.ones(2, np.float32)}
+    assert engines.run_model(model, inputs, memory=0)["y"].tolist() == [-1, -1]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["onnx", "onnxruntime"])
 def test_time_and_memory_are_limited(engine: str) -> None:
