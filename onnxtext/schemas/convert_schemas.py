@@ -49,7 +49,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
         # If onnxtext has no syntax for a type of the list, let the constraint allow every type.
-        known = allowed if len(types) == len(allowed) else None
+        known = None if None in types else allowed
         result.constraints[constraint.type_param_str] = known
     result.inputs = _values(schema.inputs, schema.min_input, result)
     result.outputs = _values(schema.outputs, schema.min_output, result)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import onnx
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.diagnostics.full import render
 from onnxtext.highlight import classify
 from onnxtext.printer.schemas import print_schemas
+from onnxtext.schemas.convert_schemas import convert_schema
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from onnxtext.tensor.element_types import ELEMENTS
@@ -342,3 +344,12 @@ def test_a_value_can_be_named_where() -> None:
     assert onnxtext.format_text(text) == text
     assert "".join(piece for _, _, piece in classify(text)) == text
     assert {kind for _, kind, piece in classify(text) if piece == "where"} == {"Name.Variable"}
+
+
+def test_a_type_listed_twice_does_not_lift_a_constraint() -> None:
+    constraint = "T", ["tensor(float)", "tensor(float)"], ""
+    formal = onnx.defs.OpSchema.FormalParameter("x", "T")
+    schema = onnx.defs.OpSchema(
+        "Twice", "my", 1, inputs=[formal], outputs=[formal], type_constraints=[constraint]
+    )
+    assert convert_schema(schema).constraints == {"T": (ast.TensorType("float"),)}
