@@ -269,7 +269,7 @@ RULES = (
     ),
     Rule(
         "external-key-unknown",
-        "keys are location, offset, length and checksum",
+        "keys are location, offset, length, checksum and basepath",
         "proto TensorProto.external_data",
         level="warning",
     ),
