@@ -147,9 +147,9 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
             if version == own_version or key in reported:
                 continue
             other = subject.schemas.find(domain, node.op_type, version)
-            model_since = target.since if type(target) is Signature else None
-            function_since = other.since if other is not None else None
-            if model_since != function_since:
+            function_since = target.since if type(target) is Signature else None
+            model_since = other.since if other is not None else None
+            if function_since != model_since:
                 reported.add(key)
                 yield Finding(
                     "function-opset-conflict",
