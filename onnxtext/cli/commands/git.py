@@ -111,8 +111,8 @@ def install(
 ) -> None:
     """Configure git for this repository, or for all your repositories.
 
-    Modes that can be combined with this mode, and settings that onnxtext did not make, are kept.
-    `onnxtext git uninstall` restores the previous state.
+    Modes that cannot be combined with this mode are removed; other modes, and settings that
+    onnxtext did not make, are kept. `onnxtext git uninstall` removes what this command has written.
     """
     from onnxtext.git.install import install as set_up
     from onnxtext.git.verification import count_filtered
