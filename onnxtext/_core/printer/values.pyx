@@ -138,12 +138,15 @@ cdef class ValuePrinter:
     cdef str _new_type_text(self, kind):
         """Return the text of a type without the cache of `type_text`, which is slow for rare types."""
         cdef Text out = self.numbers.items
-        if type(kind) is not TENSOR_TYPE or not get(kind, OF_TENSOR_TYPE.shape):
+        if type(kind) is not TENSOR_TYPE:
             return type_text(kind)
+        element, shape = get(kind, OF_TENSOR_TYPE.element), get(kind, OF_TENSOR_TYPE.shape)
+        if not shape:
+            return element if shape is not None else element + "[]"
         self.numbers.clear()
-        out.text(get(kind, OF_TENSOR_TYPE.element))
+        out.text(element)
         out.character(c"[")
-        for dim in get(kind, OF_TENSOR_TYPE.shape):
+        for dim in shape:
             if type(dim) is int:
                 out.integer(dim)
             elif type(dim) is str:
