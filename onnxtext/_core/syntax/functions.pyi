@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
-from onnxtext.ast.model import Function, Graph, Model
+from onnxtext.ast.model import Function, Graph, Model, OpsetImport
 from onnxtext.syntax.actions.headers import Header
 
 def header(entries: list[tuple[int, str, Any]]) -> Header: ...
+def header_numbers(token: str) -> list[OpsetImport]: ...
 def model(
     decorators: list[Any] | None,
     head: Header | None,

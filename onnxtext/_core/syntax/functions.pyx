@@ -2,14 +2,15 @@
 """Parser actions for models, functions and headers: the compiled part of `onnxtext.syntax.actions`."""
 from onnxtext._core.ast.slots cimport (
     FUNCTION, OF_FUNCTION, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function, make_model,
-    put, slot_of,
+    new_opset, put, slot_of,
 )
 
 from onnxtext.ast.model import OpsetImport
 from onnxtext.syntax.actions.headers import (
-    FUNCTION_KEYS, LANGUAGE_VERSION, MODEL_KEYS, PRESENCE_KEYS, Header,
+    FUNCTION_KEYS, LANGUAGE_VERSION, MODEL_KEYS, PRESENCE_KEYS, Header, presence_of,
 )
 from onnxtext.syntax.actions.headers import header as python_header
+from onnxtext.syntax.actions.headers import header_numbers as python_header_numbers
 from onnxtext.syntax.actions.models import function as python_function
 from onnxtext.syntax.actions.models import model as python_model
 
@@ -55,6 +56,14 @@ def header(list entries):
     return result
 
 
+def header_numbers(token):
+    """Return the opset imports for the token `[21]`; Python reads several or long numbers."""
+    cdef str number = token[1 : len(token) - 1]
+    if number.isascii() and number.isdigit() and len(number) < 18:
+        return [new_opset(None, int(number))]
+    return python_header_numbers(token)
+
+
 def model(decorators, head, graph, list functions, sections):
     """Return the model for its parts; Python reads rare headers and sections, and reports errors.
 
@@ -73,8 +82,9 @@ def model(decorators, head, graph, list functions, sections):
         return python_model(decorators, head, graph, functions, sections)
     entries = get(head, OF_VALUES)
     opsets, metadata = entries.get("opset_import"), entries.get("metadata_props")
+    presence = presence_of(entries.get("onnxtext"), tuple(entries.get("explicit", ())))
     return make_model(
-        graph, functions, head.presence, entries.get("ir_version"), [] if opsets is None else opsets,
+        graph, functions, presence, entries.get("ir_version"), [] if opsets is None else opsets,
         entries.get("producer_name"), entries.get("producer_version"), entries.get("domain"),
         entries.get("model_version"), entries.get("doc_string"),
         [] if metadata is None else metadata, tuple(decorators) if decorators else (),

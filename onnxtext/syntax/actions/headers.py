@@ -72,11 +72,11 @@ class Header:
     @property
     def presence(self) -> Presence:
         """What to store for omitted fields (SPEC 11): the keys `onnxtext` and `explicit` decide."""
-        return _presence(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
+        return presence_of(self.values.get("onnxtext"), tuple(self.values.get("explicit", ())))
 
 
 @lru_cache(maxsize=16)
-def _presence(version: int | None, explicit: tuple[str, ...]) -> Presence:
+def presence_of(version: int | None, explicit: tuple[str, ...]) -> Presence:
     """Return a `Presence`; cached, because most texts have the same version and fields."""
     return Presence(version, explicit)
 

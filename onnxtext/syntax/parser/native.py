@@ -105,6 +105,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "decorator": actions.decorator,
     "function": functions.function,
     "header": functions.header,
+    "header_numbers": functions.header_numbers,
     "label_step": sections.label_step,
     "metadata_block": sections.metadata_block,
     "metadata_section": sections.metadata_section,
