@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
-from onnxtext.select_core import core, core_module
+from onnxtext.select_core import cached_module, core, core_module
 from onnxtext.source import COMMENT, STRING, Source, Span
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
@@ -167,10 +167,9 @@ def lift_binary(data: bytes | memoryview, name: str, finish: Finish | None = Non
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic says why.
     """
-    from onnxtext.proto.decode.lift import lift_model
-
     try:
-        return lift_model(data, finish)  # type: ignore[arg-type]
+        model: Model = cached_module("proto.decode.lift").lift_model(data, finish)
+        return model
     except ValueError as error:  # a LiftError, or numpy's error for a corrupt list
         raise invalid_model_error(bytes(data), error, name) from None
 

@@ -71,13 +71,14 @@ cdef class ValueEncoder(TypeEncoder):
             defaults.node_doc, defaults.node_domain, defaults.node_overload
         )
         others = defaults.others
-        self.nodes_in_python = "NodeProto" in others
-        self.values_in_python = "ValueInfoProto" in others
-        self.attributes_in_python = "AttributeProto" in others
-        self.tensors_in_python = "TensorProto" in others
-        self.sparse_in_python = "SparseTensorProto" in others
-        self.opsets_in_python = "OperatorSetIdProto" in others
-        self.types_in_python = "TypeProto" in others
+        if others:
+            self.nodes_in_python = "NodeProto" in others
+            self.values_in_python = "ValueInfoProto" in others
+            self.attributes_in_python = "AttributeProto" in others
+            self.tensors_in_python = "TensorProto" in others
+            self.sparse_in_python = "SparseTensorProto" in others
+            self.opsets_in_python = "OperatorSetIdProto" in others
+            self.types_in_python = "TypeProto" in others
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}

@@ -84,14 +84,14 @@ def lower_guarded(
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
         raise LowerError(str(error), 0, mark=error.mark) from None
-    options = (defaults, model.resources, blob_source)
-    lowering = lowering_class()(*options, verified=verified, guard=guard)
+    options = (defaults, model.resources, blob_source, verified, guard)
+    lowering = lowering_class()(*options)
     try:
         pieces = lowering.model(model)
     except LowerError:
         if core() == "python":
             raise
-        lowering = Lowering(*options, verified=verified, guard=guard)
+        lowering = Lowering(*options)
         pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]

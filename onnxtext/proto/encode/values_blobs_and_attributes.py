@@ -46,17 +46,18 @@ class ValueLowering(ABC):
         deepest_type: the maximum nesting depth of types so far.
     """
 
+    depth = deepest = deepest_type = 0
+
     def __init__(
         self,
         defaults: PresenceDefaults,
         resources: Mapping[str, bytes | memoryview] | None = None,
         blob_source: BlobSource | None = None,
-        *,
         verified: bool = False,
         guard: Callable[[], object] | None = None,
         omit_weights: bool = False,
     ) -> None:
-        """Create the caches.
+        """Create the cache.
 
         Args:
             defaults: the presence defaults of the text.
@@ -69,11 +70,9 @@ class ValueLowering(ABC):
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
         self._guard, self._omit_weights = guard, omit_weights
-        self.depth = self.deepest = self.deepest_type = 0
-        # The caches are keyed by id; `_alive` keeps the objects, so that no id is used again.
-        self._alive: list[object] = []
-        self._types: dict[int, bytes] = {}
-        self._attributes: dict[int, Piece] = {}
+        # The encoded fields of types and attributes, by id; with the object, to keep it alive, so
+        # that no id is used again.
+        self._fields: dict[int, tuple[Piece, object]] = {}
 
     @cached_property
     def _blobs(self) -> Blobs:
@@ -224,13 +223,13 @@ class ValueLowering(ABC):
         data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
-    def typed(self, type: ast.Type, offset: int) -> bytes:
+    def typed(self, type: ast.Type, offset: int) -> Piece:
         """Return the encoded `type` field of a `ValueInfoProto`."""
-        data = self._types.get(id(type))
-        if data is None:
-            data = self._types[id(type)] = delimited(b"\x12", self.type_proto(type, (), offset))
-            self._alive.append(type)
-        return data
+        known = self._fields.get(id(type))
+        if known is None:
+            field = delimited(b"\x12", self.type_proto(type, (), offset))
+            known = self._fields[id(type)] = (field, type)
+        return known[0]
 
     def type_proto(self, type: ast.Type, decorators: Sequence[ast.Decorator], offset: int) -> bytes:
         """Return a `TypeProto`."""
@@ -245,17 +244,17 @@ class ValueLowering(ABC):
 
     def attribute_field(self, attribute: ast.Attribute) -> Piece:
         """Return an attribute encoded as a field of a `NodeProto`: key, length and message."""
-        field = self._attributes.get(id(attribute))
-        if field is None:
-            field = delimited(b"\x2a", self.attribute(attribute))
-            if len(field) <= _SMALL:
-                self.remember(attribute, field)
+        known = self._fields.get(id(attribute))
+        if known is not None:
+            return known[0]
+        field = delimited(b"\x2a", self.attribute(attribute))
+        if len(field) <= _SMALL:
+            self.remember(attribute, field)
         return field
 
     def remember(self, attribute: ast.Attribute, field: Piece) -> None:
         """Cache the encoded field of an attribute, which `attribute_field` then returns."""
-        self._attributes[id(attribute)] = field
-        self._alive.append(attribute)
+        self._fields[id(attribute)] = (field, attribute)
 
     def attribute(self, attribute: ast.Attribute) -> bytes:
         """Return an `AttributeProto`."""
