@@ -18,7 +18,7 @@ from onnxtext.printer.layout import STEP, WIDTH, bracket_list, one_per_line
 from onnxtext.printer.quoting import string_value
 from onnxtext.printer.records import record_text
 from onnxtext.printer.resources import base64_parts, resources_parts
-from onnxtext.printer.sections import may_have_sections, section_parts
+from onnxtext.printer.sections import section_parts
 from onnxtext.printer.types_and_tensors import tensor_text, type_text
 from onnxtext.select_core import core, core_module
 
@@ -58,19 +58,23 @@ def model_parts(
         printer: prints the graphs and functions; None for a new `graph_printer()`.
         in_full: whether repeated values of metadata are printed in full, not as `above`.
     """
+    may_have_sections = True
     if printer is None and core() == "native":
         parts: list[str] = core_module("printer.graphs").Printer().model(model)
+        may_have_sections = core_module("ast.visit").has_sections(model)
     else:
         printer = printer or graph_printer()
         parts = [header_text(model, printer.dialect)]
         parts += printer.graph_statement(main_graph(model) if model.has_order else model.graph)
         parts += ["\n", *printer.function_parts(model.functions)]
-    if may_have_sections(model):
+    if may_have_sections:
         graph_text = (printer or graph_printer()).graph_value
         for section in section_parts(model, graph_text, in_full=in_full):
             parts += ["\n", *section, "\n"]
     if model.encoding is not None:
         parts.append(f"\n{_encoding(model.encoding)}\n")
+    if not (model.resources or model.places or model.resources_left_out):
+        return parts
     return chain(parts, resources_parts(model))
 
 

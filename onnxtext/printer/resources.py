@@ -18,10 +18,10 @@ _LONG = 1 << 12
 
 
 def resources_parts(model: Model) -> Iterator[str]:
-    """Yield parts of the `resources` section, to be joined; none for a model without resources."""
+    """Yield parts of the `resources` section of a model that has one, to be joined."""
     if model.resources_left_out:
         yield "\nresources none\n"
-    elif model.resources or model.places:
+    else:
         yield "\nresources {\n"
         yield from [f"{STEP}{place.kind}: {quote_string(place.path)}\n" for place in model.places]
         for digest, data in model.resources.items():

@@ -21,11 +21,6 @@ from onnxtext.select_core import core, core_module
 Pairs = Sequence[tuple[str, str]]
 
 
-def may_have_sections(model: Model) -> bool:
-    """Whether `section_parts` may yield a section: a fast test."""
-    return core() == "python" or core_module("ast.visit").has_sections(model)
-
-
 def section_parts(
     model: Model, graph_text: Callable[[Graph, str, int], str], *, in_full: bool = False
 ) -> Iterator[Sequence[str]]:

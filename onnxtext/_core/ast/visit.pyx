@@ -3,8 +3,8 @@
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_MODEL, OF_NODE, OF_VALUE, VALUE_INFO, get,
-    graph_part, model_part, replace,
+    ATTRIBUTE, FUNCTION, GRAPH, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_MODEL, OF_NODE, OF_VALUE,
+    VALUE_INFO, get, graph_part, model_part, replace,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -159,26 +159,34 @@ def has_sections(model):
         or get(model, OF_MODEL.metadata_left_out) or get(model, OF_MODEL.has_order)
     ):
         return True
-    for graph in list_graphs([get(model, OF_MODEL.graph), *get(model, OF_MODEL.functions)]):
-        if not isinstance(graph, (Graph, Function)):
+    graphs = [get(model, OF_MODEL.graph)]
+    graphs += get(model, OF_MODEL.functions)
+    for graph in list_graphs(graphs):
+        if type(graph) is not GRAPH and type(graph) is not FUNCTION:
             return True
         if graph_part(graph, OF_GRAPH.metadata, "metadata"):
             return True
         if graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"):
             return True
-        if isinstance(graph, Graph) and graph_part(graph, OF_GRAPH.quantization, "quantization"):
+        if type(graph) is GRAPH and get(graph, OF_GRAPH.quantization):
             return True
-        for values in (
-            graph_part(graph, OF_GRAPH.inputs, "inputs"),
-            graph_part(graph, OF_GRAPH.outputs, "outputs"),
-            graph_part(graph, OF_GRAPH.values, "values"),
+        if (
+            have_metadata(graph_part(graph, OF_GRAPH.inputs, "inputs"))
+            or have_metadata(graph_part(graph, OF_GRAPH.outputs, "outputs"))
+            or have_metadata(graph_part(graph, OF_GRAPH.values, "values"))
         ):
-            for value in values:
-                if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
-                    return True
+            return True
         for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
             if get(node, OF_NODE.metadata) if type(node) is NODE else node.metadata:
                 return True
+    return False
+
+
+cdef bint have_metadata(list values) except -1:
+    """Whether a value has metadata."""
+    for value in values:
+        if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
+            return True
     return False
 
 
