@@ -5,24 +5,29 @@ from __future__ import annotations
 
 import errno
 import gc
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
 
-class paused_collector:  # noqa: N801 (a context manager, used like a function)
-    """Pause garbage collection for the `with` block.
-
-    While a large tree grows, the collector would traverse it repeatedly.
-    """
-
-    __slots__ = ("_enabled",)
+class _Pause:
+    """Disable garbage collection for the `with` block."""
 
     def __enter__(self) -> None:
-        self._enabled = gc.isenabled()
         gc.disable()
 
     def __exit__(self, *_: object) -> None:
-        if self._enabled:
-            gc.enable()
+        gc.enable()
+
+
+_PAUSE, _NOTHING = _Pause(), nullcontext()
+
+
+def paused_collector() -> AbstractContextManager[None]:
+    """Return a context manager that pauses garbage collection for the `with` block.
+
+    While a large tree grows, the collector would traverse it repeatedly.
+    """
+    return _PAUSE if gc.isenabled() else _NOTHING
 
 
 _MAPPED = 1 << 17
