@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning
+from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning, Subject
 from onnxtext.select_core import cached_module, core, core_module
 from onnxtext.source import COMMENT, STRING, Source, Span
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
@@ -99,9 +99,18 @@ def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnos
     if first.code == "invalid-record" and len(errors) <= _MAX_SHOWN:
         from onnxtext.decorator_fixes import fix_decorator
 
-        fix = fix_decorator(source.text, first.message, list(spans))
+        fix = fix_decorator(source.text, first, list(spans))
         help = help if fix is None else fix.title
-    return Diagnostic(first.code, first.message, source=source, labels=labels, help=help, fix=fix)
+    subject = Subject("decorator", first.mark) if first.mark.startswith("@") else None
+    return Diagnostic(
+        first.code,
+        first.message,
+        source=source,
+        labels=labels,
+        help=help,
+        fix=fix,
+        subject=subject,
+    )
 
 
 _HELPS = {

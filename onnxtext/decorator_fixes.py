@@ -8,14 +8,10 @@ from collections.abc import Sequence
 
 from onnxtext.ast.compact_form.list_order import PARTS
 from onnxtext.diagnostics import Edit, Fix
-from onnxtext.proto.encode.decorators import FIELDS
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.source import STRING, Span
 from onnxtext.suggestions import nearest_name
 
-_UNKNOWN_DECORATOR = re.compile(r"`@(\w+)` is not a decorator of ([\w.]+)")
-_UNKNOWN_FIELD = re.compile(r"\w+ has no field `(\w+)`; its fields are (.*)")
-_ORDER = re.compile(r"the arguments of @(\w+) must be")
-_META = "`@meta` takes entries"
 _OTHER_NAMES = {
     "docstring": "doc",
     "doc_string": "doc",
@@ -33,37 +29,31 @@ _MAX_LENGTH = 4000
 """Maximum number of characters to search for errors in a decorator."""
 
 
-def fix_decorator(text: str, message: str, spans: Sequence[Span]) -> Fix | None:
+def fix_decorator(text: str, error: LowerError, spans: Sequence[Span]) -> Fix | None:
     """Return a fix for a record or decorator that cannot be encoded; None if no fix is known.
 
     Args:
         text: the text.
-        message: the message of the error.
+        error: the error.
         spans: the spans that the diagnostic marks, one for each statement with this error.
     """
-    if match := _UNKNOWN_DECORATOR.match(message):
-        meant = _nearest_decorator(match[1], match[2])
-        return None if meant is None else _respell(text, spans, f"@{match[1]}", f"@{meant}")
-    if match := _UNKNOWN_FIELD.match(message):
-        meant = nearest_name(match[1], match[2].split(", "))
-        return None if meant is None else _respell(text, spans, match[1], meant)
+    wrong = error.mark.rpartition(" ")[2]
+    name = wrong.removeprefix("@")
     edits: list[Edit] = []
-    if match := _ORDER.match(message):
-        edits = _order_words(text, spans[0], PARTS[match[1]])
-    elif message.startswith(_META) and len(spans) == 1:
-        edits = _entry_marks(text, spans[0])
+    if error.expected == (":",):
+        edits = _entry_marks(text, spans[0]) if len(spans) == 1 else []
+    elif error.expected == PARTS.get(name):
+        edits = _order_words(text, spans[0], error.expected)
+    elif error.expected:
+        meant = _OTHER_NAMES.get(name)
+        if meant not in error.expected:
+            meant = nearest_name(name, error.expected)
+        right = None if meant is None else wrong.replace(name, meant)
+        return None if right is None else _respell(text, spans, wrong, right)
     if not edits:
         return None
     title = f"write `{edits[0].text}`" if edits[0].text.strip(": ") else "correct the decorator"
     return Fix(title, tuple(edits), "unsafe")
-
-
-def _nearest_decorator(name: str, message_type: str) -> str | None:
-    """Return the decorator of a message type that `name` probably means; None if unknown."""
-    words = [word for word, fields in FIELDS.items() if message_type in fields]
-    words += ["set", "unset", *(PARTS if message_type == "GraphProto" else ())]
-    meant = _OTHER_NAMES.get(name)
-    return meant if meant in words else nearest_name(name, words)
 
 
 def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:

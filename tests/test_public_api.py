@@ -106,6 +106,7 @@ DIAGNOSTIC = {
     "help": "str | None",
     "file": "str | None",
     "fix": "Fix | None",
+    "subject": "Subject | None",
 }
 
 AST_NAMES = [

@@ -10,6 +10,7 @@ from onnxtext.diagnostics.model import (
     OnnxTextError,
     OnnxTextWarning,
     Severity,
+    Subject,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "OnnxTextError",
     "OnnxTextWarning",
     "Severity",
+    "Subject",
 ]

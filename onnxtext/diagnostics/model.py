@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.source import Position, Source, Span
@@ -78,6 +78,22 @@ class Fix:
         return apply_edits(text, self.edits)
 
 
+class Subject(NamedTuple):
+    """The item of a model, or the word of a text, that a diagnostic is about.
+
+    Attributes:
+        kind: `value`, `attribute`, `operator` (also for functions), `dimension` or `decorator`. For
+            an entry of a section that matches no item: the kind of item that it should name, such
+            as `node`, `label` for a node that it names by its label, or `graph` for an attribute.
+        name: the name; with its domain for an operator.
+        suggestion: the name that may be meant instead; None if unknown.
+    """
+
+    kind: str
+    name: str
+    suggestion: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """An error, a warning or a hint about a text or a binary.
@@ -96,6 +112,7 @@ class Diagnostic:
         help: what the user should change; None if unknown.
         file: name of the file if there is no `source`; None if unknown.
         fix: edits of the text that resolve the problem; None if unknown.
+        subject: what the diagnostic is about, for code that compares diagnostics; None if unknown.
     """
 
     code: str
@@ -109,6 +126,7 @@ class Diagnostic:
     help: str | None = None
     file: str | None = None
     fix: Fix | None = None
+    subject: Subject | None = None
 
     @property
     def file_name(self) -> str | None:

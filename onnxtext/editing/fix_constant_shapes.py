@@ -51,7 +51,7 @@ def fix_one(
         The change. None if no change is needed, or if no element can be changed.
     """
     for finding in dimension_conflicts.check(inferred.subject):
-        if finding.dimension != symbol:
+        if finding.subject is None or finding.subject.name != symbol:
             continue
         repair = finding.repair
         place = finding.places[-1]

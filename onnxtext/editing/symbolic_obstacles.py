@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from onnxtext.ast.model import Model, Node
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.finding import quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import ShapeEnvironment
 from onnxtext.checker.inference.function_attributes import has_references
@@ -61,7 +60,7 @@ def size_obstacles(
 def restrictions(inferred: InferredShapes, symbol: str) -> Iterator[str]:
     """Yield a message for each finding of the checker that restricts a symbolic dimension."""
     for finding in dimension_conflicts.check(inferred.subject):
-        if quote(symbol) in finding.message:
+        if finding.subject is not None and symbol in finding.subject[1:]:
             item = finding.places[0].item
             location = f" ({_node_text(item)})" if isinstance(item, Node) else ""
             yield f"{finding.message}{location}; {finding.help}"

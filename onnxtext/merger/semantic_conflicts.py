@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -17,7 +16,7 @@ from onnxtext.checker.context.checked_model import (
     plain_domain,
 )
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.scopes import GIVEN, Scope, used_names
+from onnxtext.checker.context.scopes import GIVEN, Scope, used_names, without_owner_names
 from onnxtext.checker.engine.sort_nodes import topological_order
 from onnxtext.checker.rules import (
     attributes,
@@ -53,10 +52,7 @@ def finding_key(finding: Finding) -> tuple[str, str]:
 
     Findings with equal keys in two models count as the same finding.
     """
-    return finding.code, _GRAPH_NAME.sub("", finding.message)
-
-
-_GRAPH_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
+    return finding.code, without_owner_names(finding.message)
 
 
 def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:

@@ -82,10 +82,9 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
     if field is None:
         if name is None:
             raise RecordError(f"a value of {spec.name} needs a field name")
-        raise RecordError(
-            f"{spec.name} has no field `{name}`; its fields are {', '.join(sorted(spec.by_name))}",
-            name,
-        )
+        names = sorted(spec.by_name)
+        message = f"{spec.name} has no field `{name}`; its fields are {', '.join(names)}"
+        raise RecordError(message, name, names)
     return field
 
 

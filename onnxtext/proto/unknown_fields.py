@@ -7,6 +7,7 @@ The syntax of a value (`7`, `5i32`, `9i64`, `"…"` or `{…}`) gives the wire t
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
@@ -33,11 +34,13 @@ class RecordError(ValueError):
 
     Attributes:
         mark: the wrong word, such as the name of a field; "" if unknown.
+        expected: the words or marks of which one is misspelled or missing; () if unknown.
     """
 
-    def __init__(self, message: str, mark: str = "") -> None:
+    def __init__(self, message: str, mark: str = "", expected: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.mark = mark
+        self.expected = tuple(expected)
 
 
 def parse_integer(text: str, low: int, high: int) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,17 @@ def test_the_cause_is_reported(mistake: str) -> None:
             f"{H}{G}  y = Softmax <axes = 1> (x)\n}}\n" + metadata("value axes"),
             ["attribute-unknown", "metadata-dangling"],
         ),
+        (  # the error mentions the field `value_info`, not the decorator
+            f'{H}@set(doc_sting: "d")\n{G}  y = Abs (x)\n}}\n' + metadata("value t"),
+            ["invalid-record", "metadata-dangling"],
+        ),
+        (  # the error mentions the graph `t`, not a value
+            f"{H}{G.replace('g', 't', 1)}  y = Abs (x)\n}}\n".replace(
+                "=> (float[2] y", "=> (float[2] z"
+            )
+            + metadata("value t"),
+            ["graph-output-undefined", "metadata-dangling"],
+        ),
         (  # the value is misspelled, so no node is lost
             f"{H}{G}  hidden = Abs (x)\n  y = Relu (hiden)\n}}\n" + metadata("node [removed]"),
             ["value-undefined", "metadata-dangling"],
@@ -116,6 +128,19 @@ def test_warnings_are_reported_beside_dangling_entries() -> None:
     text = f"{H}{G}  y = Relu (x)\n}}\n{section}"
     codes = [finding.code for finding in onnxtext.check(text)]
     assert sorted(codes) == ["metadata-dangling", "metadata-key-duplicate"]
+
+
+@pytest.mark.parametrize("mistake", EXPLAINED)
+def test_the_words_of_messages_do_not_matter(mistake: str) -> None:
+    text = EXPLAINED[mistake][0]
+    _, syntax = parse_partial(Source(text, "t"), "model")
+    findings = analyze(text, "t", None).diagnostics
+    reworded = [
+        [replace(item, message="text", help="text") for item in items]
+        for items in (syntax, findings)
+    ]
+    expected = [(item.code, item.subject) for item in join_findings(syntax, findings)]
+    assert [(item.code, item.subject) for item in join_findings(*reworded)] == expected
 
 
 @pytest.mark.parametrize("mistake", EXPLAINED)

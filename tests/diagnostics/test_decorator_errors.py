@@ -6,6 +6,10 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from onnxtext.conversion_errors import combined_diagnostic
+from onnxtext.proto.encode.collect_errors import find_errors
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 from tests.diagnostics.found import errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
@@ -78,6 +82,22 @@ def test_the_fix_mends_the_text(mistake: str) -> None:
     mended = error.fix.apply(text)
     assert mended.splitlines()[where[0] - 1] == line
     assert errors(mended) == []
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "a misspelled decorator", "the name of the field", "a misspelled field",
+        "a comma for a colon", "a record", "a misspelled decorator of a graph", "a misspelled word",
+    ],
+)  # fmt: skip
+def test_the_words_of_messages_do_not_matter(mistake: str) -> None:
+    source = Source(FIXED[mistake][0], "t")
+    (error,) = find_errors(parse_model(source))
+    fix = combined_diagnostic([error], source).fix
+    error.message = "text"
+    assert fix is not None
+    assert combined_diagnostic([error], source).fix == fix
 
 
 def test_a_nested_record_takes_linear_time() -> None:

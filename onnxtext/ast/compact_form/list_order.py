@@ -61,11 +61,13 @@ class ValueInfoError(ValueError):
 
     Attributes:
         decorator: the name of the decorator.
+        expected: the words that the arguments may be; () if no argument is a wrong word.
     """
 
-    def __init__(self, message: str, decorator: str) -> None:
+    def __init__(self, message: str, decorator: str, expected: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.decorator = decorator
+        self.expected = expected
 
 
 class ListOrder(NamedTuple):
@@ -148,9 +150,9 @@ def order_of(graph: Graph, decorator: str = DECORATOR) -> ListOrder | None:
             case Field("without", tuple(names)) if decorator == DECORATOR:
                 without += [to_text(name) for name in names if isinstance(name, bytes)]
             case _:
-                raise ValueInfoError(_HELP[decorator], decorator)
+                raise ValueInfoError(_HELP[decorator], decorator, PARTS[decorator])
     if not matching[0].arguments:
-        raise ValueInfoError(_HELP[decorator], decorator)
+        raise ValueInfoError(_HELP[decorator], decorator, PARTS[decorator])
     parts = [item for item in items if isinstance(item, Word)]
     if len(set(parts)) < len(parts):
         raise ValueInfoError(f"an argument of @{decorator} is given twice", decorator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnxtext.diagnostics import Severity
+from onnxtext.diagnostics import Severity, Subject
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.signatures import Signature
@@ -66,8 +66,8 @@ class Finding(NamedTuple):
         notes: further facts for the user.
         severity: the severity of this finding; None for the severity of its rule.
         repair: the edit that `--fix` or an editor can apply; None if there is none.
-        dimension: the name of the symbolic dimension that the finding is about; None if it is about
-            something else.
+        subject: the name that the finding is about, with the name that the help suggests; None if
+            no other code needs it.
     """
 
     code: str
@@ -77,7 +77,7 @@ class Finding(NamedTuple):
     notes: tuple[str, ...] = ()
     severity: Severity | None = None
     repair: Repair | None = None
-    dimension: str | None = None
+    subject: Subject | None = None
 
 
 def with_schema_origin(

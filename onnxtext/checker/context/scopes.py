@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Literal
@@ -221,6 +222,14 @@ class Scope:
                 return f"the training's {self.kind}{name}"
             case _:
                 return f"the graph{name}"
+
+
+def without_owner_names(message: str) -> str:
+    """Remove the names of graphs and functions that `Scope.describe` has put into a message."""
+    return _OWNER_NAME.sub("", message)
+
+
+_OWNER_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
 def attribute_graphs(node: Node) -> Iterator[tuple[str, Graph]]:

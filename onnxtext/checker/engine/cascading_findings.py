@@ -103,6 +103,11 @@ def _without_lost_outputs(
     return remaining
 
 
+def _name(finding: Finding) -> str | None:
+    """Return the name that a finding is about."""
+    return finding.subject and finding.subject.name
+
+
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
     """Return a function that maps a finding to the id of its scope, or to 0 if it has none.
 
@@ -113,11 +118,3 @@ def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
         for item in (*scope.nodes, *scope.outputs):
             owners.setdefault(id(item), id(scope))
     return lambda finding: owners.get(id(finding.places[0].item), 0)
-
-
-def _name(finding: Finding) -> str:
-    """Return the name that a finding is about."""
-    item, part, _ = finding.places[0]
-    if part[:1] == ("inputs",):
-        return str(item.inputs[part[1]])
-    return str(item.name)

@@ -231,6 +231,7 @@ def _diagnostic(finding: Finding, notes: Iterable[str], **place: Any) -> Diagnos
         severity_of(finding),
         notes=(*notes, rules()[finding.code].note),
         help=finding.help,
+        subject=finding.subject,
         **place,
     )
 

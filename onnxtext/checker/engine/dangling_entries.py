@@ -8,32 +8,26 @@ Only the error in the graph is reported, because it is the cause.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from onnxtext.diagnostics import Diagnostic
+from onnxtext.ast.compact_form.list_order import DECORATOR
+from onnxtext.diagnostics import Diagnostic, Subject
 from onnxtext.suggestions import is_clear_correction, nearest_name
-from onnxtext.syntax.actions.section_binding import DANGLING, NO_LABEL
+from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 
-_QUOTED = re.compile(r"`([^`\n]+)`")
-_LAST_QUOTED = re.compile(r"`([^`\n]+)`\Z")
-_NO_VALUE = ("no value is named", "no entry of `value_info` is named")
+_VALUE_INFO = Subject("decorator", f"@{DECORATOR}")
 _LOST_NODE = (
     "value-undefined", "graph-output-undefined", "function-output-undefined", "node-no-output",
 )  # fmt: skip
 """The rules whose findings suggest that a node, or its first line, is missing."""
-_KINDS = {
-    "no attribute": ("attribute-",),
-    "no function": ("function-", "op-"),
-    NO_LABEL: (),
-}
-"""Maps the start of the message about a dangling entry to prefixes of rule codes.
+_CAUSES = {"graph": "attribute", "function": "operator", "label": ""}
+"""Maps the kind of a dangling entry to the kind of subject that its cause has; `value` if missing.
 
-Findings of these rules can be the cause of the error, if they mention the name in the entry.
+A finding about such a subject can be the cause if it names or suggests the name in the entry.
 """
-_SUGGESTED = re.compile(r"did you mean `([^`\n]+)`")
 _SHORT = 3
 """Names of at most this length are too short to be recognized as misspelled."""
 
@@ -56,46 +50,50 @@ def join_findings(
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
-    named = [(item.code, set(_QUOTED.findall(f"{item.message} {item.help}"))) for item in errors]
+    subjects = {item.subject for item in errors if item.subject is not None}
+    named = {(kind, name) for kind, *names in subjects for name in names}
     remaining = [item for item in dangling if not _is_named(item, named)]
-    if any("value_info" in f"{item.message} {item.help}" for item in errors):
+    if _VALUE_INFO in subjects:
         # The entries may name values that a wrong `@value_info` does not list.
-        remaining = [item for item in remaining if not item.message.startswith(_NO_VALUE)]
+        remaining = [item for item in remaining if _kind(item) not in ("value", "value_info")]
     # An undefined value may be the output of a deleted node. Entries that refer to this node by its
     # label then dangle, too. For each undefined value, drop the entries that refer to one label,
     # but keep entries with a label that is probably misspelled.
-    undefined = {item.message for item in errors if _suggests_lost_node(item)}
-    ends = tuple([name for text in undefined for name in _QUOTED.findall(text)[:1]])
-    lost = {item.message: item for item in remaining if _is_lost_label(item, ends)}
+    undefined = {(item.code, item.subject) for item in errors if _suggests_lost_node(item)}
+    ends = tuple([subject.name for _, subject in undefined if subject and subject.kind == "value"])
+    lost = dict.fromkeys([item.subject for item in remaining if _is_lost_label(item, ends)])
     explained = set(list(lost)[: len(undefined)])
-    remaining = [item for item in remaining if item.message not in explained]
+    remaining = [item for item in remaining if item.subject not in explained]
     remaining = remaining[:MAX_SEMANTIC_ERRORS]
-    names = {_dangling_name(item) for item in dangling}
+    names = {item.subject.name for item in dangling if item.subject is not None}
     findings = [_with_doubt(item, names, is_lost=bool(lost)) for item in findings]
     return [*remaining, *findings]
 
 
-def _is_named(entry: Diagnostic, named: Sequence[tuple[str, set[str]]]) -> bool:
-    """Whether an error in the graph mentions the item that a dangling entry names.
+def _kind(entry: Diagnostic) -> str:
+    """Return the kind of item that an entry should name."""
+    return "" if entry.subject is None else entry.subject.kind
+
+
+def _is_named(entry: Diagnostic, named: AbstractSet[tuple[str, str | None]]) -> bool:
+    """Whether an error in the graph is about the item that a dangling entry names.
 
     For example, an entry names the value `t`, and the error is that `t` is not defined. `named` has
-    the code of each error in the graph, and the names in its message and help.
+    the kind and name of each subject of an error in the graph, and of each suggestion.
     """
-    kinds = (kinds for start, kinds in _KINDS.items() if entry.message.startswith(start))
-    rules = next(kinds, _LOST_NODE)
-    name = _dangling_name(entry)
-    return any(code.startswith(rules) and name in names for code, names in named)
+    if entry.subject is None:
+        return False
+    return (_CAUSES.get(entry.subject.kind, "value"), entry.subject.name) in named
 
 
 def _suggests_lost_node(error: Diagnostic) -> bool:
     """Whether an error suggests that a node is lost, rather than that a name is misspelled."""
-    if error.code not in _LOST_NODE:
+    if error.code not in _LOST_NODE or error.subject is None:
         return False
-    name = _QUOTED.search(error.message)
-    similar = _SUGGESTED.search(error.help or "")
-    if name is None or similar is None or len(name[1]) <= _SHORT:
+    _, name, similar = error.subject
+    if similar is None or len(name) <= _SHORT:
         return True
-    return not is_clear_correction(name[1], similar[1], [similar[1]])
+    return not is_clear_correction(name, similar, [similar])
 
 
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
@@ -105,10 +103,10 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
     the entry does not name a label. `ends` are the names of undefined values. A label that ends
     with such a name is not misspelled: exporters label the node that computes `add` as `node_add`.
     """
-    if not error.message.startswith(NO_LABEL):
+    if error.subject is None or error.subject.kind != "label":
         return False
     similar = "" if error.fix is None else error.fix.edits[0].text.strip('"')
-    name = _dangling_name(error)
+    name = error.subject.name
     return name.endswith(ends) or nearest_name(name, [similar]) is None
 
 
@@ -116,16 +114,11 @@ def _with_doubt(finding: Diagnostic, names: set[str], *, is_lost: bool) -> Diagn
     """Mark the safe fix of a finding as unsafe if dangling entries suggest another cause.
 
     `is_lost` tells whether an entry names the label of a node that may be missing; then every fix
-    becomes unsafe. `names` are the names in dangling entries. If the finding mentions one of these
+    becomes unsafe. `names` are the names in dangling entries. If the finding is about one of these
     names, the name is probably right, and the statement that defines it is missing or wrong.
     """
     if finding.fix is None or finding.fix.applicability != "safe":
         return finding
-    if not is_lost and names.isdisjoint(_QUOTED.findall(finding.message)):
+    if not is_lost and (finding.subject is None or finding.subject.name not in names):
         return finding
     return replace(finding, fix=replace(finding.fix, applicability="unsafe"))
-
-
-def _dangling_name(error: Diagnostic) -> str:
-    match = _LAST_QUOTED.search(error.message)
-    return "" if match is None else match[1]

@@ -42,7 +42,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         self._functions = subject.functions
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
-        self._reported: set[tuple[int, str, int]] = set()
+        self._reported: set[tuple[int, tuple[str | int, ...], int]] = set()
 
     def run(self) -> None:
         """Visit all graphs and functions, including uncalled functions."""
@@ -186,7 +186,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         node's operator if the finding depends on its schema. If `severity` is None, the finding has
         the severity of its rule.
         """
-        key = id(item), message.partition("`")[0], number
+        key = id(item), places[0].part[:1], number
         if key not in self._reported:
             self._reported.add(key)
             finding = Finding("type-mismatch", message, places, help=help, severity=severity)

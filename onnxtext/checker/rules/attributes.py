@@ -16,7 +16,7 @@ from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import field_of
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.diagnostics import Severity
+from onnxtext.diagnostics import Severity, Subject
 
 _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9,
@@ -99,6 +99,7 @@ def _untyped(name: str, place: Place) -> Finding:
         f"the attribute {quote(name)} has no `type`",
         (place,),
         help="write a value that implies the type, or add `type: INT` to its record",
+        subject=Subject("attribute", name),
     )
 
 
@@ -118,6 +119,7 @@ def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: 
         (place,),
         help=help,
         repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
+        subject=Subject("attribute", name),
     )
 
 
@@ -160,6 +162,7 @@ def _without_value(
         (place,),
         help="give it a value, or remove the attribute",
         severity=severity,
+        subject=Subject("attribute", name),
     )
 
 

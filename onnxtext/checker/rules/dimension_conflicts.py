@@ -30,7 +30,7 @@ from onnxtext.checker.inference.symbolic.sizes.size_equations import (
 )
 from onnxtext.checker.inference.symbolic.sizes.trace_sizes import SymbolTrace
 from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
-from onnxtext.diagnostics import Severity
+from onnxtext.diagnostics import Severity, Subject
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -128,7 +128,7 @@ def _forced_size(
         # A symbol that can have two sizes is not a mistake.
         severity="info" if others else _severity(forced.place, name, trace),
         repair=repair,
-        dimension=name,
+        subject=Subject("dimension", name),
     )
 
 
@@ -181,7 +181,7 @@ def _forced_equality(
         help=f"write {quote(equal_size)} instead of {quote(right)}, or correct the node",
         notes=tuple(notes),
         severity=None if None in severities else "info",
-        dimension=right,
+        subject=Subject("dimension", right, left),
     )
 
 
@@ -255,7 +255,7 @@ def _conflict(conflict: SizeConflict) -> Finding:
             *[place._replace(label="these sizes are equal") for place in conflict.joined],
         ),
         help="rename one of the dimensions, or correct the size",
-        dimension=name,
+        subject=Subject("dimension", name),
     )
 
 

@@ -22,6 +22,7 @@ from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
+from onnxtext.diagnostics import Subject
 from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -65,6 +66,7 @@ def _missing(node: Node, signature: Signature) -> Iterator[Finding]:
                 f"`{node.op_type}` needs the attribute `{name}`",
                 (Place(node, ("op_type",)),),
                 help=f"add the attribute; its type is `{kind}`",
+                subject=Subject("attribute", name),
             )
 
 
@@ -116,6 +118,7 @@ def _misfit(
             notes=(f"its attributes: {names}" if names else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=rename_repair(node, attribute.name, suggestion),
+            subject=Subject("attribute", attribute.name, suggestion),
         )
         return
     assert attribute.type is not None
@@ -131,6 +134,7 @@ def _misfit(
         (Place(node, ("attributes", index, "value")),),
         help=f"write a value of type `{expected}`{example}",
         repair=float_for_int(node, attribute, AttributeType(formal.type)),
+        subject=Subject("attribute", attribute.name),
     )
 
 

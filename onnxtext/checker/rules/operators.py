@@ -18,7 +18,7 @@ from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.diagnostics import Severity
+from onnxtext.diagnostics import Severity, Subject
 from onnxtext.plurals import count_noun
 
 _EXPERIMENTAL = frozenset(
@@ -55,6 +55,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     f"this `{node.op_type}` has no outputs",
                     (Place(node),),
                     help="name its outputs: `y = …`",
+                    subject=Subject("operator", node.op_type),
                 )
             if target is None:
                 if node.op_type:
@@ -144,7 +145,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
     shown = f"{domain}.{name}" if domain else name
     history = schemas.history(domain, name)
     functions = _functions(subject)
-    repair = None
+    repair = suggestion = None
     help = f"correct its name, or define a function {quote(shown)}"
     severity: Severity | None = None
     if history and version:
@@ -152,7 +153,6 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
         help = f"it was added in version {history[0]}: import that version or a later version"
     else:
         message = f"there is no operator {quote(shown)}"
-        suggestion = None
         if subject.may_suggest:
             suggestion = subject.nearest(name, [*functions.get(domain, ()), *schemas.names(domain)])
         other = next(
@@ -178,8 +178,15 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
             message += f": {quote(domain)} has functions in this model, but none with this name"
             # A domain may have both functions in the model and operators in the runtime.
             severity = "warning" if suggestion is None else None
+    similar = f"{domain}.{suggestion}" if domain and suggestion else suggestion
     return Finding(
-        "op-unknown", message, tuple(places), help=help, severity=severity, repair=repair
+        "op-unknown",
+        message,
+        tuple(places),
+        help=help,
+        severity=severity,
+        repair=repair,
+        subject=Subject("operator", shown, similar),
     )
 
 

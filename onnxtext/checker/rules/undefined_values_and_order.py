@@ -20,6 +20,7 @@ from onnxtext.checker.context.finding import (
 )
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import GIVEN, Scope
+from onnxtext.diagnostics import Subject
 from onnxtext.plurals import count_noun
 from onnxtext.suggestions import is_clear_correction
 
@@ -150,6 +151,7 @@ def _undefined_value(
         ),
         notes=notes,
         repair=_rename(scope, name, suggestion, places) if suggestion else None,
+        subject=Subject("value", name, suggestion or later),
     )
 
 
@@ -252,6 +254,7 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
             (first, Place(*scope.definition(name), "defined here, after its use"), *others),
             help="sort the nodes: a node comes after the nodes whose outputs it uses",
             repair=None if cycles else Repair("sort", scope.original),
+            subject=Subject("value", name),
         )
 
 
@@ -326,6 +329,7 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
             (Place(value, ("name",)),),
             notes=notes,
             help=help,
+            subject=Subject("value", value.name, suggestion),
         )
 
 

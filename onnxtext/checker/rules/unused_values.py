@@ -9,6 +9,7 @@ from itertools import chain
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote
 from onnxtext.checker.context.registry import Rule
+from onnxtext.diagnostics import Subject
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -25,6 +26,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     (Place(value, ("name",)),),
                     help="remove it",
                     repair=Repair("remove", value),
+                    subject=Subject("value", value.name),
                 )
         for node in scope.nodes:
             outputs = [name for name in node.outputs if name]

@@ -13,6 +13,7 @@ from onnxtext.checker.context.compare_declared_types import declared_type, descr
 from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote, respelling
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.diagnostics import Subject
 
 _MAX_LABEL_LENGTH = 60
 """The maximum number of characters of a type in a label; labels leave out longer types."""
@@ -58,6 +59,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
                 notes=("the entries are equal",) if same else (),
                 severity="warning" if same else None,
                 repair=Repair("remove", removable[0]) if removable else None,
+                subject=Subject("value", name),
             )
 
 
@@ -85,6 +87,7 @@ def _unknown(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
                 repair=respelling(value, value.name, suggestion)
                 if suggestion
                 else Repair("remove", value),
+                subject=Subject("value", value.name, suggestion),
             )
 
 

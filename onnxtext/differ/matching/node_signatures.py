@@ -63,8 +63,7 @@ class NodeKinds:
                 if tail is None:
                     tail = tails[key] = number_of(("tail", encoder.tail(node)))
             except LowerError as error:  # errors in attributes have no offset; use the node's
-                offset = node.at if error.at < 0 else error.at
-                raise LowerError(error.message, offset, error.code) from None
+                raise error.placed(node.at) from None
             name = default if node.name is None else node.name
             result.append((tail, name, node.inputs, node.outputs))
         return result

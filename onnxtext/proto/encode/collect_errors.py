@@ -108,7 +108,7 @@ class _Collecting(Lowering):
         except LowerError as error:
             self.errors.append(error.placed(self._at))
         except RecordError as error:
-            self.errors.append(LowerError(str(error), self._at, mark=error.mark))
+            self.errors.append(LowerError.of_record(error, self._at))
         finally:
             self._at = before
         return otherwise
@@ -127,6 +127,6 @@ def find_errors(root: Model | Fragment, blob_source: BlobSource | None = None) -
     try:
         lowering = _Collecting(model, blob_source)
     except RecordError as error:
-        return [LowerError(str(error), 0, mark=error.mark)]
+        return [LowerError.of_record(error, 0)]
     lowering.collect(root)
     return sorted(lowering.errors, key=lambda error: error.at)

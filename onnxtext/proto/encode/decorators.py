@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.byte_strings import to_bytes
+from onnxtext.ast.compact_form.list_order import PARTS as ORDERS
 from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.proto.convert_records import find_field, lower_field, lower_record
 from onnxtext.proto.descriptors import message_spec
@@ -99,7 +100,8 @@ class FieldTable:
                 for argument in arguments:
                     self._unset(argument)
             case name:
-                raise RecordError(f"`@{name}` is not a decorator of {self.message}", f"@{name}")
+                message = f"`@{name}` is not a decorator of {self.message}"
+                raise RecordError(message, f"@{name}", _decorators_of(self.message))
 
     def _number(self, decorator: Decorator) -> int:
         """Return the number of the field that a decorator sets."""
@@ -132,6 +134,12 @@ class FieldTable:
             raise RecordError("`@unset` takes field names")
         field = find_field(message_spec(self.message), argument.value.text)
         self.fields.pop(field.number, None)
+
+
+def _decorators_of(message: str) -> list[str]:
+    """Return the names of the decorators that a message type supports."""
+    names = [name for name, fields in FIELDS.items() if message in fields]
+    return [*names, "set", "unset", *(ORDERS if message == "GraphProto" else ())]
 
 
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:
@@ -191,7 +199,7 @@ def _entries(decorator: Decorator) -> list[bytes]:
     entries = []
     for argument in decorator.arguments:
         if not isinstance(argument.key, str) or not isinstance(argument.value, bytes):
-            raise RecordError('`@meta` takes entries: @meta("key": "value")', "@meta")
+            raise RecordError('`@meta` takes entries: @meta("key": "value")', "@meta", (":",))
         key = to_bytes(argument.key)
         entries.append(delimited(b"\x0a", key) + delimited(b"\x12", argument.value))
     return entries

@@ -83,7 +83,7 @@ def lower_guarded(
     try:
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
-        raise LowerError(str(error), 0, mark=error.mark) from None
+        raise LowerError.of_record(error, 0) from None
     options = (defaults, model.resources, blob_source, verified, guard)
     lowering = lowering_class()(*options)
     try:
@@ -119,7 +119,7 @@ def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -
     try:
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
-        raise LowerError(str(error), -1) from None
+        raise LowerError.of_record(error, -1) from None
     lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
     return b"".join(lowering.model(model))
 
@@ -151,7 +151,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
             return lower_record(message_spec(message), fragment.item)
         lowering = lowering_class()(PresenceDefaults(fragment.presence))
     except RecordError as error:
-        raise LowerError(str(error), -1) from None
+        raise LowerError.of_record(error, -1) from None
     return lower_item(lowering, fragment)
 
 
@@ -190,7 +190,7 @@ def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
     try:
         return lower_type(fragment.item)
     except RecordError as error:
-        raise LowerError(str(error), -1) from None
+        raise LowerError.of_record(error, -1) from None
 
 
 def fragment_message(fragment: Fragment) -> str | None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from onnxtext.proto.unknown_fields import RecordError
+
 
 class LowerError(ValueError):
     """A statement cannot be encoded.
@@ -14,16 +16,33 @@ class LowerError(ValueError):
         mark: the wrong text in the statement, such as a blob's digest; "" if unknown. For an
             invalid record, words that occur in this order in the statement, such as `@set nope` or
             `configuration num_device`; the last word is wrong.
+        expected: for an invalid record, the words or marks of which one is misspelled or missing;
+            () if unknown.
     """
 
     def __init__(
-        self, message: str, offset: int, code: str = "invalid-record", mark: str = ""
+        self,
+        message: str,
+        offset: int,
+        code: str = "invalid-record",
+        mark: str = "",
+        expected: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
         self.at = offset
         self.code = code
         self.mark = mark
+        self.expected = expected
+
+    @classmethod
+    def of_record(cls, error: RecordError, offset: int, before: str = "") -> LowerError:
+        """Return the error of a statement with an invalid record.
+
+        `before` is the word before the wrong word, such as a decorator.
+        """
+        mark = f"{before} {error.mark.removeprefix(before)}".strip()
+        return cls(str(error), offset, mark=mark, expected=error.expected)
 
     def placed(self, offset: int) -> LowerError:
         """Set the offset if it is unknown; return the error itself."""

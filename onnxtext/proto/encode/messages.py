@@ -74,8 +74,7 @@ class Lowering(ValueLowering):
         try:
             rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)
         except RecordError as error:
-            mark = f"configuration {error.mark}"
-            raise LowerError(str(error), offset, mark=mark) from None
+            raise LowerError.of_record(error, offset, "configuration") from None
         return delimited(b"\x0a", to_bytes(configuration.name)) + rest
 
     def annotation(self, annotation: ast.Annotation) -> bytes:
@@ -109,7 +108,7 @@ class Lowering(ValueLowering):
         try:
             return [(value, id(value) in inputs) for value in list_order.with_data(graph)]
         except list_order.ValueInfoError as error:
-            raise LowerError(str(error), graph.at, mark=f"@{error.decorator}") from None
+            raise _order_error(error, graph.at) from None
 
     def listed_infos(self, graph: ast.Graph) -> Iterator[ast.ValueInfo]:
         """Yield the `value_info` list of a graph, in the order that SPEC 10 defines."""
@@ -123,7 +122,7 @@ class Lowering(ValueLowering):
                 entries = metadata.pop(name, ()) if metadata else ()
                 yield ast.ValueInfo(name, type, None, (), entries, index)
         except list_order.ValueInfoError as error:
-            raise LowerError(str(error), graph.at, mark=f"@{error.decorator}") from None
+            raise _order_error(error, graph.at) from None
         self.check_used(metadata, graph)
 
     def typed_outputs(
@@ -223,3 +222,8 @@ class Lowering(ValueLowering):
 def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:
     """Return a graph's decorators except `@value_info` and `@initializers`, which order lists."""
     return [d for d in graph.decorators if d.name not in list_order.ORDERS]
+
+
+def _order_error(error: list_order.ValueInfoError, offset: int) -> LowerError:
+    """Return the error of a graph with an invalid `@value_info` or `@initializers`."""
+    return LowerError(str(error), offset, mark=f"@{error.decorator}", expected=error.expected)

@@ -236,7 +236,7 @@ class ValueLowering(ABC):
         try:
             data = lower_type(type)
         except RecordError as error:
-            raise LowerError(str(error), offset, mark=error.mark) from None
+            raise LowerError.of_record(error, offset) from None
         self.deepest_type = max(self.deepest_type, type_depth(type))
         return self.finish("TypeProto", data, decorators, offset)
 
@@ -279,7 +279,7 @@ class ValueLowering(ABC):
         try:
             data = lower_record(message_spec("AttributeProto"), record)
         except RecordError as error:
-            raise LowerError(str(error), -1, mark=error.mark) from None
+            raise LowerError.of_record(error, -1) from None
         return name + data
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
@@ -394,6 +394,5 @@ class ValueLowering(ABC):
             try:
                 table.apply(decorator)
             except RecordError as error:
-                mark = f"@{decorator.name} {error.mark.removeprefix('@' + decorator.name)}"
-                raise LowerError(str(error), offset, mark=mark) from None
+                raise LowerError.of_record(error, offset, f"@{decorator.name}") from None
         return table.encode()

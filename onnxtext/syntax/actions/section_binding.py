@@ -15,6 +15,7 @@ from onnxtext.ast.compact_form.list_order import order_first
 from onnxtext.ast.model import Annotation, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.section_paths import PathStep, first_output, function_key, generated_values
+from onnxtext.diagnostics import Subject
 from onnxtext.select_core import core, core_module
 from onnxtext.syntax.actions.sections import (
     MetadataBlock,
@@ -28,8 +29,6 @@ from onnxtext.syntax.grammar.lexer import Token
 
 DANGLING = "metadata-dangling"
 """The diagnostic code for an entry whose path matches no item."""
-NO_LABEL = "no node has the label"
-"""The start of the message for a label that no node has."""
 _MAX_ERRORS = 500
 """Maximum number of errors; `recovery` later drops the errors that an error in the graph causes."""
 
@@ -198,6 +197,7 @@ class SectionBinding:
         path = f"{domain}.{name}" if domain else name
         shown = f"{path}:{overload}" if overload else path
         error.message = f"no function is named `{shown}`"
+        error.subject = Subject("function", shown)
         for other in functions:
             written = _written(other[2]) if other[2] else ""
             if other[:2] == key[:2] and written is not None:
@@ -345,7 +345,7 @@ class SectionBinding:
         similar = difflib.get_close_matches(name, compared, 1)
         messages = {
             "node": "no node has the first output",
-            "label": NO_LABEL,
+            "label": "no node has the label",
             "graph": "no attribute with a graph is named",
             "value_info": "no entry of `value_info` is named",
         }
@@ -355,6 +355,7 @@ class SectionBinding:
             code=DANGLING,
         )
         error.step = step
+        error.subject = Subject(kind, name)
         if similar:
             error.instead = _written(similar[0])
         return error

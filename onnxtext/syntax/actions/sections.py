@@ -128,11 +128,13 @@ def metadata_block(
             kind.
     """
     if kind not in BLOCKS:
-        raise SemanticError(
+        error = SemanticError(
             f"`{kind}` is not a kind of metadata",
             token=kind,
             help=f"one of {', '.join(BLOCKS)}",
         )
+        error.instead = nearest_name(kind, BLOCKS)
+        raise error
     if path is None and kind != "graph":
         raise SemanticError(
             f"the metadata block `{kind}` needs a name",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from onnxtext.diagnostics import Edit
+from onnxtext.diagnostics import Edit, Subject
 from onnxtext.syntax.actions.number_list_commas import comma_edits, move_edits
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
@@ -41,6 +41,7 @@ class SemanticError(ValueError):
             of this value.
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
+        subject: what the error is about; None if the code of the error is enough to handle it.
         missing: what is missing before the marked text if this text begins a line, and so probably
             belongs to the next statement, such as "an attribute type". Empty if unknown.
     """
@@ -69,6 +70,7 @@ class SemanticError(ValueError):
         self.is_entry = self.is_bare = False
         self.instead: str | None = None
         self.edits: tuple[Edit, ...] = ()
+        self.subject: Subject | None = None
         self.missing = ""
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
-from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.heuristics.constructs.metadata_errors import KEY, bare_value
@@ -98,8 +97,6 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
         span, instead = bare
     if error.is_entry:
         span = entry_place(source.text, span)
-    if instead is None and help is not None and help.startswith("one of "):
-        instead = nearest_name(source.text[slice(*span)], help.removeprefix("one of ").split(", "))
     if instead is not None:
         help = f"write `{instead}`" if instead else f"remove `{source.text[slice(*span)]}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")
@@ -107,7 +104,13 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
         help = _edit_title(error.edits)
         fix = Fix(help, tuple([_tidy(source, edit) for edit in error.edits]), "unsafe")
     return Diagnostic(
-        error.code, error.message, source=source, labels=(Label(span),), help=help, fix=fix
+        error.code,
+        error.message,
+        source=source,
+        labels=(Label(span),),
+        help=help,
+        fix=fix,
+        subject=error.subject,
     )
 
 
