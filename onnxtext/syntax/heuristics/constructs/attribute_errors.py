@@ -51,14 +51,20 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         if token[:1] != "@" and not NODE.match(text, token.at, line_end(text, token.at)):
             return
-        yield from _unfinished_attributes(context, opener, token.at)
+        last = before if isinstance(before, Token) else None
+        yield from _unfinished_attributes(context, opener, token.at, last)
         return
 
 
-def _unfinished_attributes(context: ErrorContext, opener: int, at: int) -> Iterator[Diagnosis]:
-    """Diagnose attributes between a `<` and the node at an offset, or a line that is doubled."""
+def _unfinished_attributes(
+    context: ErrorContext, opener: int, at: int, last: Token | None
+) -> Iterator[Diagnosis]:
+    """Diagnose attributes between a `<` and the node at an offset, or a line that is doubled.
+
+    `last` is the token before the node; None if unknown.
+    """
     text = context.text
-    last = context.lexer.tokens(text, opener, at)[-1]
+    last = context.lexer.tokens(text, opener, at)[-1] if last is None else last
     margin = indentation(text, at)
     span = Span(at, line_end(text, at))
     if text[line_start(text, opener) : line_end(text, opener)] == text[at - margin : span.end]:

@@ -60,9 +60,10 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     before = context.text[context.previous_end - 1 : context.previous_end]
     if before == "<":  # `<<`
         return
-    tokens = _tokens(context, context.at)
-    if tokens[2:3] != [":"] or context.name(tokens[1]) != "WORD":
+    key = context.lexer.token(context.text, token.end)
+    if key is None or key.kind != "WORD" or context.lexer.token(context.text, key.end) != ":":
         return
+    tokens = _tokens(context, context.at)
     end = closing_index(tokens)
     if end is None:
         return
