@@ -47,6 +47,14 @@ def test_random_characters_are_rejected_in_time() -> None:
         assert diagnostics
 
 
+def test_repeated_lines_are_rejected_in_time() -> None:
+    text = "g () => () { x = A <a = [\n" + "  // c\n  node [a] {\n  =>\n" * 5_000
+    begin = time.process_time()
+    _, diagnostics = parse_partial(Source(text, "t"), "model")
+    assert time.process_time() - begin < MAX_SECONDS  # most of the errors are not reported
+    assert diagnostics
+
+
 LENGTH = 100_000
 NODE = "g () => () { x = A <a%s> () }"
 TENSOR = "g () => () <float16[9] h = %s"

@@ -68,8 +68,8 @@ MAX_STATEMENT_LENGTH = 4000
 MAX_TRIES = 20
 """Maximum number of errors at one offset; then the statement is dropped."""
 
-_MAX_RECOVERIES = 300
-"""Maximum number of errors, reported or not; then parsing stops."""
+_MAX_CASCADES = 100
+"""Maximum number of errors that are not reported; then parsing stops."""
 
 
 class Recovery:
@@ -144,7 +144,7 @@ class Recovery:
         token = self.parser.lexer.token(self.text, offset)
         self._recoveries += 1
         count = len(self.diagnostics) + len(self._errors)
-        if count >= MAX_SEMANTIC_ERRORS or (count and self._recoveries > _MAX_RECOVERIES):
+        if count >= MAX_SEMANTIC_ERRORS or (count and self._recoveries - count > _MAX_CASCADES):
             self._stopped = True
             return None
         context, position = self._error_context(token, offset)
