@@ -176,7 +176,7 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     if not exact or (value.dtype.kind in "fc" and _is_integer(expected)):
         raise input_error(
             f"`{name}` must be {expected.name}, which cannot hold the given {value.dtype.name} "
-            "exactly"
+            "values exactly"
         )
     return result
 

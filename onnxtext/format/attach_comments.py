@@ -140,9 +140,8 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: the list of comments to which misplaced comments are added: the comments above the
-            statement or, once a bracketed list with comments has been visited, the comments before
-            the closing bracket of that list.
+        sink: the list that gets misplaced comments: first the comments above the item. After a
+            bracketed list with comments, it is the comments before that list's closing bracket.
     """
 
     def __init__(self, item: ListItem) -> None:

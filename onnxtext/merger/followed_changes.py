@@ -151,7 +151,8 @@ def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[Func
     """Group the keys of functions by what the functions compute.
 
     Functions in a group differ only in their names, their metadata, the names of values, and the
-    order of inputs and outputs. The names of values are replaced in place.
+    order of inputs and outputs. `functions` is changed in place: numbers
+    replace the names of its values.
     """
     result: dict[str, list[FunctionKey]] = defaultdict(list)
     for key, function in functions.items():

@@ -136,11 +136,12 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
             return MergeResult(_encode(text, resources, path), 0, tuple(notes), True)
         except OnnxTextError as error:
             notes.append(f"the merged text is not valid: {error.diagnostics[0].message}")
-            conflicts = 1
-    notes.append(
-        "the conflicts are marked in the model's text: resolve them, then convert the text back "
-        "to a binary model"
-    )
+            notes.append("the result is this text: correct it, then convert it to a binary model")
+    else:
+        notes.append(
+            "the conflicts are marked in the model's text: resolve them, then convert the text "
+            "back to a binary model"
+        )
     if resources:
         base, ours, theirs = [_print(version) for version in versions]
         text, conflicts, _ = merge_texts(base, ours, theirs, markers)

@@ -27,7 +27,7 @@ class HabitError(ValueError):
     """An encoding habit is invalid; the message gives the reason.
 
     Attributes:
-        mark: the wrong word.
+        mark: the word to mark in the text: the wrong word, or the habit's name.
     """
 
     def __init__(self, message: str, mark: str) -> None:

@@ -150,7 +150,8 @@ def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pair
 def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> None:
     """Pair the items between two successive pairs, if both lists have equally many items there.
 
-    Items that define or describe values are never paired: their comments describe the old item.
+    Nodes, value infos, annotations and metadata are not paired here: the new item would get
+    comments that describe the old one.
     """
     known = [(-1, -1), *sorted(pairs.items()), (len(base), len(theirs))]
     for (left, right), (next_left, next_right) in pairwise(known):

@@ -187,7 +187,7 @@ def blank_comments(text: str) -> str:
     """Replace comments by blanks; the text keeps its length.
 
     Raises:
-        LiteralError: a character is not ASCII.
+        LiteralError: a character outside of comments is not ASCII.
     """
     if "#" in text:
         text = _COMMENT.sub(lambda match: " " * len(match[0]), text)

@@ -26,9 +26,10 @@ def find_texts(store: Path) -> Iterator[Path]:
     """Yield the files that may be texts with references to a store.
 
     The search covers all files below the store's parent directory, and the files directly in each
-    directory above it. Texts elsewhere cannot reference the store, because a text can only
-    reference paths below its own directory. Links to directories are not followed. Files that begin
-    with binary data are skipped, unless they have the suffix of a text.
+    directory above it. A text can only reference paths below its own directory, so texts in other
+    places cannot reference the store; directories beside the store are searched only for safety.
+    Links to directories are not followed. Files that begin with binary data are skipped, unless
+    they have the suffix of a text.
 
     Args:
         store: the directory of the store.

@@ -97,10 +97,10 @@ def test_wrong_inputs_are_errors(given: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("type", "array", "said"),
     [
-        ("uint64", np.array(-1), "cannot hold the given int64 exactly"),
-        ("int64", np.array(2**64 - 1, np.uint64), "cannot hold the given uint64 exactly"),
-        ("int8", np.array(200, np.uint8), "cannot hold the given uint8 exactly"),
-        ("int4", np.array(1.5), "cannot hold the given float64 exactly"),
+        ("uint64", np.array(-1), "cannot hold the given int64 values exactly"),
+        ("int64", np.array(2**64 - 1, np.uint64), "cannot hold the given uint64 values exactly"),
+        ("int8", np.array(200, np.uint8), "cannot hold the given uint8 values exactly"),
+        ("int4", np.array(1.5), "cannot hold the given float64 values exactly"),
         ("float16", np.array([1.0, 1e9]), "whose range the given values exceed"),
         ("float8e4m3fn", np.array(1e9), "whose range the given values exceed"),
         ("uint64", np.array(7), None),

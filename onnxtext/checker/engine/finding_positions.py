@@ -93,7 +93,10 @@ class _Headers:
         return Span(start, stop if one_line else start + 1)
 
     def parameters(self, offset: int) -> list[Span]:
-        """Return the spans of the attribute parameters in the list after a function's name."""
+        """Return the spans of the attribute parameters in the list after a function's name.
+
+        `offset` is the end of the name.
+        """
         tokens = list(islice(self.tokens(offset), _MAX_HEADER_TOKENS))
         end = _closing(tokens) if tokens[:1] == ["<"] else None
         return [Span(found[0].at, found[-1].end) for found in _items(tokens[1 : end or 0])]

@@ -206,7 +206,10 @@ def _receive() -> bytes | None:
 
 
 def _prepare() -> None:
-    """Ignore Ctrl-C, restore other signal handlers, and prevent core dumps and error dialogs."""
+    """Ignore Ctrl-C, reset other signals, and prevent core dumps and error dialogs.
+
+    Also make standard error non-blocking and, on Windows, the pipes binary.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
     if hasattr(os, "set_blocking"):  # onnx must not block if the error pipe is full
         os.set_blocking(2, False)

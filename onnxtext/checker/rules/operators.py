@@ -75,9 +75,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     for (name, origin), places in only_in_table.items():
         yield Finding(
             "op-unknown",
-            f"the imported standard operators have no {quote(name)}: only {origin} has it",
+            f"the imported version of the standard operators has no {quote(name)}, but {origin} "
+            "has it",
             tuple(places),
-            help="other runtimes cannot run the model",
+            help="other runtimes may reject the model",
             severity="info",
         )
     for key, places in unknown.items():

@@ -39,7 +39,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
             (Place(value, ("type",) if type is not None else ("name",)),),
             help="write `[?, ?]` if only the rank is known"
             if type is not None
-            else "write its type before its name, such as `float[N, 4] `",
+            else "write its type before its name, such as `float[N, 4]`",
         )
 
 

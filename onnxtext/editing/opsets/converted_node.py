@@ -279,7 +279,9 @@ class NodeConversion:
             element, numbers, (len(numbers),) if dims is None else dims
         )
         if tensor is None:
-            raise NotConvertible(f"`{element}` cannot hold its {base} {list(numbers)}")
+            raise NotConvertible(
+                f"its `{base}` {list(numbers)} cannot be stored exactly as `{element}`"
+            )
         cached = self.graph.constants.get(tensor)
         if cached is not None:
             return cached

@@ -65,12 +65,12 @@ class StatementResults:
         self._newest: tuple[DocumentVersion, Keys] | None = None
 
     def column_for(self, name: str, version: DocumentVersion) -> tuple[list[Any], Any]:
-        """Return the column `name`, the results for all statements, for a version of the text.
+        """Return the column `name` for a version of the text.
 
         Returns:
             (column, extra). The column has the old entries of unchanged statements, and None for
-            other statements. `extra` is the value that the last call of `fill` got for this name;
-            None if there was no call.
+            other statements. `extra` is the argument `extra` of the last `fill` for this name;
+            None if there was none.
         """
         keys = self._keys_of(version)
         old, column, extra = self._kept.get(name, ([], [], None))

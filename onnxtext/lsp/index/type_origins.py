@@ -41,7 +41,7 @@ def _type(text: str) -> Type | None:
 
 
 class EditorView:
-    """An `InferredView` of a graph, with the types and values of the last check."""
+    """An `InferredView` of a graph or function body, from the results of the last check."""
 
     def __init__(self, document: Document, scope: Scope) -> None:
         self._document = document

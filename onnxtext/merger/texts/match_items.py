@@ -142,7 +142,10 @@ def _new_items(
     from_theirs: Sequence[int],
     rules: MatchRules,
 ) -> list[MatchedItem]:
-    """Match the items that the base lacks; `from_ours`, `from_theirs`: the results of `_pair`."""
+    """Match the new items of our side with those of their side.
+
+    `from_ours` and `from_theirs` have the index in the base, or `ABSENT`, of each item.
+    """
     new_ours = [index for index, found in enumerate(from_ours) if found == ABSENT]
     new_theirs = [index for index, found in enumerate(from_theirs) if found == ABSENT]
     both, _ = _pair(

@@ -311,7 +311,10 @@ def common_subsequence(old: Sequence[Any], new: Sequence[Any], limit: int) -> Pa
 
 
 def _trace(history: Sequence[dict[int, int]], at: int, other: int) -> Pairs:
-    """Return the matched pairs of a finished search, in order."""
+    """Return the pairs that `common_subsequence` found, in order, by going back from the end.
+
+    `history` has the `ends` before each step; `at` and `other` are the lengths of the lists.
+    """
     pairs: Pairs = []
     for count in range(len(history) - 1, -1, -1):
         ends, diagonal = history[count], at - other

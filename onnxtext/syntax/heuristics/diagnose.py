@@ -131,7 +131,10 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
 
 
 def is_plausible(context: ErrorContext, edits: Sequence[Edit]) -> bool:
-    """Whether a few tokens after the error parse with these edits; a later error is allowed."""
+    """Whether the text after the error parses for a few tokens if these edits are applied.
+
+    Fewer tokens are enough if the outcome is `complete` or reaches the `next_line` (see `Outcome`).
+    """
     outcome = context.attempt(*edits)
     return outcome is not None and (
         outcome.complete or outcome.next_line or outcome.count >= _PLAUSIBLE_TOKENS

@@ -42,16 +42,16 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
     )
 
 
-def unexplained_error(context: ErrorContext, resume: int | None) -> Diagnosis:
+def unexplained_error(context: ErrorContext, early: int | None) -> Diagnosis:
     """Return the diagnosis of an error that no heuristic explains: it lists the expected tokens.
 
     Args:
         context: the context of the error.
-        resume: the offset of the next statement, if the error is that the statement before it is
-            incomplete; otherwise None.
+        early: the offset before the error at which parsing continues, because the statement before
+            it is incomplete (`Resynchronization.early`); None if parsing continues after the error.
     """
-    if resume is not None:
-        before = context.until(resume)
+    if early is not None:
+        before = context.until(early)
         if before.done and not before.previous_line_complete:
             last = before.done[-1]
             unedited = ErrorContext(before.region, before.token, before.done)

@@ -69,10 +69,10 @@ def require_body_inputs(
 def unify_shapes(
     node: Node, declared_shapes: Sequence[SymbolicShape], inferred: Shapes, sizes: SizeEquations
 ) -> Shapes:
-    """Equate the declared and the computed shapes of a node's outputs; return the merged shapes.
+    """Equate the declared and the inferred shapes of a node's outputs; return the merged shapes.
 
-    Unknown shapes are None; `inferred` may lack entries at the end. The equations are added to
-    `sizes`.
+    Unknown shapes are None; `inferred` may lack entries at the end. Equations and contradictions
+    are added to `sizes`; shapes that contradict each other become unknown.
     """
     found = []
     for index, name in enumerate(node.outputs):
