@@ -107,7 +107,7 @@ def strip(model: Model, what: What) -> None:
 
 
 def _without_docs(presence: Presence) -> Presence:
-    """Remove the `doc_string` fields from the fields that are stored even if they are empty."""
+    """Remove the `doc_string` fields from `explicit`, so that empty ones are not stored."""
     kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
     return replace(presence, explicit=kept)
 

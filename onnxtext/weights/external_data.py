@@ -163,7 +163,7 @@ class Embedder(_DataMover):
     """
 
     def __init__(self, base: Path | None) -> None:
-        """Create an embedder; `base` is the directory of the model's file, None without a file."""
+        """Create an embedder; `base` is the model's directory, None if the model has no file."""
         super().__init__()
         self._base = base
         self._files: dict[str, memoryview] = {}

@@ -156,7 +156,7 @@ def loop_outputs(
 def runs_all_trips(
     node: Node, body: Scope, body_outputs: Outputs, condition: SmallTensor | None
 ) -> bool:
-    """Whether a `Loop` certainly runs its maximum number of iterations: no condition ends it early.
+    """Whether no condition can end a `Loop` before its maximum number of iterations.
 
     `condition` is the value of the node's second input, the initial condition; None if unknown.
     """

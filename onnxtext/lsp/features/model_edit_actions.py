@@ -173,7 +173,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
 
 
 def _reasons(error: OnnxTextError) -> str:
-    """Return why a text cannot be edited: each reason on a line, with a line number of the text."""
+    """Return the reasons why a text cannot be edited, one per line, with their line numbers."""
     shown = []
     for item in error.diagnostics[:_MAX_REASONS]:
         span = item.span

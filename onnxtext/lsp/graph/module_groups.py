@@ -22,7 +22,7 @@ from onnxtext.checker.context.scopes import Scope
 Path = tuple[str, ...]
 
 MIN_GROUP_SIZE = 3
-"""Groups with fewer nodes and values than this number are dissolved: they would hide little."""
+"""Minimum number of nodes and values in a group; smaller groups are not kept as groups."""
 MAX_MEMBERS = 150
 """Maximum number of members of a group; larger groups are divided into parts."""
 PART = 100

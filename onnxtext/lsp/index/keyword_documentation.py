@@ -99,7 +99,7 @@ _ABOVE = "The value of the same key in the block directly above."
 
 
 def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
-    """Return (documentation, span) of the keyword at an offset; None without documentation."""
+    """Return (documentation, span) of the keyword at an offset; None if it has none."""
     text = index.source.text
     block = index.text_blocks.before(offset)
     if offset < block.end:

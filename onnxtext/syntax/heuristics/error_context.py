@@ -33,7 +33,7 @@ _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line to inspect at each error, to limit the time."""
 _MENDED = 200
-"""Maximum number of characters after an error in which a fix corrects repetitions of the error."""
+"""A fix also corrects repetitions of its error up to this number of characters later."""
 _MAX_SHOWN = 51
 """Maximum number of characters of a new text that the title of a fix shows."""
 MAX_LINES = 20
@@ -157,7 +157,7 @@ class ErrorContext:
 
     @property
     def ahead_limit(self) -> int:
-        """The offset after the error up to which a fix also corrects repetitions of the error."""
+        """The offset up to which a fix also corrects repetitions of the error."""
         return min(self.line_end, self.at + _MENDED)
 
     @cached_property

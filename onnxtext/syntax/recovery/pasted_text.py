@@ -242,8 +242,8 @@ def _html(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     if outside is None or outside.start() > (len(text) if end < 0 else end):
         return None
     found = list(_outside_strings(text, _ESCAPE))
-    # If the whole text is escaped, also replace the escapes in strings and comments, and after the
-    # `#` of `&#60;`, which looks like the start of a comment.
+    # If the whole text is escaped, also replace the escapes in strings and comments. The rest of a
+    # line after `&#60;` seems to be a comment, because of the `#`.
     if "<" not in text or any("quot" in match[0] or match["number"] for match in found):
         found = list(_ESCAPE.finditer(text))
     edits = [Edit(Span(*match.span()), _unescape(match[0])) for match in found]
