@@ -74,7 +74,7 @@ def text_of_binary(data: bytes, path: Path) -> str:
     `path` is the file of the model, for messages.
 
     Raises:
-        RequestError: the model has errors.
+        RequestError: the model has errors, or its graphs are nested too deeply.
     """
     from onnxtext.binary_to_text import print_binary
 
@@ -216,7 +216,7 @@ async def _run(arguments: list[str]) -> tuple[int, str, str]:
 def _error_messages(stderr: str) -> str:
     """Return the messages of the first ten findings, one per line.
 
-    `stderr` has the findings in JSON; any other text is returned without blanks around it.
+    `stderr` has the findings in JSON; other texts are returned stripped.
     """
     try:
         messages = json.loads(stderr)

@@ -123,7 +123,10 @@ def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
 
 
 def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
-    """Yield one action that applies all safe fixes, if any; of overlapping fixes, the first."""
+    """Yield one action that applies all safe fixes; yield nothing if there are none.
+
+    Of overlapping fixes, only the first is applied.
+    """
     edits: list[Edit] = []
     for diagnostic in _diagnostics(document):
         fix = diagnostic.fix

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Link the blobs in a document to the files with their bytes, and file names to the files.
+"""Link blobs to their bytes, and the names of files and stores to these files.
 
-The files are external data, data files, safetensors files, and stores.
+The bytes of a blob are in the section `resources` of the document, or in a file of a store. The
+files are external data, data files and safetensors files.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def _notes(item: ItemChange) -> list[str]:
 
 
 def _mark_users(new: Drawing, changes: Changes, item: ItemChange) -> None:
-    """Mark the nodes that use the changed weight `item`."""
+    """Mark the nodes that use the added or changed weight `item` as changed."""
     for scope in new.index.scopes:
         if new.initializer(scope, item.name) is not None:
             for user in new.users_of(scope, item.name):

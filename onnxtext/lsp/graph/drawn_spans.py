@@ -20,7 +20,7 @@ class DrawnSpans:
         self._index = version.index
 
     def definition(self, scope: Scope, name: str) -> dict[str, int] | None:
-        """Return the protocol position of the statement that defines a value; None if none does."""
+        """Return the protocol position of the statement that defines a value; None if not found."""
         position = scope.position.get(name, GIVEN)
         item: Any = scope.nodes[position] if position != GIVEN else None
         if item is None:

@@ -267,7 +267,7 @@ class _Reader:
             self.context.kind = "nothing"
 
     def _operator_before(self, bracket: int) -> bool:
-        """Whether a bracket follows `outputs = operator`; if so, store the outputs and operator."""
+        """Whether a bracket follows `outputs = operator`; if so, store both in `context`."""
         index = bracket - 1
         if index >= 0 and self.tokens[index] == ">" and index in self.closed:
             index = self.closed[index] - 1
@@ -333,7 +333,10 @@ class _Reader:
             self.context.kind = "top"
 
     def _may_begin_item(self, bracket: int) -> bool:
-        """Whether a statement, or a further output of a node, may begin after the tokens."""
+        """Whether a statement, or a further output of a node, may begin after the tokens.
+
+        `bracket` is the index of the opening brace of the body; -1 outside of braces.
+        """
         last = len(self.tokens) - 1
         if last < 0 or self.tokens[last] not in (")", ">"):
             return last < 0 or self.tokens[last] in ("{", "}", "]", ",")

@@ -258,7 +258,7 @@ class Index:
         return self._numbers[id(scope)]
 
     def resolve(self, scope: Scope, name: str) -> Scope:
-        """Return the scope that defines a value; the outermost scope if none does."""
+        """Return the scope that defines a value used in `scope`, or else the outermost scope."""
         if name in scope.position:
             return scope
         owner = scope.find_outer(name)

@@ -49,7 +49,7 @@ _VALUE_INFO = re.compile(
 
 
 def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
-    """Match the statement at the start of a chunk of text; None if a regex cannot (not plain).
+    """Match the plain statement at the start of a chunk; return None if it is not plain.
 
     Returns:
         The match. Its groups for a node: 1 label, 2 outputs, 3 operator, 4 attributes before the
