@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 Describe = Callable[[int, int], tuple[str, ItemPosition, str]]
-"""Returns the name, position and text of an item of the old (0) or new model (1), by its index."""
+"""Returns (name, position, text) of an item, from the model (0 old, 1 new) and the item's index."""
 
 
 class Collector:
@@ -55,7 +55,8 @@ class Collector:
     ) -> Iterator[tuple[int, int, bool]]:
         """Yield (old index, new index, was moved) for each pair of matching items.
 
-        The removed and added items are recorded, in the order of `walk_pairs`.
+        Add the other items to `items`, as removed or added, in the order of `walk_pairs`. `counts`
+        are the numbers of old and new items; `pairs` has the (old, new) indices of matching items.
         """
         for old, new, was_moved in walk_pairs(*counts, pairs):
             if old is not None and new is not None:

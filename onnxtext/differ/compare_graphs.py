@@ -139,7 +139,7 @@ class GraphComparer:
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
         pairs: Pairs,
     ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
-        """Yield matching pairs of values, and record the others (`Collector.matched_pairs`)."""
+        """Yield matching values; add the others to `out` (see `Collector.matched_pairs`)."""
 
         def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
             value = (old, new)[side][index]

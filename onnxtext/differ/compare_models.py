@@ -75,7 +75,10 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextError:
-    """Convert a lowering error to an error with its position in the old or the new text."""
+    """Return an error for the user, with the position of `error` in the old or the new text.
+
+    If no text has the position, the error names the new model.
+    """
     for side in (old, new):
         try:
             side.encoder.model(side.model)
@@ -105,7 +108,7 @@ class Comparer:
         """Compare the models, and collect the differences in `out`.
 
         Raises:
-            LowerError: a statement cannot be lowered.
+            LowerError: a statement cannot be encoded.
         """
         old, new = self._old.model, self._new.model
         for side in self._sides:

@@ -65,7 +65,10 @@ class NodeComparer:
     def _head(
         self, old: EncodedNode, new: EncodedNode, names: NameMap, graph_path: str
     ) -> list[FieldChange]:
-        """Compare nodes except inputs, outputs and attributes; record changed names as renames."""
+        """Compare two nodes except their inputs, outputs and attributes.
+
+        If both nodes have names that differ, record a rename instead of a change.
+        """
         if self._same_head(old[0], new[0]):
             return []
         parts = []

@@ -153,7 +153,7 @@ def compare_types(
 
 
 def _count_changed(old: Array, new: Array) -> int:
-    """Cast the old elements to the new type, and count the elements that differ."""
+    """Count the old elements that differ from the new elements after a cast to the new type."""
     changed = 0
     with np.errstate(all="ignore"):
         for index in range(0, old.size, BLOCK):
@@ -240,8 +240,8 @@ def measure_blocks(
 ) -> WeightChange:
     """Compute how the elements of two tensors differ, block by block.
 
-    If `count_nans` is False, the numbers of NaNs are None. `numeric`: whether numeric differences
-    have a meaning.
+    If `count_nans` is False, the numbers of NaNs are None. If `numeric` is False, the numeric
+    differences have no meaning and are None.
     """
     changed = compared = 0
     nans = [0, 0]

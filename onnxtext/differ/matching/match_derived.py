@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onnxtext.differ.matching.derived_weights import Array
 
 _MAX_BYTES = 1 << 28
-"""If all weights together have more bytes than this, weights match by name, not by content."""
+"""If the unmatched weights together have more bytes than this, none is matched by content."""
 
 _FEWEST_ELEMENTS = 4
 """Minimum number of elements to match by content; smaller weights may be equal by chance."""

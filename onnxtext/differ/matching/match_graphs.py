@@ -69,7 +69,7 @@ def match_graphs(
     inputs and outputs are matched by position even if the numbers of unmatched values differ.
 
     Raises:
-        LowerError: a statement cannot be lowered.
+        LowerError: a statement cannot be encoded.
     """
     match = GraphMatch(old, new, NameMap(outer))
     match.inputs = _match_values(old.inputs, new.inputs, str, by_position=nested)

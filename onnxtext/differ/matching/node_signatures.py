@@ -45,7 +45,7 @@ class NodeKinds:
         """Return a key for each node. Nodes with equal keys are equal, including all names.
 
         Raises:
-            LowerError: a node cannot be lowered.
+            LowerError: a node cannot be encoded.
         """
         number_of = self._numbers.of
         encoder = self._encoder

@@ -24,7 +24,7 @@ def count_items(diff: ModelDiff) -> dict[str, Counter[str]]:
 
 
 def render(diff: ModelDiff) -> str:
-    """Return the counts for each kind of item and encoding, a table of operators, and the verdict.
+    """Return counts of differing items, stored differences, a table of operators, and the verdict.
 
     Return "" if the models are equal and stored equally.
     """
