@@ -52,7 +52,7 @@ class Changes:
         return bool(self.functions or self.values or self.orders)
 
     def apply(self, model: Model) -> None:
-        """Change a model in place."""
+        """Apply the changes to a model in place."""
         _rename_functions(model, self.functions)
         for key, scope in scopes_by_key(model).items():
             if mapping := self.values.get(key):
@@ -280,7 +280,7 @@ def _map_trainings(model: Model, names: Names) -> None:
 
 
 def _interface(*scopes: Scope) -> set[str]:
-    """Return the input and output names of main graphs, which programs refer to."""
+    """Return the input and output names of the graphs in `scopes`, which programs refer to."""
     graphs = [scope for scope in scopes if isinstance(scope, Graph)]
     return {value.name for graph in graphs for value in (*graph.inputs, *graph.outputs)}
 

@@ -49,7 +49,7 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
 
 
 def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) -> list[Node]:
-    """Return the nodes of the merge that `side` has and `other` lacks; None lacks all nodes."""
+    """Return the nodes of the merge that `side` has and `other` lacks; None has no nodes."""
     lacking = set() if other is None else other.identities
     added = side.identities - lacking
     return [node for node in scope.nodes if node_identity(node) in added] if added else []
@@ -172,7 +172,7 @@ def _is_moved(
 def _rebound_in(
     scope: ValueScope, base: ValueScope, ours: ValueScope, theirs: ValueScope
 ) -> Iterator[Finding]:
-    """Find edits of a graph or function that refer to other values in the merge (`scope`)."""
+    """Find edits that refer to a different value in the merge (`scope`) than in the edited side."""
     left, right = ours.definitions, theirs.definitions
     if all(right.get(name, definition) == definition for name, definition in left.items()):
         return
@@ -183,7 +183,7 @@ def _rebound_in(
 
 @dataclass(frozen=True)
 class _Search:
-    """A search for edits of one side (`own`) that refer to other values in the merge."""
+    """A search for edits of the side `own` that refer to a different value in the merge."""
 
     merged: ValueScope
     base: ValueScope
@@ -193,7 +193,7 @@ class _Search:
     other_names: ValueNames
 
     def find(self) -> Iterator[Finding]:
-        """Yield a finding for each edit."""
+        """Yield a finding for each such edit of the side."""
         yield from self._nodes()
         for name, subject, item in self._references():
             new_name = self._new_name(name)
@@ -204,8 +204,8 @@ class _Search:
         """Return the name that the other side gives to the value called `name` on this side.
 
         Return "" if the other side has deleted the value and reused its name. Return None if the
-        other side kept the name, or if `name` in the merge is not the value that the other side
-        calls `name`.
+        other side kept the name, if the base lacks the value, or if `name` in the merge is not the
+        value that the other side calls `name`.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)
@@ -246,7 +246,10 @@ class _Search:
                 yield index, name
 
     def _references(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield (name, subject of a message, item of the merge) of references other than inputs."""
+        """Yield (name, subject of a message, item of the merge) of references that are edited.
+
+        Inputs of nodes are left out.
+        """
         merged, base, side, other = [
             _declarations(scope.root) for scope in (self.merged, self.base, self.own, self.other)
         ]

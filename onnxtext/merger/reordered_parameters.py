@@ -92,7 +92,7 @@ def _permuted(items: Sequence[_Item], order: Sequence[int]) -> list[_Item]:
 def _calls_follow(
     order: Order, old: Sequence[Node], new: Sequence[Node], others: Sequence[Node]
 ) -> bool:
-    """Whether a side has reordered all calls of a function, and at least one call has changed.
+    """Whether a side gave all calls of a function the new order, and changed at least one call.
 
     `old`, `new` and `others` are the calls in the base, in the side and in the other side.
     """

@@ -170,7 +170,7 @@ class ValueNames:
         return set(self._uses.get(name, ())) == {new_name}
 
     def _only_use(self, name: str) -> str | None:
-        """Return the new name that all uses of a value have on the side; None if there is none."""
+        """Return the new name that all uses of a value have on the side; None if the uses differ."""
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None
 
@@ -212,7 +212,7 @@ def _uses(
 
 
 def _same_data(base: dict[str, ValueInfo], side: dict[str, ValueInfo]) -> Iterator[tuple[str, str]]:
-    """Yield (name in the base, name in the side) of initializers with the same data."""
+    """Yield (name in the base, name in the side) of initializers with the same name or data."""
     changed, new = [
         [name for name in one if name not in other or one[name].data != other[name].data]
         for one, other in ((base, side), (side, base))

@@ -261,7 +261,7 @@ class ModelMerger:
 
     @staticmethod
     def _is_ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
-        """Whether both sides changed items with the same key, so that matches are ambiguous."""
+        """Whether several items of a list share a key, and both sides changed these items."""
         groups: list[dict[Hashable, list[bytes]]] = []
         for listed in items:
             by_key: dict[Hashable, list[bytes]] = defaultdict(list)
@@ -321,7 +321,7 @@ def _as_resolved(versions: Sequence[Any]) -> Resolved:
 
 
 def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
-    """Merge values that at most one side has changed; None for a conflict."""
+    """Merge values if only one side, or both equally, changed the base; None for a conflict."""
     if theirs in (ours, base):
         return ours, ours, ours
     if ours == base:
@@ -330,7 +330,10 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 
 
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """Return the sets of fields to merge as a whole: `kind.units`, and each other field alone."""
+    """Return the sets of fields to merge as a whole; other fields are in sets of their own.
+
+    The sets are `kind.units` and, if `_is_divided_differently`, the set `kind.divided`.
+    """
     there = {key >> 3 for fields in versions for key in fields}
     units = [*kind.units, kind.divided] if _is_divided_differently(kind, versions) else kind.units
     groups = [unit & there for unit in units if unit & there]

@@ -149,12 +149,12 @@ class _Search:
                 self.pairs[free[0]] = at
 
     def _takers(self, at: int) -> set[int]:
-        """Return the new nodes that have outputs of a node of the base."""
+        """Return the indices of the new nodes that have output names of the base node `at`."""
         names = names_of(self.rules.outputs(self.base.items[at]))
         return {self.makers[name] for name in names if name in self.makers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
-        """Return the nodes `takers` whose operator and label differ from a node of the base.
+        """Return those of the nodes `takers` whose operator and label differ from the base node `at`.
 
         Two nodes without a label count as different.
         """
@@ -175,7 +175,7 @@ class _Search:
         return all(self.old_makers.get(name, at) == at for name in names)
 
     def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
-        """Whether a new node has the operator and the label of a node of the base.
+        """Whether the new node `index` has the operator and the label of the base node `at`.
 
         Return False if the new node may be a copy, and one of `takers` the edited base node: if no
         node reads the outputs of the new node, and one of `takers` has the inputs of the base node.
