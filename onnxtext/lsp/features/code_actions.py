@@ -46,7 +46,10 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
 
 
 def _is_requested(kind: str, requested: list[str]) -> bool:
-    """Whether a kind of action is requested; a request for `source` includes `source.fixAll`."""
+    """Whether an action kind, or a kind that contains it, is in `requested`; [] requests all.
+
+    For example, `source` contains `source.fixAll.onnxtext`.
+    """
     return not requested or any(kind == item or kind.startswith(f"{item}.") for item in requested)
 
 

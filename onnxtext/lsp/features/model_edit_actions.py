@@ -73,7 +73,10 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
 
 
 def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
-    """Yield actions that replace a fixed dimension of a main graph's input by a symbol."""
+    """Yield actions that make a fixed dimension of an input of the main graph symbolic.
+
+    If other inputs have the same size at the same index, a second action changes all of them.
+    """
     value, main = statement.item, statement.scope
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     if main.kind != "main" or value.data is not None or not isinstance(value, ValueInfo):
@@ -132,7 +135,7 @@ def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, i
 
 
 def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, str, int]]:
-    """Yield conversions from `version` to the newer versions, then to the older, nearest first."""
+    """Yield (title, domain, new version) for newer versions, then for older, nearest first."""
     for to in (*range(version + 1, newest + 1), *range(version - 1, 0, -1)):
         shown = f"version {to} of `{domain}`" if domain else f"opset {to}"
         yield f"Convert to {shown}", domain, to

@@ -145,7 +145,7 @@ class _SectionItems:
     # ---- Names ------------------------------------------------------------------------------
 
     def names(self) -> Iterator[t.CompletionItem]:
-        """Yield the names of parts of the model: nodes by label or output, values, functions."""
+        """Yield the names of nodes (by label or output), values, graph attributes and functions."""
         tokens = self.section.tokens
         kind = self.section.section
         if kind == "metadata":

@@ -246,7 +246,10 @@ class _Removed:
             changes.removed.setdefault(scope_number, []).append(row)
 
     def _counterpart(self, scope: Scope, scope_number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node that computes the first of the old `outputs`, or None."""
+        """Return the id of the new node that computes the first of the old `outputs`.
+
+        Return None if there is no such node, or if it was added.
+        """
         name = next(filter(None, outputs), "")
         index = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{scope_number}n{index}"

@@ -91,7 +91,7 @@ def searched_texts(drawing: Drawing) -> Iterator[tuple[str, str]]:
 
 
 def _removed_node(drawing: Drawing, identity: str) -> dict[str, Any] | None:
-    """Return the details of a removed node, which only the drawing has; None for other ids."""
+    """Return the details of a removed node from its item in the drawing; None for other ids."""
     item = None if drawing.changes is None else drawing.changes.items.get(identity)
     if item is None:
         return None

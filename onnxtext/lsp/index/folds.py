@@ -53,7 +53,10 @@ def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[i
 
 
 def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[str]]:
-    """Yield brackets, comments and strings, except those in statements on one line."""
+    """Yield the brackets, comments and strings outside of one-line statements.
+
+    `lengths` is the result of `Document.lengths`.
+    """
     text = version.text
     pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
     done = 0

@@ -90,7 +90,7 @@ def _value(index: Index, statement: Statement, located: LocatedSpans) -> Iterato
 
 
 def _type(span: Span, text: str) -> Iterator[Token]:
-    """Yield the token of an element type, without its dimensions."""
+    """Yield the token of a tensor's element type; yield nothing for other types."""
     end = text.find("[", span.start, span.end)
     first = end if end >= 0 else span.end
     if text.find("(", span.start, first) < 0:
