@@ -48,7 +48,8 @@ class GraphComparer:
     ) -> NameMap:  # fmt: skip
         """Collect the differences of two graphs, which may be values of attributes (`nested`).
 
-        `outer` maps the value names of the enclosing graphs; None if there are none.
+        `old_path` and `new_path` are the paths of the graphs in their models. `outer` maps the
+        value names of the enclosing graphs; None if there are none.
 
         Returns:
             The map from old to new value names.
@@ -200,7 +201,10 @@ class GraphComparer:
         pairs: Pairs,
         differences: Callable[[int, int], list[FieldChange]],
     ) -> None:
-        """Compare lists of initializers; `differences(i, j)` compares `old[i]` with `new[j]`."""
+        """Compare the (old, new) lists of initializers `lists`.
+
+        `pairs` has the indices of matching initializers; `differences` compares such a pair.
+        """
         old, new = lists
         for old_index, new_index, was_moved in self._matched_pairs(match, kind, old, new, pairs):
             before, after = old[old_index], new[new_index]

@@ -144,7 +144,7 @@ def _list(
     path: str,
     category: Category,
 ) -> Iterator[FieldChange]:
-    """Compare two lists of messages."""
+    """Yield the differences of two lists of messages; `path` is the path of their field."""
     key = KEYS.get(field.message)
     names = [[_key(item, key, place) for place, item in enumerate(part)] for part in (old, new)]
     pairs = match_keys(*names)

@@ -46,6 +46,7 @@ class NodeComparer:
     ) -> None:  # fmt: skip
         """Collect the differences of two matching nodes.
 
+        `positions` are the positions of the nodes, and `moved` tells whether the node was moved.
         `graph_path` is the path of the new graph or function that has the node.
         """
         encoded = _with_encoder(old, self._values.old), _with_encoder(new, self._values.new)

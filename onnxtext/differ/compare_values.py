@@ -333,7 +333,10 @@ def _nested_change(change: FieldChange, path: str) -> FieldChange:
 def _as_one_change(
     changes: list[FieldChange], path: str, old: str | None, new: str | None
 ) -> list[FieldChange]:
-    """Replace all `model` changes at or below a path by one change from `old` to `new`."""
+    """Replace all `model` changes at or below a path by one change from `old` to `new`.
+
+    If `old` equals `new`, all changes stay.
+    """
     inside = [
         change
         for change in changes

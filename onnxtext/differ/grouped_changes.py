@@ -175,7 +175,10 @@ _GROUPED = ("node", "initializer", "sparse_initializer", "value_info")
 
 
 def _description(item: ItemChange, operator: str) -> tuple[Hashable | None, str]:
-    """Return the key and title of an item's group; the key is None for items without a group."""
+    """Return the key and title of an item's group; the key is None for items without a group.
+
+    `operator` is the operator if the item is a node; otherwise "".
+    """
     if item.kind not in _GROUPED:
         return None, ""
     subject = operator or item.kind

@@ -94,7 +94,7 @@ class FieldChange:
 
     @classmethod
     def moved(cls, path: str, old: int, new: int, category: Category = "order") -> FieldChange:
-        """Return the change of the index of an item in a list."""
+        """Return the change of an item whose index in a list was `old` and is `new`."""
         return cls(path, category, f"at position {old}", f"at position {new}")
 
 

@@ -167,7 +167,10 @@ def _count_changed(old: Array, new: Array) -> int:
 
 
 def _values(tensor: TensorRef, array: Array) -> _Values | None:
-    """Return a tensor's values, dequantized if necessary; None if they cannot be computed."""
+    """Return an object that reads a tensor's values; None if they cannot be computed.
+
+    `array` has the stored elements. If the tensor is quantized, they are dequantized.
+    """
     quantization = tensor.reader.quantizations.get(tensor.name)
     if quantization is None:
         return _Values(array) if tensor.type.element not in _NOT_NUMERIC else None

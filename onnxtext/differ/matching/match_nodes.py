@@ -97,7 +97,7 @@ class NodeMatcher:
     def _match_by(
         self, key: Callable[[MatchSide, int, Node], Hashable], *, same_count: bool = False
     ) -> None:
-        """Match unmatched nodes by a key of (graph, index of the node, node), as `_match` does."""
+        """Match unmatched nodes with equal `key(graph, index of the node, node)`; see `_match`."""
         old, new = (
             {i: key(side, i, n) for i, n in unmatched_nodes(side)} for side in (self.old, self.new)
         )
@@ -288,7 +288,7 @@ class NodeMatcher:
         return {index for index in producers if partner[index] >= 0}
 
     def _producer_pairs(self, old_index: int, new_index: int) -> list[tuple[int, int]]:
-        """Return pairs of nodes with the same operator that produce inputs of a matched pair."""
+        """Return pairs of nodes with the same operator that compute an input of a matched pair."""
         old, new = self.old, self.new
         pairs = []
         names = zip(
@@ -308,7 +308,7 @@ class NodeMatcher:
     def _consumer_pairs(
         self, old_index: int, new_index: int, old_uses: Uses, new_uses: Uses
     ) -> list[tuple[int, int]]:
-        """Return pairs of nodes with the same operator that use outputs of a matched pair.
+        """Return pairs of nodes with the same operator that use an output of a matched pair.
 
         Ambiguous pairs are left out.
         """
