@@ -196,7 +196,7 @@ def _called(model: Model) -> set[FunctionKey]:
 
 
 def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> None:
-    """Rename functions and their calls in place."""
+    """Rename functions and their calls in place; `keys` maps old keys to new keys."""
     if not keys:
         return
     for function in model.functions:
@@ -357,7 +357,7 @@ def _with_values(scope: Scope) -> Sequence[ValueInfo]:
 
 
 def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
-    """Whether an input or initializer has the same type and data under another name."""
+    """Whether both values exist and have the same type and data; names are ignored."""
     return old is not None and new is not None and (old.type, old.data) == (new.type, new.data)
 
 
@@ -365,6 +365,7 @@ def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
     `made` is (index of the output, node in the base), where the node already has the new names.
+    `new_name` is the new name of the output.
     """
     at, node = made
     match = names.matches.get(id(node))

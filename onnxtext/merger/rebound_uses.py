@@ -246,7 +246,7 @@ class _Search:
                 yield index, name
 
     def _references(self) -> Iterator[tuple[str, str, Any]]:
-        """Yield (name, subject of a message, item of the merge) of references that are edited.
+        """Yield (name, subject of a message, item of the merge) of each edited reference.
 
         Inputs of nodes are left out.
         """

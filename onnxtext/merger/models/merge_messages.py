@@ -158,7 +158,7 @@ class ModelMerger:
     def _inner(
         self, kind: MessageKind, list_key: FieldPath, versions: Sequence[bytes | None]
     ) -> Resolved:
-        """Merge the message of a singular field, such as the main graph."""
+        """Merge the versions (base, ours, theirs) of the message in a singular field."""
         base, ours, theirs = versions
         if list_key != (0, 7):
             return self._message(kind, base, ours, theirs)
@@ -171,7 +171,7 @@ class ModelMerger:
     def _list(
         self, repeated: RepeatedField, items: Sequence[list[bytes]], list_key: FieldPath
     ) -> Resolved:
-        """Merge the items of a list that both sides have changed."""
+        """Merge the items of the list `list_key`, which both sides have changed."""
         if repeated.key is by_position:
             assert repeated.kind is not None
             return self._by_position(repeated.kind, items)
@@ -321,7 +321,7 @@ def _as_resolved(versions: Sequence[Any]) -> Resolved:
 
 
 def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
-    """Merge values if only one side, or both equally, changed the base; None for a conflict."""
+    """Merge three values; return None if both sides changed the base in different ways."""
     if theirs in (ours, base):
         return ours, ours, ours
     if ours == base:

@@ -225,7 +225,7 @@ def _outputs(data: bytes) -> set[str]:
 def _sort(
     model: Model, subject: CheckedModel, findings: Sequence[Finding], base_names: set[str]
 ) -> bool:
-    """Sort each graph that has misordered nodes; return False if a graph cannot be sorted.
+    """Sort each graph with a node in `findings`; return False if a graph cannot be sorted.
 
     A node is new if its first output is not in `base_names`. New nodes move before their users.
     """

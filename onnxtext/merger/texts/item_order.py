@@ -205,7 +205,11 @@ def increasing_subsequence_through(
 def _merged_order(
     shared: list[MatchedItem], moved: tuple[set[int], set[int]], strict: bool, theirs_first: bool
 ) -> tuple[list[MatchedItem], bool]:
-    """Return (items that both sides have, in merged order; whether the sides are compatible)."""
+    """Return (items that both sides have, in merged order; whether the sides are compatible).
+
+    `shared` has these items, and `moved` is the result of `_both_moved`. The other parameters are
+    those of `ItemOrders.arrange`.
+    """
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:
         return by_us, True
@@ -235,7 +239,10 @@ def _merged_order(
 def _pairwise(
     shared: list[MatchedItem], by_us: list[MatchedItem], by_them: list[MatchedItem]
 ) -> list[MatchedItem] | None:
-    """Order every two items as on the side that changed their order; None if impossible."""
+    """Order every two items as on the side that changed their order; None if impossible.
+
+    `by_us` and `by_them` are the items `shared` in the order of ours and of theirs.
+    """
     present = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)
     if len(present[0]) < len(by_us) and _inversions(present[0], _theirs) != apart:

@@ -50,8 +50,9 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    The last statement is skipped. A statement is also skipped if there is a `#` between its start
-    and the next statement, because the `#` may begin a comment.
+    `origin` is `node` or `value_info`. The last statement is skipped, and a value info without a
+    comma after it. A statement is also skipped if there is a `#` between its start and the next
+    statement, because the `#` may begin a comment.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at

@@ -154,7 +154,7 @@ class _Search:
         return {self.makers[name] for name in names if name in self.makers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
-        """Return those of the nodes `takers` whose operator and label differ from the base node `at`.
+        """Return the nodes of `takers` whose operator and label differ from the base node `at`.
 
         Two nodes without a label count as different.
         """

@@ -221,7 +221,7 @@ class _Merge:
         return lower_tree(proposal.plain.tree, proposal.text, self.known, self.models)
 
     def _agrees(self, proposal: Proposal, resolved: Models, ambiguous: bool) -> bool:
-        """Whether the model of the merged text is the merge of the models."""
+        """Whether the model of the merged text is the merge of the models, `resolved`."""
         clean = resolved[0] == resolved[1] and not ambiguous
         if not proposal.conflicts:
             return clean and self._lower(proposal) == resolved[0]

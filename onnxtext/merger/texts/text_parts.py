@@ -162,7 +162,10 @@ def source_text(parts: Sequence[TextPart]) -> str:
 
 
 def read_statement(text: str, origin: str, start: int) -> Tree:
-    """Tokenize and parse a statement that begins at an offset of its source."""
+    """Tokenize and parse a statement of the grammar rule `origin`.
+
+    `start` is the offset of the statement in its source, from which the tokens get their offsets.
+    """
     tokens = read_tokens(text)
     for token in tokens:
         token.at += start

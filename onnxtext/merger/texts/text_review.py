@@ -145,7 +145,7 @@ class _ChunkSpans:
 
 
 def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the statements of a finding as conflicts.
+    """Mark the statements of a finding as conflicts, and add its message to `notes`.
 
     If some of the statements differ between the versions, mark only the differing statements.
     """
@@ -184,7 +184,11 @@ _BROKEN = "the edits of a statement do not fit together: their merge has a synta
 
 
 def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the statements with syntax errors as conflicts."""
+    """Mark the statements with syntax errors as conflicts, and add a note for each.
+
+    Raises:
+        Unmergeable: no statement can be marked.
+    """
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
