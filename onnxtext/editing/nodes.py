@@ -125,7 +125,10 @@ def insert(
 def _place(
     model: Model, nodes: list[Node], after: str | None, before: str | None
 ) -> tuple[Graph | Function, int]:
-    """Return the graph to insert nodes into, and the index of the first inserted node."""
+    """Return the graph to insert nodes into, and the index of the first inserted node.
+
+    `after` and `before` are as in `insert`; `after` may also name a value that no node computes.
+    """
     if before is not None:
         scope, node = find_node(model, before)
         return scope, _index(scope, node)
@@ -188,7 +191,7 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
-    """Replace the input `old` of all nodes by `new`; raise an error if `old` is a graph output."""
+    """Replace the input `old` of all nodes by `new`; reject unknown values and graph outputs."""
     if old not in defined_names(scope):
         raise unknown_name_error("value", old, defined_names(scope))
     for node in scope.nodes:

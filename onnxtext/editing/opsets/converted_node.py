@@ -241,6 +241,8 @@ class NodeConversion:
     def needed_numbers(self, index: int, kind: str) -> tuple[Number, ...]:
         """Return the elements of a constant input that the step turns into an attribute.
 
+        The name of the constant is added to `facts.replaced`.
+
         Args:
             index: the 0-based index of the input.
             kind: describes the input in the message of the error.

@@ -158,7 +158,10 @@ def _rename(node: Node, names: dict[str, str]) -> None:
 
 
 def _substitute(node: Node, attributes: dict[str, Attribute], signature: Signature) -> None:
-    """Replace references to parameters by attributes of the old node or, if missing, defaults."""
+    """Replace references to parameters by attributes of the old node or, if missing, defaults.
+
+    A reference without such an attribute or default is removed.
+    """
     substituted = []
     for attribute in node.attributes:
         if not isinstance(attribute.value, Reference):

@@ -171,7 +171,7 @@ def _accept_constants(plan: ConversionPlan, model: Model) -> None:
 
 
 def _raise_ir_version(plan: ConversionPlan, model: Model) -> None:
-    """Plan to raise the IR version of a model to the version that the new operator sets need."""
+    """Plan to raise the IR version of a model if the new operator sets need a newer one."""
     from onnx.helper import OP_SET_ID_VERSION_MAP as IR_VERSIONS
 
     keys = [(domain or "ai.onnx", version) for domain, version in plan.targets.items()]

@@ -256,7 +256,11 @@ class GraphConverter:
         old: Signature,
         new: Signature | None,
     ) -> None:
-        """Check after the last step that the node fits the schema of the target version."""
+        """Check after the last step that the node fits the schema of the target version.
+
+        Raises:
+            NotConvertible: the node does not fit.
+        """
         new_node = conversion.node
         domain = plain_domain(new_node.domain)
         if conversion.removed or new_node.op_type != node.op_type or new is None:

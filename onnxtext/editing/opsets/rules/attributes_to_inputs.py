@@ -13,7 +13,10 @@ from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 
 
 def ints_to_input(conversion: NodeConversion, name: str, index: int = 1) -> bool:
-    """Convert an attribute with integers to an input; return False if it is missing or empty."""
+    """Convert the attribute `name` with integers to the input `index`.
+
+    Return False if the attribute is missing or empty; an empty attribute is dropped.
+    """
     attribute = conversion.attribute(name)
     if attribute is None:
         return False
@@ -29,14 +32,14 @@ def ints_to_input(conversion: NodeConversion, name: str, index: int = 1) -> bool
 
 
 def ints_to_attribute(conversion: NodeConversion, name: str, index: int = 1) -> None:
-    """Convert an input with integers to an attribute; do nothing if the input is omitted."""
+    """Convert the input `index` with integers to the attribute `name`; ignore an omitted input."""
     if conversion.input(index):
         numbers = conversion.needed_numbers(index, f"input `{name}`")
         become_attribute(conversion, name, index, _whole(numbers))
 
 
 def _become_input(conversion: NodeConversion, name: str, index: int, value: str) -> None:
-    """Replace an attribute by an input, the value named `value`."""
+    """Replace the attribute `name` by the input `index`, the value named `value`."""
     conversion.drop(name)
     conversion.set_input(index, value)
     conversion.add_note(f"`{name}` becomes an input")
@@ -46,12 +49,12 @@ def become_input(
     conversion: NodeConversion, name: str, index: int, numbers: Sequence[Number],
     element: str = "int64", dims: Sequence[int] | None = None,
 ) -> None:  # fmt: skip
-    """Replace an attribute by an input that is a constant."""
+    """Replace the attribute `name` by the input `index`, a constant with the elements `numbers`."""
     _become_input(conversion, name, index, conversion.constant(name, numbers, element, dims))
 
 
 def become_attribute(conversion: NodeConversion, name: str, index: int, value: object) -> None:
-    """Replace an input by an attribute."""
+    """Replace the input `index` by the attribute `name` with the value `value`."""
     conversion.leave_out(index)
     conversion.set(name, value)
     conversion.add_note(f"`{name}` becomes an attribute")

@@ -24,7 +24,7 @@ def cast_up(conversion: NodeConversion) -> None:
 def one_scale(conversion: NodeConversion) -> None:
     """Reject `QuantizeLinear` and `DequantizeLinear` unless the scale is a scalar.
 
-    Other scales are allowed since version 13.
+    Other scales are allowed since version 13. Drop `axis`, which older versions lack.
     """
     shape = conversion.shape(conversion.input(1))
     if shape != ():
