@@ -84,7 +84,10 @@ def _finite(value: Any) -> Any:
 
 
 def differences_as_text(differences: list[ValueDifference], first: str, second: str) -> str:
-    """Return a table of all outputs, and a table of the inner (non-output) values that differ."""
+    """Return a table of all outputs, and a table of up to 20 inner values that differ.
+
+    Inner values are not outputs. `first` and `second` are the names of the models.
+    """
     outputs = [difference for difference in differences if difference.is_output]
     inner = [
         difference for difference in differences if not difference.is_output and difference.differs

@@ -163,8 +163,8 @@ class _Model:
         """Return (graph or function body, name) of each value to explain.
 
         Raises:
-            OnnxTextError: a name matches no value and no label, or the line defines no value or
-                does not exist.
+            OnnxTextError: there is no graph `graph`, a name matches no value and no label, or the
+                line defines no value or does not exist.
         """
         from onnxtext.show_model.show_error import ShowError
 
