@@ -83,7 +83,10 @@ def _answer(
     limit: Callable[[], int],
     warn: Callable[[str, str], None],
 ) -> None:
-    """Read the content of a request, convert it, and send the result."""
+    """Read the content of a request, convert it, and send the result.
+
+    `command` and `name` are from the request; the other parameters are those of `serve`.
+    """
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
         converted = None
         try:

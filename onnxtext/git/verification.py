@@ -132,7 +132,7 @@ def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> V
 
 
 def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
-    """Verify that a file in the working tree survives a round trip."""
+    """Verify that a file in the working tree survives a round trip; return the problems."""
     data = read_tracked(top, name)
     # The file is empty, removed, replaced by a link or directory, or not checked out.
     if not data:
