@@ -64,7 +64,7 @@ class _Splice:
     _printer: GraphPrinter = field(default_factory=graph_printer)
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
-        """Replace the changed items in the lists of a graph or function."""
+        """Replace the changed items, which are indented by `indent`, of a graph or function."""
         for name in ("inputs", "outputs", "values"):
             by_position = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):
@@ -95,7 +95,7 @@ class _Splice:
         self._insert(added, last, -1)
 
     def _change(self, before: Node, after: Node) -> None:
-        """Replace a node, or only the changed statements of its nested graphs."""
+        """Replace a node, or only its output types and the changed statements of its graphs."""
         if before == after:
             return
         graphs = list(attribute_graphs(before.attributes))

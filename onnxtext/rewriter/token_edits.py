@@ -79,7 +79,9 @@ def _replacement(
 ) -> tuple[int, int, str] | None:
     """Return the edit that replaces tokens: (start, end, text); None if it is impossible.
 
-    It is impossible if a comment is between the tokens. `places` is as in `_insertion`.
+    The tokens have the indices from `first` to `last - 1` in the printed statement. It is
+    impossible if a token is spelled differently in the text, or if a comment is between the
+    tokens. `places` is as in `_insertion`.
     """
     mapped = [places[index] for index in range(first, last) if index in places]
     if len(mapped) < last - first or mapped[-1] - mapped[0] != last - first - 1:
