@@ -62,18 +62,18 @@ def check_encoded_size(size: int, subject: str, source: Source, offset: int = 0)
 
 
 def lowering_error(error: LowerError, source: Source) -> OnnxTextError:
-    """Create the error for a text that cannot be lowered to protobuf."""
+    """Create the error for a text that cannot be encoded."""
     return OnnxTextError(combined_diagnostic([error], source))
 
 
 def lowering_errors(
     root: Model | Fragment, first: LowerError, source: Source, blob_source: BlobSource | None = None
 ) -> list[Diagnostic]:
-    """Find all statements that cannot be lowered to protobuf, and all missing blobs.
+    """Find all statements that cannot be encoded, and all missing blobs.
 
     Args:
         root: the syntax tree of the text.
-        first: the error that lowering the tree raised; used if no errors are found.
+        first: the error that encoding the tree raised; it is returned if no errors are found.
         source: the text.
         blob_source: finds blobs that are not in the text.
 
@@ -171,7 +171,7 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
 
 
 def lift_binary(data: bytes | memoryview, name: str, finish: Finish | None = None) -> Model:
-    """Decode a binary model to a syntax tree by `lift_model`, which gets `finish`.
+    """Decode a binary model to a syntax tree; `finish` is passed to `lift_model`.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic says why.

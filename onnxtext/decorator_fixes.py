@@ -57,7 +57,10 @@ def fix_decorator(text: str, error: LowerError, spans: Sequence[Span]) -> Fix | 
 
 
 def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:
-    """Return the fix that replaces a word in all spans; None if a span starts with another word."""
+    """Return the fix that replaces `wrong` by `right` at the start of all spans.
+
+    Return None if a span starts with another word.
+    """
     edits = []
     for span in spans:
         if not text.startswith(wrong, span.start):
@@ -67,7 +70,10 @@ def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | 
 
 
 def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
-    """Return edits that correct keywords in `@value_info(…)`; [] if a keyword is uncorrectable."""
+    """Return edits that correct the keywords of a decorator; [] if one has no correction.
+
+    `parts` has the valid keywords, and `span` is the span of the decorator's name.
+    """
     end = text.find(")", span.end, span.end + _MAX_LENGTH)
     edits = []
     for match in _WORD.finditer(text, span.end, max(end, span.end)):
@@ -80,7 +86,10 @@ def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
 
 
 def _entry_marks(text: str, span: Span) -> list[Edit]:
-    """Return edits that turn `@meta("k", "v")` or `@meta({"k": "v"})` into `@meta("k": "v")`."""
+    """Return edits that turn `@meta("k", "v")` or `@meta({"k": "v"})` into `@meta("k": "v")`.
+
+    Return [] for other decorators.
+    """
     start = text.find("(", span.start, span.end + 1)
     if start < 0 or text[span.start : start].strip() != "@meta":
         return []

@@ -21,7 +21,7 @@ _NUMBERS = re.compile(r"\d+")
 def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> str | None:
     """Return the candidate most similar to a name.
 
-    Returns None if no candidate is similar, or if several are equally similar.
+    Return None if no candidate is similar, or if several are equally similar.
 
     Args:
         name: the misspelled name.

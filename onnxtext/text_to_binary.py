@@ -99,7 +99,7 @@ def encode(
 
 
 def lower_checked(model: Model, source: Source, blob_source: BlobSource | None) -> list[Piece]:
-    """Lower a model to bytes, in pieces, and check that protobuf can read them.
+    """Encode a model to bytes, in pieces, and check that protobuf can read them.
 
     Raises:
         LowerError: the model does not fit the schema, or its weights are missing.
@@ -202,7 +202,7 @@ def _restore_encoding(
 
 
 def _same_model(data: bytes, model: Model, blob_source: BlobSource | None) -> bool:
-    """Whether bytes encode a model, canonically or not."""
+    """Whether `data` encodes `model`, canonically or not."""
     from onnxtext.proto.decode.lift import LiftError, canonical_encoding
 
     try:
@@ -217,6 +217,7 @@ def decode_message(message_type: type[P], data: bytes, source: Source) -> P:
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.
+        MemoryError: there is not enough memory.
     """
     from google.protobuf.message import DecodeError
 
