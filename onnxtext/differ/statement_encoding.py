@@ -26,7 +26,7 @@ class StatementEncoder(Lowering):
     """Encodes the statements of one model; blobs are encoded as their digests."""
 
     def __init__(self, presence: ast.Presence) -> None:
-        """Create an encoder for a model with these presence defaults.
+        """Create an encoder for a model with the presence defaults `presence`.
 
         Raises:
             RecordError: an item of `explicit` is not a field that can be empty.

@@ -103,7 +103,7 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _ShapeStripper:
-    """Copies a model, removing all declared shapes except those of its inputs.
+    """Copies a model, removing all declared shapes except those of inputs and initializers.
 
     Unchanged objects are not copied, but shared. `originals` receives the original object of each
     copy, by the `id()` of the copy.

@@ -193,7 +193,7 @@ class _Search:
     other_names: ValueNames
 
     def find(self) -> Iterator[Finding]:
-        """Yield a finding for each such edit of the side."""
+        """Yield a finding for each edit of `own` that refers to a different value in the merge."""
         yield from self._nodes()
         for name, subject, item in self._references():
             new_name = self._new_name(name)

@@ -69,7 +69,7 @@ class Renames:
         )
 
     def is_same_or_renamed_operator(self, before: FunctionKey, after: FunctionKey) -> bool:
-        """Whether two operators are equal, or the side may have renamed a function accordingly."""
+        """Whether two operators are equal, or may be one function before and after a rename."""
         gone, new = self._functions
         return before == after or (before in gone and after in new)
 

@@ -223,7 +223,7 @@ class GraphConverter:
         return conversion, since
 
     def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
-        """Convert a node to an older version than that of its schema `old`.
+        """Convert a node to a version before the version of its schema `old`.
 
         `version` is the version of the operator set that the node uses. Return the rewritten node,
         and the version that it uses.

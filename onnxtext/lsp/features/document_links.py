@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Link blobs to their bytes, and the names of files and stores to these files.
+"""Link each blob in a document to its bytes, and each name of a file or store to the file.
 
 The bytes of a blob are in the section `resources` of the document, or in a file of a store. The
 files are external data, data files and safetensors files.

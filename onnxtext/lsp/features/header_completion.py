@@ -41,7 +41,7 @@ def header_items(index: Index, context: Context, item: Maker) -> Iterator[t.Comp
 
 
 def _opset_imports(index: Index, context: Context, item: Maker) -> Iterator[t.CompletionItem]:
-    """Yield the newest version of each operator set; after a domain and `:`, all its versions."""
+    """Yield the newest versions of all operator sets or, after `"domain":`, all versions of one."""
     newest = newest_opsets(index.schemas).versions
     if context.key is not None:
         domain = "" if context.key == "ai.onnx" else context.key

@@ -46,7 +46,11 @@ def _path(uri: str) -> Path:
 
 
 def _from_git(path: Path, revision: str) -> bytes:
-    """Return the bytes of a file in a git revision; raise a RequestError if git has none."""
+    """Return the bytes of a file in a git revision.
+
+    Raises:
+        RequestError: the revision or the file does not exist, or git cannot be run.
+    """
     if not revision or revision.startswith("-") or ":" in revision:
         raise RequestError(f"{revision!r} is not the name of a revision")
     command = ["git", "-C", str(path.parent), "show", f"{revision}:./{path.name}"]

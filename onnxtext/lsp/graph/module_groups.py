@@ -247,7 +247,7 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups; merge each group that has only one member, a group, with this member.
+    """Dissolve small groups, and merge each group whose only member is a group with this member.
 
     Returns:
         The number of nodes and values in the group and its subgroups.

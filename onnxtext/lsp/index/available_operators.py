@@ -40,5 +40,5 @@ def tables_for(directory: Path | None) -> tuple[OperatorTable, ...]:
 
 @lru_cache(maxsize=8)
 def _schemas(tables: tuple[OperatorTable, ...]) -> Schemas:
-    """Return the operators in tables; equal tables share one cache of signatures."""
+    """Return the operators in tables; equal tables get the same object, with cached signatures."""
     return Schemas(tables)

@@ -272,7 +272,7 @@ class Index:
         return last
 
     def output_owner(self, scope: Scope, name: str) -> Scope:
-        """Return the scope that defines an output of `scope`; `scope` itself if none does.
+        """Return the scope that defines an output of `scope`; `scope` itself if no scope does.
 
         If an outer scope defines the output, the checker reports an error.
         """

@@ -159,7 +159,7 @@ class _Reader:
                     self._add(output, training=(number, graph))
 
     def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
-        """Add the names in the head of a block; return the key of the function it names, or None.
+        """Add the names in the head of a block; for a `function` block, return the function's key.
 
         Args:
             tokens: the head: the kind of the block, and a path.

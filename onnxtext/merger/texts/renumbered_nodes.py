@@ -206,7 +206,7 @@ class _Names:
         return edited + len(self._old) + len(self._new) - 2 * len(pairs)
 
     def _is_unread(self, index: int, at: int) -> bool:
-        """Whether a node lost an output to another node, and no node of the side reads the others.
+        """Whether a node lost an output to another node, and no node of the side reads its outputs.
 
         `index` is the index of the node in the base, `at` its index in the side.
         """
@@ -281,8 +281,8 @@ def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, 
 def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hashable]:
     """Return the operator, attributes and inputs of each node.
 
-    Inputs that a node of the region computes are replaced by None; all other inputs, too, unless
-    `with_outer_names`.
+    An input is replaced by None if a node of the region computes it, or if `with_outer_names` is
+    False.
     """
     made = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
     return [

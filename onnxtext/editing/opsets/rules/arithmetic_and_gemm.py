@@ -28,7 +28,7 @@ def _unsqueeze_second(conversion: NodeConversion, base: str, axes: range) -> Non
 
 
 def broadcast_down(conversion: NodeConversion) -> None:
-    """Reverse `broadcast_up`; reject nodes if the second shape is no suffix of the first shape."""
+    """Reverse `broadcast_up`; reject nodes unless the second shape is a suffix of the first."""
     left, right = conversion.shape(conversion.input(0)), conversion.shape(conversion.input(1))
     if left is None or right is None or None in left or None in right:
         raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
