@@ -67,7 +67,7 @@ def print_binary(
         ValueError: `weights` or `metadata` has an unknown value.
     """
     if weights not in _WEIGHTS or metadata not in _METADATA:
-        raise ValueError(f"unknown place: weights={weights!r}, metadata={metadata!r}")
+        raise ValueError(f"invalid value: weights={weights!r} or metadata={metadata!r}")
     weight_files: WeightFiles | None = None
     reuse_memory(len(data))
     try:

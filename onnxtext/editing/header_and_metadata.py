@@ -22,6 +22,8 @@ What = Literal["metadata", "doc", "value-info"]
 def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = True) -> list[str]:
     """Set the version of an operator set that the model and its functions import.
 
+    If the model does not import the operator set, an import is added.
+
     Args:
         model: the syntax tree; changed in place.
         version: the new version.

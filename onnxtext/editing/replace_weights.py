@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list[str]:
     """Replace the elements of an initializer, or of the tensor of a `Constant` node.
 
+    A declared type that equals the old type, or contradicts the new type, becomes the new type.
+
     Args:
         model: the syntax tree; changed in place.
         name: the name of the initializer, or of the output of the node.

@@ -21,7 +21,8 @@ class MergeResult:
     Attributes:
         content: the merged text; a binary model if all versions are binary and there is no
             conflict; or one of the versions unchanged.
-        conflicts: the number of conflicts marked in the content; 1 if a version cannot be read.
+        conflicts: the number of conflicts marked in the content; 1 if a version cannot be read, or
+            if the merged text is not a valid model.
         notes: warnings for the user, one sentence each.
         is_binary: whether the content is a binary model, or our version unchanged because a version
             cannot be read.

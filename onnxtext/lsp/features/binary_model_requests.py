@@ -168,7 +168,11 @@ def _as_objects(
 
 
 async def convert(server: Server, params: Any) -> dict[str, Any]:
-    """Convert a file by running `onnxtext to-binary` or `onnxtext from-binary`."""
+    """Convert a file by running `onnxtext to-binary` or `onnxtext from-binary`.
+
+    Raises:
+        RequestError: the direction is unknown, or the command fails.
+    """
     path, target, verb = _path(params.uri), _path(params.target), params.direction
     if verb not in ("to-binary", "from-binary"):
         raise RequestError("the direction must be to-binary or from-binary")
@@ -182,7 +186,11 @@ async def convert(server: Server, params: Any) -> dict[str, Any]:
 
 
 async def verify(server: Server, params: Any) -> dict[str, Any]:
-    """Return the result of `onnxtext verify` on a file."""
+    """Return the result of `onnxtext verify` on a file.
+
+    Raises:
+        RequestError: the file does not exist.
+    """
     path = _path(params.uri)
     if not path.exists():
         raise RequestError(f"{path} does not exist")

@@ -112,7 +112,10 @@ class GraphViews:
         self.label: str | None = None
 
     async def drawing(self) -> Drawing:
-        """Return the drawing of the newest text, with the changes since the chosen version."""
+        """Return the drawing of the newest text, with the changes since the chosen version.
+
+        If the comparison fails, the drawing has no changes, and `label` has the reason.
+        """
         if self._plain is None or self._plain.version is not self.document.version:
             with paused_collector():
                 self._plain = Drawing(self.document)

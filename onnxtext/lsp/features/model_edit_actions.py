@@ -44,8 +44,8 @@ _MAX_REASONS = 8
 def offered_actions(server: Server, document: Document, span: Span) -> Iterator[t.CodeAction]:
     """Yield the actions to offer at a span, without their edits.
 
-    Yield nothing if the text has syntax errors, or if the client does not support
-    `codeAction/resolve`.
+    Yield nothing if the text has syntax errors or is not a whole model, or if the client does not
+    support `codeAction/resolve`.
     """
     version = document.version
     if not _resolves(server) or version.syntax or not isinstance(version.root, Model):
