@@ -49,7 +49,10 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
 
 
 def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) -> list[Node]:
-    """Return the nodes of the merge that `side` has and `other` lacks; None has no nodes."""
+    """Return the nodes of the merge that `side` has and `other` lacks.
+
+    `other` is None if the other side lacks the graph or function.
+    """
     lacking = set() if other is None else other.identities
     added = side.identities - lacking
     return [node for node in scope.nodes if node_identity(node) in added] if added else []

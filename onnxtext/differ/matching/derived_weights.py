@@ -83,7 +83,7 @@ def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) 
 
 
 def transpositions(array: Array, shape: tuple[int, ...]) -> Iterator[Array]:
-    """Yield all transpositions of an array after it is reshaped to `shape`.
+    """Yield all transpositions, except the identity, of an array that is reshaped to `shape`.
 
     Yield nothing if the rank of the shape is not 2 to 4.
     """

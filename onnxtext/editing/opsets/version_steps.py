@@ -160,7 +160,10 @@ class GraphConverter:
             )
 
     def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
-        """Convert the graphs in the attributes of inlined nodes, also at deeper nesting levels."""
+        """Convert the graphs in the attributes of inlined nodes, also at deeper nesting levels.
+
+        `version` is the version of the operator set that the nodes in these graphs use.
+        """
         graphs = list(nested_graphs(nodes))
         constants = self._graph.constants
         try:

@@ -118,7 +118,7 @@ class _Search:
     pairs: dict[int, int] = field(default_factory=dict)
 
     def pair_by(self, key: Key, *, edited: bool = False) -> None:
-        """Match moved nodes whose key is unique.
+        """Match moved nodes whose `key` is unique, and add the pairs to `pairs`.
 
         Args:
             key: returns the property of a node that must be equal.
