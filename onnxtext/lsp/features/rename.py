@@ -68,7 +68,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
 
 
 def _typed_name(typed: str) -> str:
-    """Return the name that the user typed: the content of a string literal, or the stripped text."""
+    """Return the typed name: the content of a string literal, or else the stripped text."""
     stripped = typed.strip()
     token = load_lexer().token(stripped, 0)
     return name_of(token) if token is not None and token == stripped else stripped
