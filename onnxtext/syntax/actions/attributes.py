@@ -322,7 +322,11 @@ def _raise_mixed_types(kind: ast.AttributeType, token: str | None = None) -> NoR
 def _reference_list(
     declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[None, ast.Record]:
-    """Return an empty record for `[@a, @b]`: the official parser stores no value for this list."""
+    """Return None as the type and an empty record for `[@a, @b]`, as in the official parser.
+
+    Raises:
+        SemanticError: a type is declared, or an item is not a reference.
+    """
     if declared is not None or any(type(item) is not ast.Reference for item in items):
         raise SemanticError(_NO_REFERENCES)
     return None, ast.Record()
@@ -331,9 +335,10 @@ def _reference_list(
 def _number_list_from_tokens(
     declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a number list whose items are separate tokens; infer the type if none is declared.
+    """Return the type and the value of a number list whose items are separate tokens.
 
-    The lexer splits a list into tokens if it contains a comment or a rare spelling of a number.
+    `declared` is the item type; None to infer it. The lexer splits a list into
+    tokens if it contains a comment or a rare spelling of a number.
     """
     first = items[0].text
     for item in items:
@@ -360,7 +365,7 @@ def _number_list_from_tokens(
 def _number_list(
     one: ast.AttributeType | None, items: NumberList
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    """Convert a number list that is one token; `one` is the item type, None to infer the type."""
+    """Return the type and the value of the list; `one` is the item type, None to infer it."""
     if one is None:
         one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
     try:

@@ -87,8 +87,8 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
     Raises:
         SemanticError: the node begins with a comma and is not the first node of the list, as in
-            `x = A(), y = B()`. The official parser reads `, y = B()` as a node with two outputs;
-            the first is omitted.
+            `x = A(), y = B()`. The official parser reads `, y = B()` as a node
+            whose first output is omitted.
     """
     if type(node.outputs) is LeadingComma:
         if nodes:
@@ -106,7 +106,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return names as a tuple: omit a None at the end, and replace others (omitted names) by ""."""
+    """Return names as a tuple: drop a None at the end, and replace each other None by ""."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)

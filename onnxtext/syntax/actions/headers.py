@@ -77,7 +77,7 @@ class Header:
 
 @lru_cache(maxsize=16)
 def presence_of(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return a `Presence`; cached, because most texts have the same version and fields."""
+    """Return the `Presence` for the keys `onnxtext` and `explicit`; cached: their values repeat."""
     return Presence(version, explicit)
 
 

@@ -180,7 +180,7 @@ def _arguments(
 
 
 def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
-    """Return the string argument of the decorator `@name`; "" if the decorator is absent."""
+    """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`."""
     values = arguments.get(name, (b"",))
     if not values and name == "deprecated":
         return ""

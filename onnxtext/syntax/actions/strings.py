@@ -123,7 +123,11 @@ def conflict_error(token: str, offset: int) -> SemanticError:
 
 
 def _dedent(token: str, body: str, indent: str) -> str:
-    """Remove an indentation from the lines of a text; blank lines may be indented less."""
+    """Return `body` with `indent` removed from each line; blank lines may be indented less.
+
+    Raises:
+        SemanticError: another line is indented less. The error marks this line in `token`.
+    """
     taken = []
     for line in body.split("\n"):
         if line.startswith(indent):

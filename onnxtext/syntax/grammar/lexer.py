@@ -152,9 +152,10 @@ class Lexer:
         return Token(token, offset, self._marks[token] if kind == _MARK else kind)
 
     def _long_token(self, text: str, offset: int) -> Token | None:
-        """Read a long TRIPLE string or number list fast, without a regular expression.
+        """Read a TRIPLE string or a long number list fast, without a regular expression.
 
-        Return None if the token has escapes or words, or is short; then `_whole` must read it.
+        A bracket that is never closed is a token of its own. Return None if a string has escapes
+        or no end, or if a list is short or contains words; then `_whole` must read the token.
         """
         if text[offset] == '"':
             # A string without escapes ends at the next three quotes.
@@ -242,7 +243,7 @@ _RARE = frozenset((_LONG, "NESTED", END_KIND))
 _LONG_LIST = r"[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})"
 _LONG_BEGINNING = rf'"""|{_LONG_LIST}'
 _LONG_TEXT = 10_000
-"""If at most this number of characters follow a quote, the search for the closing quote is fast."""
+"""The lexer remembers an unclosed quote only if more than this number of characters follow it."""
 
 
 def _token_pattern(

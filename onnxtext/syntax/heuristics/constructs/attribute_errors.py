@@ -59,9 +59,10 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 def _unfinished_attributes(
     context: ErrorContext, opener: int, at: int, last: Token | None
 ) -> Iterator[Diagnosis]:
-    """Diagnose attributes between a `<` and the node at an offset, or a line that is doubled.
+    """Diagnose a `<` at `opener` that is not closed before the node at `at`.
 
-    `last` is the token before the node; None if unknown.
+    If the lines of both are equal, the first diagnosis removes the second line. `last` is the
+    token before the node; None if unknown.
     """
     text = context.text
     last = context.lexer.tokens(text, opener, at)[-1] if last is None else last

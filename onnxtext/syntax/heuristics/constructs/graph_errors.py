@@ -32,7 +32,7 @@ _JOINED_TYPE = re.compile(
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
-"""Number of characters after an edit to inspect: if they have few tokens, all must parse."""
+"""Number of characters after an edit in which to count tokens: if they are few, all must parse."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -48,7 +48,7 @@ def _is_name(context: ErrorContext, tokens: list[Token]) -> bool:
 
 
 def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
-    """Diagnose a label after the first type or after the outputs."""
+    """Diagnose a label after the first type or the outputs; `head`: the tokens before `=`."""
     index = len(context.done)
     if context.token != "[" or not index or context.done[0] == "[":
         return
@@ -66,7 +66,7 @@ def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnos
 
 
 def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
-    """Diagnose a label with a missing bracket, or with two pairs of brackets."""
+    """Diagnose a label in `head` with a missing bracket, or with two pairs of brackets."""
     end = next((index for index, token in enumerate(head) if token == "]"), None)
     if end is None:
         return
