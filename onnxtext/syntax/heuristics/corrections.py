@@ -289,9 +289,10 @@ class _Search:
                     yield text, states.stack, cost
 
     def _fits(self, stack: list[int], start: int) -> bool:
-        """Whether tokens from `start` on parse after `stack`, up to `far` tokens after the error.
+        """Whether the tokens from `start` on parse after the states in `stack`.
 
-        If fewer tokens follow the error, the text must be complete.
+        The last token that must parse is `far` tokens after the error, or after `start` if `start`
+        follows the error. If the text has fewer tokens, it must be complete.
         """
         kinds = self.kinds
         states = States(self.context.automaton, stack)

@@ -154,7 +154,7 @@ def _is_right(
     Args:
         context: the context of the error.
         edits: the edits that mend the error.
-        others: the maximum number of other mistakes that are mended.
+        others: the maximum number of other mistakes, each with edits that mend it.
         marks: whether a missing `,`, `=` or `:` counts as another mistake.
     """
     if context.is_certain(edits):
