@@ -18,7 +18,7 @@ def reserved_columns(key: str) -> int:
 
 
 def record_text(record: Record, indent: str, reserved: int = MIN_RESERVE) -> str:
-    """Return a record, on one line if it fits; else with one field per line and without commas."""
+    """Return a record, on one line if `reserved` columns of it stay free; else on several lines."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
     if "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:

@@ -110,7 +110,7 @@ def _broken_node(
     """Return a node that needs several lines; break outputs and inputs only if necessary.
 
     `head` contains the label and the outputs, `call` the text from the `=` up to the inputs.
-    `attributes` returns the attributes to print after the inputs; None if `call` contains them.
+    `attributes` returns the attributes, one per line; None if `call` contains them.
     """
     line = _join_call(head, call)
     end = 0 if attributes is None else 2  # the columns of ` <` after the inputs
