@@ -69,7 +69,7 @@ class Tree:
 
 
 def _growing(rule: GrammarRule) -> Reduction:
-    """Create the parser action of a grammar rule, which makes a `Tree` of all its symbols."""
+    """Return the reduction of a grammar rule, whose action makes a `Tree` of all its symbols."""
 
     def grow(*parts: Tree | CommentedToken) -> Tree:
         first = parts[0] if parts else None

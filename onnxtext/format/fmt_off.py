@@ -31,8 +31,8 @@ class VerbatimSpans:
     def begins_region(self, comment: Comment, first: CommentedToken) -> bool:
         """Whether a `# fmt: off` comment begins a region at the statement that follows it.
 
-        The result is False if the comment is inside the statement, or if `# fmt: on` is between the
-        comment and the statement.
+        The result is False if the comment is in a copied span or inside the statement, or if code
+        or `# fmt: on` is between the comment and the statement.
 
         `first` is the first token of the statement.
         """
@@ -64,7 +64,10 @@ class VerbatimSpans:
         return write_again
 
     def copy_region(self, off: Comment, items: Sequence[ListItem]) -> str:
-        """Copy the source from `# fmt: off` up to `# fmt: on`, or to the end of the list."""
+        """Copy the source from the comment `off` up to `# fmt: on`, or to the end of the list.
+
+        `items` are the items of the list after `off`.
+        """
         comma: CommentedToken | None = None  # the comma before `item`
         for item in items:
             for comment in item.first.lead:

@@ -141,7 +141,7 @@ class IncrementalText:
                 self.take_out_lists(graph, twin_graph)
 
     def _add(self, run: StatementRun, end: int) -> None:
-        """Put a placeholder in place of the run that ends at `end`, and start a new run."""
+        """End the run at `end`, replace its statements, if any, by a placeholder, and start a new run."""
         taken = run.end(end)
         if taken is None:
             return

@@ -133,7 +133,10 @@ class StatementWriter(LiteralWriter):
         self, tree: Tree, head: str, lists: list[ListText], indent: str, start: int,
         decorators: Decorators | None = None,
     ) -> str:  # fmt: skip
-        """Write a graph or function; `head` is its name, `lists` are the lists after its name."""
+        """Write a graph or function whose name begins at the column `start`.
+
+        `head` is the name, perhaps after lines of decorators; `lists` are the lists after the name.
+        """
         body = tree.required("body")
         listing = required_list(body)
         is_empty = not listing.items and not body.commented
@@ -158,7 +161,7 @@ class StatementWriter(LiteralWriter):
     # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, tree: Tree, indent: str) -> str:
-        """Write a node: on one line, or inputs first and then one attribute per line."""
+        """Write a node, laid out by `statement_layout.node_lines`."""
         label_tree, outputs_tree = tree.child("label"), tree.child("outputs")
         label = ""
         if label_tree is not None:

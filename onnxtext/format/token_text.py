@@ -51,7 +51,7 @@ def string_text(tree: Tree | CommentedToken, indent: str) -> str:
 
 
 def _indent(token: str, indent: str) -> str:
-    """Indent a multi-line string."""
+    """Return a multi-line string whose lines and closing quotes are indented by `indent`."""
     _, *lines, last = token.split("\n")
     old = last[:-3]
     kept = [line[len(old) :] if line.startswith(old) else "" for line in lines]
