@@ -141,7 +141,7 @@ class IncrementalText:
                 self.take_out_lists(graph, twin_graph)
 
     def _add(self, run: StatementRun, end: int) -> None:
-        """End the run at `end`, replace its statements, if any, by a placeholder, and start a new run."""
+        """End the run at `end`; if it has statements, put a placeholder in their place."""
         taken = run.end(end)
         if taken is None:
             return

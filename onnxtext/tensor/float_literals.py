@@ -156,7 +156,7 @@ def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
 
 
 def _float_bits(form: FloatFormat, text: str) -> int:
-    """Round one literal to a code of `form`."""
+    """Return the code of one literal in the format `form`; raise `LiteralError` if it has none."""
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"
@@ -196,7 +196,7 @@ def _double(magnitude: str, text: str, name: str) -> float:
 
 
 def _round_by_digits(form: FloatFormat, magnitude: str, value: float) -> int:
-    """Round a number by its digits, because its double is exactly halfway between two codes."""
+    """Round the literal `magnitude` by its digits: its double `value` is halfway between codes."""
     from decimal import Decimal
     from fractions import Fraction
 

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class _Memo(dict[str, T]):
-    """A cache of converted elements by text; `failed` is the text of the last conversion."""
+    """A cache of converted elements by text; `failed` is the text that `convert` got last."""
 
     def __init__(self, convert: Callable[[str], T]) -> None:
         super().__init__()
@@ -336,7 +336,7 @@ def _read_specials_apart(
 ) -> NDArray[Any] | None:
     """Read words and hexadecimal numbers one by one, and the other elements in bulk.
 
-    Return None if `elements` has no words or hexadecimal numbers, or if a function fails.
+    Return None if `elements` has no words or hexadecimal numbers, or if `fast` or `convert` fails.
     """
     tokens = elements.tokens()
     special = {i: t for i, t in enumerate(tokens) if "n" in t or "x" in t or "N" in t or "X" in t}
@@ -358,7 +358,11 @@ def _read_specials_apart(
 def _plain_codes(
     data: bytes, name: str, convert: Callable[[str], int]
 ) -> NDArray[np.uint32] | None:
-    """Read decimals and words as codes on the fast path; None if the result may be wrong."""
+    """Read decimals and words as codes of the format `name` on the fast path.
+
+    `convert` reads the decimals that are halfway between two codes. Return None if the result may
+    be wrong.
+    """
     form = FORMATS[name]
     values = _plain_doubles(data)
     if values is None or (form.bits < 32 and not _has_no_bare_integer(data, values.size)):
