@@ -148,7 +148,7 @@ def _float(text: str, to_bits: Callable[[str], int]) -> int:
 
 
 def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> Record:
-    """Decode a message to a record.
+    """Decode a message to a record; `depth` is the number of enclosing records.
 
     Raises:
         WireError: the bytes are not a message.

@@ -111,7 +111,7 @@ def attribute_value(
 
     Args:
         fields: the attribute.
-        lift_graph: a function that lifts a `GraphProto`.
+        lift_graph: a function that decodes a `GraphProto`.
     """
     kind = fields.type
     if fields.reference is not None:

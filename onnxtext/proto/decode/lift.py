@@ -219,7 +219,7 @@ def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Mo
         lifted: the message; changed in place.
         finish: the function that rearranges a model. Without it, and for fragments, the metadata
             of nodes and values becomes `@meta` decorators.
-        facts: what is known about the message.
+        facts: what is known about the message (see `Facts`).
     """
     largest, has_empty_fields, has_empty_names = facts
     if isinstance(lifted, Model) and lifted.graph.decorators:

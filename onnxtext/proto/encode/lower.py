@@ -144,7 +144,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
         message: the name of the message type, needed only if the fragment is a record.
 
     Raises:
-        LowerError: a decorator or record is invalid.
+        LowerError: a decorator or record is invalid, or data is in a blob or a data file.
     """
     try:
         if isinstance(fragment.item, Record):
@@ -163,7 +163,7 @@ def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
         fragment: the fragment.
 
     Raises:
-        LowerError: a decorator is invalid.
+        LowerError: a decorator is invalid, or a blob or data file cannot be read.
     """
     assert not isinstance(fragment.item, Record)
     match fragment.item:
