@@ -242,7 +242,7 @@ def lacks_current_directory(error: OSError) -> bool:
 
 
 def has_content(path: Path, data: bytes | memoryview) -> bool:
-    """Whether a regular file has exactly this content; False if reading it is not permitted."""
+    """Whether `path` is a regular file with exactly this content, and reading it is permitted."""
     return holds_pieces(path, [data])
 
 
@@ -298,7 +298,11 @@ def _join_pieces(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memor
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a path, links resolved; None if it does not exist."""
+    """Return the status of a file, links resolved; None if it does not exist.
+
+    Raises:
+        OSError: the path is a directory, or cannot be inspected.
+    """
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -138,7 +138,7 @@ def _check_shape(actual: tuple[int, ...], shape: tuple[int, ...], array_name: st
 def _to_row_major(
     data: memoryview, dtype: Any, shape: tuple[int, ...], fortran: bool, array_name: str
 ) -> bytes | memoryview:
-    """Convert an array to little-endian, row-major bytes."""
+    """Return an array as little-endian, row-major bytes; `fortran`: `data` is column-major."""
     size = count_elements(shape) * dtype.itemsize
     if len(data) != size:
         raise BlobError(f"{array_name} ends after {len(data):,} of {size:,} bytes", UNREADABLE)
