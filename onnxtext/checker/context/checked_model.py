@@ -241,7 +241,7 @@ class CheckedModel:
         return value
 
     def _finish(self, scope: Scope, nodes: list[Node]) -> None:
-        """Set the nodes of a scope, find its definitions, and add the scopes of nested graphs."""
+        """Set the nodes of a scope, add it to `scopes`, and then add the graphs nested in it."""
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]
@@ -279,9 +279,10 @@ def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedMode
 
 
 def _infos_to_copy(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
-    """Return the `value_info` entries that `@value_info(…)` adds for initializers, inputs, outputs.
+    """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
 
-    See grammar/SPEC.md, section 10.
+    See grammar/SPEC.md, section 10. `initializers` are the graph's initializers after their
+    decorators are applied.
     """
     try:
         order = order_of(graph)

@@ -19,7 +19,7 @@ from onnxtext.ast.types import (
 
 
 def describe_contradiction(left: Type, right: Type) -> str | None:
-    """Describe the contradiction between two declared types of one value; None if they agree."""
+    """Describe the contradiction between two declared types of one value; None if there is none."""
     match left, right:
         case TensorType() | SparseTensorType(), TensorType() | SparseTensorType():
             # Real models declare a sparse initializer with a dense type, which is no contradiction.

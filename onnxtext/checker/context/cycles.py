@@ -19,7 +19,7 @@ def find_cycles(before: list[list[int]]) -> list[list[int]]:
 def _components(before: list[list[int]]) -> list[list[int]]:
     """Return the strongly connected components as lists of node indices.
 
-    This is Tarjan's algorithm without recursion.
+    `before` is as in `find_cycles`. This is Tarjan's algorithm without recursion.
     """
     order = [-1] * len(before)
     low = [0] * len(before)
@@ -58,7 +58,10 @@ def _components(before: list[list[int]]) -> list[list[int]]:
 
 
 def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
-    """Return a cycle of a component: each node uses an output of the previous node."""
+    """Return a cycle of the strongly connected component `group`, starting at its smallest index.
+
+    Each node in the cycle uses an output of the previous node. `before` is as in `find_cycles`.
+    """
     members = set(group)
     path: list[int] = []
     seen: dict[int, int] = {}

@@ -112,7 +112,7 @@ def did_you_mean(suggestion: str | None, otherwise: str) -> str:
 
 
 def chain_of(names: list[str]) -> str:
-    """Join names by ` -> `. If there are more than 8, show only the first 4 and the last 3."""
+    """Quote names and join them by ` -> `; of more than 8, show only the first 4 and the last 3."""
     if len(names) <= 8:
         return " -> ".join(map(quote, names))
     more = f"… ({len(names) - 7} more)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register all rules by code; each module of `onnxtext.checker.rules` has a family of rules."""
+"""Collect the rules of all modules of `onnxtext.checker.rules`, by code."""
 
 from __future__ import annotations
 

@@ -137,9 +137,9 @@ class ResolvedFields:
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Expand the list values of nodes' attributes; return the nodes, or copies of them.
+        """Return the nodes, with the lists expanded that are attribute values in a short form.
 
-        A list is expanded to all its elements if it is stored in a blob, or ends in `...`, such as
+        A list has a short form if it is stored in a blob, or ends in `...`, such as
         `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `_MAX_LIST_BYTES` bytes,
         or if it would raise the total size of all expanded lists above `_MAX_BYTES`.
 
@@ -159,7 +159,11 @@ class ResolvedFields:
         ]
 
     def _expand_list(self, attribute: ast.Attribute) -> ast.Attribute:
-        """Return an attribute with its list expanded to values; unchanged if the list is long."""
+        """Return a copy of an attribute with its list expanded, as described at `whole_lists`.
+
+        Return the attribute itself if it has no list in a short form, or if the list is too long or
+        cannot be encoded.
+        """
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
@@ -250,7 +254,7 @@ class ResolvedFields:
         """Yield the tensors of an attribute that is a record.
 
         An attribute is a record if no other syntax can express it, for example if a tensor has
-        both external data and inline data. Tensors that cannot be encoded are omitted.
+        both external data and inline data. Dense tensors that cannot be encoded are omitted.
         """
         for field in record.fields:
             for item in field.value if isinstance(field.value, tuple) else (field.value,):
@@ -273,7 +277,7 @@ class ResolvedFields:
         return tensor
 
     def _sparse_tensor(self, record: FieldValue) -> ast.SparseTensor:
-        """Decode a `SparseTensorProto` record; missing values or indices become empty tensors."""
+        """Decode a `SparseTensorProto` record; missing or invalid parts become empty tensors."""
         nothing = ast.Tensor(ast.TensorType("undefined", ()), ast.NoData())
         parts = {1: nothing, 2: ast.Tensor(ast.TensorType("int64", (0,)), ast.NoData())}
         dims: tuple[int, ...] = ()

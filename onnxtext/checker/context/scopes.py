@@ -71,7 +71,7 @@ class Scope:
             (0-based index of the node, 0-based index of the input).
         distinct: whether all inputs and initializers have different names. False if an input has a
             default value, because both lists contain it.
-        redefinitions: the node outputs whose name is already defined before, as triples (0-based
+        redefinitions: the node outputs whose name is already defined, as triples (0-based
             index of the node, 0-based index of the output, name).
         children: maps the index of a node to the scopes of the graphs in its attributes.
         main_graph: for a training algorithm, the scope of the main graph, whose values it may use;

@@ -202,7 +202,7 @@ class Schemas:
         return domain in newest_versions()
 
     def tables(self, domain: str) -> Iterator[OperatorTable]:
-        """Yield the schema files that have operators of a domain."""
+        """Yield the tables that have operators of a domain."""
         for table in self._tables:
             if any(other == domain for other, _ in table.operators()):
                 yield table

@@ -20,14 +20,14 @@ _BY_ITEM = {
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
-"""For each rule, the rules that a violation also breaks at the same node or value."""
+"""Maps the rule of a cause to the rules of its consequences at the same node or value."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
-"""For each rule, the rules that a violation also breaks for the same name in the same graph."""
+"""Maps the rule of a cause to the rules of its consequences for the same name and graph."""
 _BY_OWNER = {
     "input-duplicate": ("subgraph-arity",),
     "function-input-duplicate": ("function-call-arity",),
 }
-"""For each rule, the rules that a violation also breaks for the same graph or function."""
+"""Maps the rule of a cause to the rules of its consequences for the same graph or function."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
@@ -61,7 +61,7 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Drop each finding that follows from another finding with the same `key`.
+    """Drop each finding that follows from another finding for which `key` returns the same.
 
     `implied` maps the rule of the other finding (the cause) to the rules of the dropped findings.
     """
@@ -104,14 +104,14 @@ def _without_lost_outputs(
 
 
 def _name(finding: Finding) -> str | None:
-    """Return the name that a finding is about."""
+    """Return the name that a finding is about; None if it has no `subject`."""
     return finding.subject and finding.subject.name
 
 
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of its scope, or to 0 if it has none.
+    """Return a function that maps a finding to the id of its scope.
 
-    The scope of a finding is the scope of its first place.
+    The function returns 0 if the first place of the finding is neither a node nor a graph output.
     """
     owners: dict[int, int] = {}
     for scope in scopes:

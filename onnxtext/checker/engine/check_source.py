@@ -216,7 +216,11 @@ def parse_any(source: Source) -> Model | Fragment:
 
 
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether a text may be a function: it has `=>`, and parsing a model failed before the body."""
+    """Whether a text that is not a model may be a function.
+
+    It must contain `=>`. If `=>` precedes the first brace, the text may be a function only if
+    `failure`, the error of parsing a model, is not after this brace.
+    """
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
     if body is None or "=>" not in body.group():
@@ -233,7 +237,7 @@ _NODE = re.compile(
 )
 """Matches a text that starts like a node, with outputs and `=`."""
 _HEADER = re.compile(r"^[ \t<]*(?:ir_version|opset_import)\b *[:=]", re.MULTILINE)
-"""Matches an entry of a model's header."""
+"""Matches the entry `ir_version` or `opset_import` of a header."""
 
 
 def _is_graph(model: Model, text: str) -> bool:
@@ -257,7 +261,10 @@ def looks_like_function(model: Model) -> bool:
 
 
 def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; if the data cannot be decoded, return the decoding errors."""
+    """Check a binary model; if the data cannot be decoded, return the decoding errors.
+
+    `options` are keyword arguments of `engine.check_tree.check_tree`.
+    """
     try:
         model = lift_binary(data, name)
     except OnnxTextError as error:

@@ -62,10 +62,10 @@ def check_tree(
             every rule that belongs to no profile.
         ignore: rules and profiles to disable.
         encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
-            if the model cannot be encoded. Without the function, onnx does not infer
-            the whole model.
-        then: a function that returns further diagnostics. It is called only if the other
-            diagnostics are no errors.
+            if the model cannot be encoded. Without the function, onnx does not infer the whole
+            model.
+        then: a function that returns further diagnostics. It is called only if no other diagnostic
+            is an error.
 
     Returns:
         The diagnostics in the order of the text; for a binary model, in the order of the families

@@ -46,7 +46,8 @@ def join_findings(
     """Return the errors about dangling entries that no finding explains, then the findings.
 
     `dangling` are the errors about dangling entries. `findings` are the findings in the model
-    without these entries.
+    without these entries. At most `MAX_SEMANTIC_ERRORS` errors are returned. `_with_doubt` marks
+    fixes of the findings as unsafe.
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
@@ -71,15 +72,16 @@ def join_findings(
 
 
 def _kind(entry: Diagnostic) -> str:
-    """Return the kind of item that an entry should name."""
+    """Return the kind of item that the entry of an error should name; "" if unknown."""
     return "" if entry.subject is None else entry.subject.kind
 
 
 def _is_named(entry: Diagnostic, named: AbstractSet[tuple[str, str | None]]) -> bool:
     """Whether an error in the graph is about the item that a dangling entry names.
 
-    For example, an entry names the value `t`, and the error is that `t` is not defined. `named` has
-    the kind and name of each subject of an error in the graph, and of each suggestion.
+    For example, an entry names the value `t`, and the error is that `t` is not defined. `entry` is
+    the error about the entry. `named` has the kind and name of each subject of an error in the
+    graph, and of each suggestion.
     """
     if entry.subject is None:
         return False

@@ -56,7 +56,7 @@ class _Headers:
         self._text = text
 
     def token_span(self, offset: int) -> Span:
-        """Return the span of the next token from an offset on."""
+        """Return the span of the next token from an offset on; an empty span if there is none."""
         token = load_lexer().token(self._text, offset)
         return Span(offset, offset) if token is None else token.span
 
@@ -68,7 +68,10 @@ class _Headers:
             offset = token.end
 
     def name(self, offset: int) -> Span:
-        """Return the span of a graph's or function's name: the token before the first bracket."""
+        """Return the span of a graph's or function's name: the token before the first bracket.
+
+        If there is no name, return the span of the next token from `offset` on.
+        """
         before: Token | None = None
         depth = 0
         for token in islice(self.tokens(offset), _MAX_HEADER_TOKENS):
@@ -102,7 +105,7 @@ class _Headers:
         return [Span(found[0].at, found[-1].end) for found in _items(tokens[1 : end or 0])]
 
     def entries(self, start: int, end: int) -> Entries:
-        """Return the entries of the header between two offsets."""
+        """Return the entries of the header between two offsets; {} if there is no header."""
         tokens = self._header_tokens(start, end)
         tokens = tokens[tokens.index("<") :] if "<" in tokens else []  # type: ignore[arg-type]
         entries: Entries = {}
@@ -120,8 +123,8 @@ class TextPlaces:
     """Finds the spans of places (`finding.Place`) in a text.
 
     Attributes:
-        budget: the number of statements that may still be parsed again to find the spans of their
-            parts. When it reaches 0, `span` returns the span of a statement's first token instead.
+        budget: how often `span` may still parse a statement again, or search a header or a section.
+            At 0, `span` returns the span of the statement's first token or of a name instead.
     """
 
     def __init__(self, source: Source, subject: CheckedModel, budget: int = 500) -> None:
@@ -180,7 +183,7 @@ class TextPlaces:
         return offset if offset >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
-        """Return the span of a place's whole statement if it is a node; otherwise None."""
+        """Return the span of a place's whole statement; None if it is no node or is not parsed."""
         item = self._subject.resolved.original(place.item)
         span_map = self._locate(item.at, "node") if isinstance(item, Node) else None
         return None if span_map is None else span_map.span
@@ -242,9 +245,10 @@ class TextPlaces:
         return span or self._name_span(max(model.graph.at, 0))
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
-        """Return the span of a key's value in a header, or of one item of the value.
+        """Return the span of a key's value, or of one item of the value, in the header.
 
         `part` is the attribute of the syntax tree, and the index of an item: `("metadata", 1)`.
+        The header is between the offsets `start` and `end`. Return None if it lacks the key.
         """
         self.budget -= 1
         if not part or self.budget < 0:
@@ -326,7 +330,10 @@ class TextPlaces:
 
 
 def _first_part(statement: SpanMap, *paths: Sequence[str | int]) -> Span:
-    """Return the span of the first part that exists; the whole statement if there is none."""
+    """Return the span of the first part that exists; the whole statement if there is none.
+
+    `paths` are the paths of parts, as for `SpanMap.find`.
+    """
     for path in paths:
         try:
             return statement.find(*path).span

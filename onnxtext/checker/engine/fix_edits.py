@@ -290,8 +290,9 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
     """Return for each node the range of its text and comments, as (start, end) offsets.
 
-    A comment on its own line belongs to the node below it. A trailing comment belongs to the node
-    before it on the line (docs/design.md, Layout). Blank lines are not moved.
+    `spans` are the spans of the nodes, without comments. A comment on its own line belongs to the
+    node below it. A trailing comment belongs to the node before it on the line (docs/design.md,
+    Layout). Blank lines are not moved.
 
     Return None if a node shares a line with another node or a brace, and any node has a comment: a
     comment that moves with its node could comment out other text on the line.
@@ -339,7 +340,7 @@ def _with_comments_above(text: str, line: int, floor: int) -> int:
 
 
 def _is_verified(source: Source, model: Model, changes: list[PlannedRepair]) -> bool:
-    """Whether the edited text parses to exactly the expected model."""
+    """Whether the text with the edits of `changes` parses to `model` with the same changes."""
     edits = [edit for change in changes for edit in change.edits]
     try:
         parsed = parse_model(Source(apply_edits(source.text, edits), source.name))

@@ -17,8 +17,9 @@ _MAX_SALVAGES = 4
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
     """Parse a model or a function with error recovery; return the syntax tree and the errors.
 
-    If recovery fails, lines with errors are replaced by spaces, and the text is parsed again. The
-    tree is None if this fails, too.
+    A text that is no model, or that looks like a function, is also parsed as a function. If the
+    text is neither, lines with errors are blanked, and it is parsed again as a model. The tree is
+    None if this fails, too.
     """
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):
@@ -38,10 +39,10 @@ def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
 
 
 def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
-    """Replace the line of the first error by spaces, and parse the text again.
+    """Replace the line of the first error by spaces, and parse the text again as a model.
 
     Repeat this up to `_MAX_SALVAGES` times. Return None if no attempt succeeds. The offsets of the
-    rest of the text do not change.
+    rest of the text do not change. `diagnostics` are the errors in `source`.
     """
     text = source.text
     if diagnostics and diagnostics[0].code == "invalid-character":

@@ -28,7 +28,7 @@ def is_known(code: str) -> bool:
 
 
 def selected_rules(select: Sequence[str] | None) -> frozenset[str]:
-    """Return the codes of the rules that `--select` enables: rules, profiles, or `all`.
+    """Return the codes of the rules that `select` names, directly, by a profile, or by `all`.
 
     `all` stands for every rule that belongs to no profile.
     """

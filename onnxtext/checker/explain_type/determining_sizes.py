@@ -127,7 +127,7 @@ def _equal(
     """Return the input dimensions equal to `size` that may determine the output dimension `part`.
 
     Such an input dimension has the same index as the output dimension, or broadcasting aligns the
-    two dimensions.
+    two dimensions. `input_sizes` are the known sizes of the inputs.
     """
     ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
     max_rank = max(ranks, default=0)
@@ -251,7 +251,7 @@ def _symbol(influence: Influence) -> Extent:
 
 
 def _replace_sizes(facts: NodeFacts, sizes: dict[Influence, Extent]) -> NodeFacts:
-    """Return facts with some sizes of inputs replaced."""
+    """Return a copy of `facts` with new values for the dimensions and elements in `sizes`."""
     shapes, values = list(facts.shapes), list(facts.values)
     for (index, part), extent in sizes.items():
         if part.kind == "dimension":

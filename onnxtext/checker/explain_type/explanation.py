@@ -120,7 +120,10 @@ def describe_result(step: ExplanationStep) -> str:
 def _steps(
     step: ExplanationStep, describe_place: Where, max_steps: int | None, indent: str
 ) -> Iterator[str]:
-    """Yield a line for each step of a chain, then indented lines for the last step's sources."""
+    """Yield a line for each step of the chain that starts with `step`, then lines for its sources.
+
+    `max_steps` is as for `explanation_lines`. `indent` precedes each line.
+    """
     *steps, last = source_chain(step)
     left_out = 0 if max_steps is None else len(steps) + 1 - max_steps
     for inner_step in steps[: len(steps) - left_out] if left_out > 1 else steps:
@@ -149,7 +152,10 @@ def describe_step(step: ExplanationStep, describe_place: Where) -> str:
 def as_object(
     explanation: Explanation, place_object: Callable[[Place], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Convert an explanation to a JSON object, which lists the steps for each size."""
+    """Convert an explanation to a JSON object, which lists the steps for each size.
+
+    `place_object` returns the entries of a JSON object that describe a place.
+    """
     name, scope = explanation.name, explanation.scope
     return {
         "value": name,

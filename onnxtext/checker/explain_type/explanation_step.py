@@ -27,10 +27,10 @@ class ExplanationStep:
         name: the name of the value.
         part: the part of the value that has the size: a dimension, an element or the rank.
         size: the size as text; None if unknown.
-        kind: `declared` by an input, `stored` in an initializer, `inferred` from a node, `assumed`
-            if only a declaration gives the size of a node's output, or `unknown`.
-        how: the explanation, such as "`MatMul` takes it from". In messages, the sizes of `sources`
-            follow this text.
+        kind: `declared` in the model, `stored` in an initializer, `inferred` from a node, `assumed`
+            if a node's output declares the size and inference cannot confirm it, or `unknown`.
+        how: the explanation, such as "`MatMul` takes it from". In messages, the parts that
+            `sources` explain follow this text.
         place: the statement that determines the size; None if there is none.
         also: further facts, as sentences.
         sources: the steps for the sizes from which this size is computed. If this size is unknown,

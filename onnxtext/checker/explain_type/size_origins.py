@@ -262,7 +262,10 @@ class SizeExplainer:
     def _sources(
         self, step: ExplanationStep, node: Node, influences: list[Influence]
     ) -> list[Wanted]:
-        """Return the sizes to explain next, each once: several inputs may be the same value."""
+        """Return the sizes of a node's inputs that `influences` lists, as sizes to explain next.
+
+        Each size occurs once, although several inputs may be the same value.
+        """
         sources = [(step.view, node.inputs[i], part) for i, part in influences]
         return list(dict.fromkeys(sources))
 

@@ -66,7 +66,7 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 
 @cache_in_memo
 def _propagate(subject: CheckedModel) -> KindPropagation | None:
-    """Propagate types by kind; return None if the model is small or may have type errors."""
+    """Propagate types by kind; return None if `fits_by_kind` is False, also for small models."""
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
     if subject.node_count < _MIN_NODES or not _may_fit(subject):

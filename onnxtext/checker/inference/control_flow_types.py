@@ -104,7 +104,7 @@ def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
 
 
 def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: slice) -> Types:
-    """Return the types that a body's inputs have in all iterations; generalize carried types.
+    """Return the types that a body's inputs have in all iterations.
 
     `input_types` are the types in the first iteration. `carried` selects the loop-carried inputs of
     the body. `passed` selects the outputs that become the carried inputs of the next iteration.

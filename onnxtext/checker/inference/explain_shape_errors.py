@@ -20,6 +20,7 @@ from onnxtext.checker.context.finding import Place, quote
 from onnxtext.plurals import count_noun
 
 Explanation = tuple[str, tuple[Place, ...]]
+"""The message and the places of a finding."""
 _NOISE = re.compile(
     r"\[(?:Shape|Type)InferenceError\]|(?:Inference error\(s\): )?\(op_type:[^)]*\):?|\s+"
 )
@@ -134,7 +135,10 @@ def _product(
     left_transposed: bool,
     right_transposed: bool,
 ) -> Explanation | None:
-    """Explain that the inner dimensions of a matrix product differ; None if equal or unknown."""
+    """Explain that the inner dimensions of a matrix product differ; None if equal or unknown.
+
+    `shapes` are the shapes of the two matrices; each may be transposed. `place` is as in `explain`.
+    """
     left, right = shapes
     if not left or not right:
         return None

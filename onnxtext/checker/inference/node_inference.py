@@ -173,7 +173,7 @@ class NodeInference:
 
 @cache_in_memo
 def node_inference(subject: CheckedModel) -> NodeInference:
-    """Return the `NodeInference` of a model; all passes over the model share its cache."""
+    """Return the `NodeInference` of a model, which caches answers for all its callers."""
     return NodeInference(subject)
 
 

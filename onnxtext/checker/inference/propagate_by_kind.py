@@ -212,7 +212,7 @@ class KindPropagation:
     def _node(
         self, node: Node, target: Target, typed: Facts, visited: int
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of the outputs of a node that has no nested graphs."""
+        """Return the types and values of the outputs of node number `visited`, without subgraphs."""
         reads = self._reads.get(id(target))
         if reads is None:
             reads = self._reads[id(target)] = data_dependence(target)

@@ -139,7 +139,9 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     ) -> None:
         """Add the merged declared and computed types of a node's outputs to the environment.
 
-        If the types contradict each other, report the contradiction.
+        `output_types` are the computed types. `declared` maps the name of each value that the scope
+        declares to the type and its place. If the types contradict each other, report this outside
+        of functions and add no type; in a function, the computed type counts.
         """
         for index, name in enumerate(node.outputs):
             if not name or name in environment.facts or (id(node), index) in self._contradicted:
@@ -299,7 +301,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _accept_answer(
         self, node: Node, answer: Answer, inputs: _Inputs, environment: ShapeEnvironment
     ) -> Types:
-        """Return the types in onnx's answer; if it is an error, report the error and return ()."""
+        """Return the types in onnx's answer; if it is an error or a failure, return ().
+
+        Report the error or failure, unless the type of an input is unknown.
+        """
         if isinstance(answer, tuple):
             return answer
         if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):

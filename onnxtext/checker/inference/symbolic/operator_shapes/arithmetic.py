@@ -28,7 +28,7 @@ Operation = Callable[[Extent, Extent], Extent]
 
 
 def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
-    """Return the inference function of an operator that combines its inputs element by element."""
+    """Return the inference function of an operator that combines elements of inputs by `step`."""
 
     def compute(call: OperatorCall) -> SmallTensor | None:
         tensors = [value for value in call.values if value is not None]
@@ -93,7 +93,10 @@ def _modulo(left: Extent, right: Extent) -> Extent:
 
 
 def _comparison(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
-    """Return the inference function of an operator with two inputs and a boolean output."""
+    """Return the inference function of an operator with two inputs and a boolean output.
+
+    `judge` computes an element of the output from the elements of the inputs.
+    """
     compute = _elementwise(judge)
 
     def compare(call: OperatorCall) -> SmallTensor | None:
@@ -157,7 +160,7 @@ def where(call: OperatorCall) -> SmallTensor | None:
 
 
 def _unary(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
-    """Return the inference function of an operator that changes each element of its input."""
+    """Return the inference function of an operator that applies `step` to each element."""
 
     def compute(call: OperatorCall) -> SmallTensor | None:
         value = call.value(0)

@@ -13,7 +13,10 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
 
 
 def _width(call: OperatorCall) -> Extent:
-    """Return the hidden size of V: `qkv_hidden_sizes[2]`, or a third of the weights' width."""
+    """Return the hidden size of V; None if unknown.
+
+    It is `qkv_hidden_sizes[2]`, or a third of the width of the weights or the bias.
+    """
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None

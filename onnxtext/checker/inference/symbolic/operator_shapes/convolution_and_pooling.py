@@ -18,7 +18,11 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import quotient, quotie
 
 
 def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
-    """Return the spatial output dimensions of a convolution or pooling."""
+    """Return the spatial output dimensions of a convolution or pooling; None where unknown.
+
+    `spatial` are the spatial dimensions of the input, and `kernel` those of the kernel. Reject the
+    node if the kernel is larger than the padded input.
+    """
     count = len(spatial)
     strides = call.listed("strides", (1,) * count)
     dilations = call.listed("dilations", (1,) * count)

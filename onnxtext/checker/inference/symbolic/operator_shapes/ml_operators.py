@@ -218,7 +218,7 @@ def _svm_regressor(call: OperatorCall) -> Shapes:
 
 
 def _require_kernel(call: OperatorCall) -> None:
-    """Require `kernel_params` of a support vector machine to have three entries, if any."""
+    """Require `kernel_params` of a support vector machine to have three entries; warn if missing."""
     count = call.length("kernel_params")
     _warn_if_missing(call, "kernel_params")
     if count not in (0, 3):

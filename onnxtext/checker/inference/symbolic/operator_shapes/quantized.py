@@ -132,7 +132,7 @@ def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    """Require an input to have one element, or `size` elements, one per index of a dimension."""
+    """Require an input to have one element, or `size` elements; messages call the size `name`."""
     shape = call.shape(index)
     if not shape or shape == _ONE or not call.has_rank(index, 0, 1):
         return
