@@ -150,7 +150,10 @@ class CheckedModel:
         return self._searches < _MAX_SEARCHES
 
     def is_selected(self, code: str) -> bool:
-        """Whether the user selected a rule explicitly; some rules then also report minor cases."""
+        """Whether the user selected the rule `code` explicitly.
+
+        Some rules then also report minor cases.
+        """
         return code in self.options.selected
 
     # ---- Building ---------------------------------------------------------------------------
@@ -266,7 +269,7 @@ R = TypeVar("R")
 
 
 def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedModel], R]:
-    """Decorator that caches a function's result in the `memo` of its argument, a `CheckedModel`."""
+    """Decorator that caches the results of `compute` in the `memo` of its argument."""
 
     @wraps(compute)
     def lookup(subject: CheckedModel) -> R:

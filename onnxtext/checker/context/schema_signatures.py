@@ -85,7 +85,7 @@ def signature_of(
 
 
 def rule_of(schema: OperatorSchema, imports: tuple[OpsetImport, ...]) -> Function:
-    """Return the body of a schema as a function, for `Signature.rule`."""
+    """Return the body of a schema as a function with `imports`, for `Signature.rule`."""
     attributes = [item.attribute for item in schema.attributes]
     result = Function(
         schema.name,

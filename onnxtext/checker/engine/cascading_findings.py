@@ -32,7 +32,7 @@ _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-unde
 
 
 def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
-    """Return the findings of a model that do not follow from other findings."""
+    """Return the findings that do not follow from others; `scopes` are the scopes of the model."""
     if len(findings) < 2 or len({finding.code for finding in findings}) < 2:
         return findings
     scope_of = _scope_lookup(scopes)
@@ -88,7 +88,8 @@ def _without_lost_outputs(
 ) -> list[Finding]:
     """For each node without outputs, drop one finding about an undefined name in the same scope.
 
-    The missing output of the node may define this name.
+    The missing output of the node may define this name. `scope_of` returns the id of the scope of a
+    finding.
     """
     lost = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not lost:

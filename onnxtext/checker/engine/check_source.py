@@ -132,7 +132,10 @@ def _check_despite_dangling(
 def _check_parsed(
     root: Model | Fragment, source: Source, options: dict[str, Any]
 ) -> list[Diagnostic]:
-    """Return the findings in the syntax tree of a text, and the errors of encoding it."""
+    """Return the findings in `root`, the syntax tree of a text, and the errors of encoding it.
+
+    `options` are keyword arguments of `engine.check_tree.check_tree`.
+    """
     encoded = None
     if isinstance(root, Model):
         encoded, errors = encode_for_checks(root, source, options.get("base_dir"))
@@ -147,7 +150,7 @@ def _check_parsed(
 def encode_for_checks(
     model: Model, source: Source, base_dir: Path | None
 ) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
-    """Encode the model of a text for onnx's inference.
+    """Encode the model of a text for onnx's inference; `base_dir` is the directory of its blobs.
 
     Returns:
         A pair (encode, errors). The function `encode` returns the encoded model, or None if the

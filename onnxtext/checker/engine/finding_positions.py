@@ -282,7 +282,7 @@ class TextPlaces:
         return metadata_keys(self._source.text, self._sections.get("metadata", ()))
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """Return the span of a place in a section.
+        """Return the span of part `part` of an item of a section.
 
         The syntax tree has no offsets of sections, so the method searches the text for keywords.
         """

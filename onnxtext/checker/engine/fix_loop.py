@@ -95,7 +95,10 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 
 
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _Checked] | None:
-    """Apply the repairs that cause no new errors, and check again; None if nothing is repaired."""
+    """Apply the repairs that cause no new errors, and check the new text with the same options.
+
+    Return the repairs and the new findings; None if no repair can be applied.
+    """
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     repairable = [item for item in remaining if item.repair is not None]
     if any(severity_of(item) == "error" and not _is_kind(item, ("remove",)) for item in remaining):
@@ -112,7 +115,11 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
 
 
 def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
-    """Yield sets of findings to repair together: all; all except guesses; each guess alone."""
+    """Yield the lists of findings to try to repair together.
+
+    The first list is `repairable`, the second lacks the guesses, each further one is a single
+    guess. Without guesses, there is only the first list.
+    """
     yield repairable
     guesses = [item for item in repairable if _is_kind(item, _GUESSES)]
     if guesses:

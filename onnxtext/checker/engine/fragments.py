@@ -35,8 +35,8 @@ _ABOUT_OPERATORS = frozenset(
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel, list[Finding]]:
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
-    A function is checked with the versions that it imports. Return the subject of the check, and
-    the findings.
+    A function is checked with the versions that it imports. Return the subject of the check, which
+    has `options`, and the findings.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):

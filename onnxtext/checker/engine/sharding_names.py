@@ -42,7 +42,7 @@ def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
 
 
 def rename_shardings(node: Node, old: str, new: str) -> None:
-    """Rename a value in the sharding specs of a node, in place."""
+    """Rename the value `old` to `new` in the sharding specs of a node, in place."""
 
     def mapped(value: Any, key: object = None) -> Any:
         match value:

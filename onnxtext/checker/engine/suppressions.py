@@ -92,7 +92,8 @@ class Suppressions:
         """Whether a comment suppresses a finding; mark suppressing comments as used.
 
         The comment may apply to the line of the offset `start`, where the finding's first span
-        begins, or to the first or last line of the node with the finding.
+        begins, or to the first or last line of the node with the finding. `places` finds this node
+        in the text.
         """
         place = finding.places[0]
         statement = places.statement(place)
@@ -100,7 +101,7 @@ class Suppressions:
         return self.suppresses(finding.code, (start, places.start(place), end))
 
     def suppresses(self, code: str, offsets: Iterable[int]) -> bool:
-        """Whether comments suppress a rule in the lines of `offsets`; mark the comments as used."""
+        """Whether comments in the lines of `offsets` suppress rule `code`; mark them as used."""
         suppressed = False
         for line in {self.source.position(offset).line for offset in offsets}:
             for suppression in self._by_line.get(line, ()):

@@ -62,8 +62,8 @@ def made_by_bodies(
 ) -> list[Wanted]:
     """Explain a size of a node's output by the graphs in the node's attributes (its bodies).
 
-    The explanation is stored in `step`. Return the sizes that determine this size and must be
-    explained next; [] if the explanation ends here.
+    `children` are the scopes of the bodies. The explanation is stored in `step`. Return the sizes
+    that determine this size and must be explained next; [] if the explanation ends here.
     """
     operator = quote(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]

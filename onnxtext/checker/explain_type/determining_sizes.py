@@ -73,7 +73,7 @@ class NodeFacts(NamedTuple):
 
 
 def infer_size(facts: NodeFacts, output: int, part: TypePart) -> Extent:
-    """Infer a size of an output from a node's inputs; return None if the size is unknown.
+    """Infer the size of part `part` of a node's output; return None if the size is unknown.
 
     The declared type of the output has no effect. `output` is the 0-based index of the output.
     """
@@ -142,7 +142,7 @@ def _equal(
 
 
 def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
-    """Return the unknown input sizes that must be known to infer a size of an output.
+    """Return the unknown input sizes that must be known to infer part `part` of an output.
 
     Return [] if the output size depends on data or is never inferred.
     """
@@ -190,14 +190,14 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
 
 
 def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
-    """Return the distinct sizes, except 1, that broadcasting combines into an output dimension."""
+    """Return the distinct sizes, except 1, that broadcasting combines into the dimension `part`."""
     sizes = dict(_parts(facts))
     aligned = dict.fromkeys([sizes[one] for one in _aligned_dimensions(facts, part)])
     return [size for size in aligned if size != 1]
 
 
 def _aligned_dimensions(facts: NodeFacts, part: TypePart) -> list[Influence]:
-    """Return the input dimensions that broadcasting aligns with a dimension of the output."""
+    """Return the input dimensions that broadcasting aligns with the output dimension `part`."""
     max_rank = max([len(shape) for shape in facts.shapes if shape is not None], default=0)
     return [
         Influence(index, TypePart("dimension", part.at - max_rank + len(shape)))
@@ -246,7 +246,7 @@ def _parts(facts: NodeFacts) -> Iterator[tuple[Influence, Extent]]:
 
 
 def _symbol(influence: Influence) -> Extent:
-    """Return a symbol for a size of an input; its name cannot occur in a model."""
+    """Return the symbol that stands for a size of an input; no model has a symbol of this name."""
     return symbol_plus(f"\1{influence.input}.{influence.part.kind}.{influence.part.at}")
 
 

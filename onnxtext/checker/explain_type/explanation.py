@@ -93,6 +93,7 @@ def explanation_lines(
     """Yield the lines of an explanation as text.
 
     `max_steps` is the maximum number of steps to show in each chain of steps; None for no limit.
+    `describe_place` converts a place to text.
     """
     name = explanation.name
     yield f"{quote(name)}: {explanation.written or 'unknown type'}"

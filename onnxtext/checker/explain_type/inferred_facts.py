@@ -123,5 +123,5 @@ class RecordedView:
 
 
 def scope_views(recorded: ShapeInference, scope: Scope) -> list[InferredView]:
-    """Return the views of a graph or function body: one for each visit of it."""
+    """Return the views of a graph or function body: one for each visit of it in `recorded`."""
     return [RecordedView(recorded, facts) for facts in recorded.visits.get(id(scope), ())]

@@ -104,7 +104,7 @@ def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
 
 
 def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: slice) -> Types:
-    """Return the types that a body's inputs have in all iterations.
+    """Return the types that a body's inputs have in all iterations; `visit` visits the body.
 
     `input_types` are the types in the first iteration. `carried` selects the loop-carried inputs of
     the body. `passed` selects the outputs that become the carried inputs of the next iteration.
@@ -141,8 +141,8 @@ def loop_outputs(
     """Return the types of the outputs of a `Loop`.
 
     `inputs` are the types of the inputs of the `Loop`. `body_inputs` is the result of
-    `loop_inputs`. `trips` is the number of iterations; None if it is unknown, or if a condition may
-    end the loop.
+    `loop_inputs`, and `body_outputs` are the types of the body's outputs. `trips` is the number of
+    iterations; None if it is unknown, or if a condition may end the loop.
     """
     end = len(inputs) - 1
     # After zero iterations, the outputs are the initial values.
@@ -159,6 +159,7 @@ def runs_all_trips(
     """Whether no condition can end a `Loop` before its maximum number of iterations.
 
     `condition` is the value of the node's second input, the initial condition; None if unknown.
+    `body_outputs` are the outputs of `body` in the last visit.
     """
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False
@@ -222,8 +223,9 @@ def scan_outputs(
 ) -> Types:
     """Return the types of the outputs of a `Scan` of operator version 9 or later.
 
-    `count` is the number of scanned inputs, `inputs` are the types of the inputs of the `Scan`, and
-    `body_inputs` is the result of `scan_inputs`.
+    `count` is the number of scanned inputs, and `inputs` are the types of the inputs of the `Scan`.
+    `body_inputs` is the result of `scan_inputs`, and `body_outputs` are the types of the body's
+    outputs.
     """
     states = len(inputs) - count
     size: Dim = None

@@ -111,7 +111,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         return environment
 
     def _condition(self, scope: Scope, types: dict[str, str | None]) -> None:
-        """Report the body of a `Loop` if its first output, the condition, is not a `bool`."""
+        """Report the body of a `Loop` if its first output, the condition, is not a `bool`.
+
+        `types` are the types of the values of the body.
+        """
         holder = scope.holder
         if holder is None or holder.op_type != "Loop" or holder.domain or not scope.outputs:
             return
@@ -158,7 +161,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         self, node: Node, number: int, inferred: str, declared: str, declaration: ValueInfo | None,
         target: Target, severity: Severity | None,
     ) -> None:  # fmt: skip
-        """Report that the computed type of output `number` differs from its declared type.
+        """Report that output `number` has the computed type `inferred`, but is declared `declared`.
 
         `declaration` is None if the node itself declares the type, as in `float[N] y = …`. If
         `severity` is None, the finding has the severity of its rule.
@@ -228,7 +231,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         return with_special(target, node, inputs, output_types)
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
-        """Return the types of the outputs of a called function; () if they are unknown."""
+        """Return the types of the outputs of a function that gets inputs of the types `inputs`.
+
+        Return () if the types are unknown, because the function calls itself or a limit is reached.
+        """
         key = self._call_key(function, inputs)
         if key not in self._called:
             if not self._limits.enter(function):
@@ -242,7 +248,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _bodies(
         self, node: Node, inputs: Texts, bodies: list[Scope], environment: TypeEnvironment
     ) -> Texts:
-        """Infer types in the bodies of a node; return the types of the node's outputs."""
+        """Infer types in the bodies of a node; return the types of the node's outputs.
+
+        `inputs` are the types of the node's inputs. Return () for an operator without a rule.
+        """
         output_types: list[Texts] = []
         for body in bodies:
             passed = _passed_types(node, inputs, body)

@@ -75,8 +75,9 @@ def explain(
 ) -> Explanation:
     """Turn onnx's error about a node into the message and the places of a finding.
 
-    Given the name of a value, `place` returns the place in the model that determines its type, such
-    as its declaration; None if unknown.
+    `inputs` are the types of the node's inputs; None where unknown. Given the name of a value,
+    `place` returns the place in the model that determines its type, such as its declaration; None
+    if unknown.
     """
     is_gemm = node.op_type == "Gemm" and len(inputs) >= 2
     if is_gemm or (node.op_type == "MatMul" and len(inputs) == 2):
@@ -137,7 +138,8 @@ def _product(
 ) -> Explanation | None:
     """Explain that the inner dimensions of a matrix product differ; None if equal or unknown.
 
-    `shapes` are the shapes of the two matrices; each may be transposed. `place` is as in `explain`.
+    `shapes` are the shapes of the two matrices, `left_transposed` and `right_transposed` tell
+    whether the product uses a matrix transposed. `place` is as in `explain`.
     """
     left, right = shapes
     if not left or not right:

@@ -153,7 +153,7 @@ class KindPropagation:
             self._nested[id(scope)] = self._types_of(scope)
 
     def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
-        """Equate shapes; raise `Inconclusive` if `declared` contradicts or refines `inferred`."""
+        """Equate two shapes; raise `Inconclusive` if `declared` contradicts or refines `inferred`."""
         if self._merged(declared.type, inferred.type) != inferred.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, inferred.shape, place)
@@ -212,7 +212,7 @@ class KindPropagation:
     def _node(
         self, node: Node, target: Target, typed: Facts, visited: int
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of the outputs of node number `visited`, without subgraphs."""
+        """Return the types and values of outputs of a node without bodies, after `visited` nodes."""
         reads = self._reads.get(id(target))
         if reads is None:
             reads = self._reads[id(target)] = data_dependence(target)
@@ -359,7 +359,7 @@ class KindPropagation:
         return tuple(joined)
 
     def _merged(self, declared: Type, inferred: Type) -> Type:
-        """Merge types as `ShapeInference` does; raise `Inconclusive` if they are contradictory."""
+        """Merge two types with a `TypeMerger`; raise `Inconclusive` if they are contradictory."""
         conflict, both = self._merger.merge(declared, inferred)
         if conflict is not None:
             raise Inconclusive
@@ -368,7 +368,7 @@ class KindPropagation:
     def _branches(
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of the outputs of an `If` whose branches agree."""
+        """Return the types and values of an `If`'s outputs; raise if its branches disagree."""
         condition = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if type(target) is not Signature or target.domain or condition is None or len(bodies) != 2:
             raise Inconclusive

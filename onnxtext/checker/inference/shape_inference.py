@@ -373,7 +373,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return body.results(function)
 
     def _add_constant(self, node: Node, environment: ShapeEnvironment) -> None:
-        """Store the output of a `Constant` among the small constants, unless it is too large."""
+        """Add the output of a `Constant` to `environment.constants`, unless it is too large."""
         for attribute in node.attributes:
             value = attribute.value
             constant = small_constant(value.type, value.data) if isinstance(value, Tensor) else None

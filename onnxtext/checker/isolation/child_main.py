@@ -131,7 +131,7 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
 
 
 def make_frame(content: bytes) -> bytes:
-    """Return a frame: the length of a byte string, then the byte string."""
+    """Return the frame of a message: the length of `content`, then `content`."""
     return len(content).to_bytes(_HEAD, "little") + content
 
 

@@ -72,7 +72,7 @@ class ProcessPool:
             raise self.start_failed(Failure("unavailable", str(error))) from None
 
     def start_failed(self, failure: Failure) -> WorkerDied:
-        """Record that no process can be started; return the error to raise.
+        """Record `failure`, the reason why no process can be started; return the error to raise.
 
         For the next `_RETRY_DELAY` seconds, `take` fails without trying to start a process.
         """
@@ -241,7 +241,8 @@ def _answer(
 ) -> list[bytes]:
     """Send a request to a child process and return its answer.
 
-    If the child may have died for another reason than the request, send the request once more.
+    The parameters are those of `Worker.ask`. If the child may have died for another reason than the
+    request, send the request once more; `is_retry` marks this second attempt.
 
     Raises:
         WorkerDied: the request has killed the child, or the second child has died, too, or no

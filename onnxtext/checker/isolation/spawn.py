@@ -155,7 +155,10 @@ def _fork() -> Child:
 
 
 def _serve(module: object, requests: int, answers: int, errors: int) -> None:
-    """Serve requests in the forked process, then exit."""
+    """Serve requests in the forked process with onnx's `module`, then exit.
+
+    The other parameters are the file descriptors of the pipes.
+    """
     try:
         import fcntl
 

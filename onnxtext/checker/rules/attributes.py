@@ -104,7 +104,7 @@ def _untyped(name: str, place: Place) -> Finding:
 
 
 def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: Place) -> Finding:
-    """Report a reference without a type, such as `value_float = @alpha`."""
+    """Report a reference without a type: an attribute `name` that refers to `parameter`."""
     type = _type_of(subject, name, parameter, place.item)
     from onnxtext.printer.quoting import quote_word  # only for errors: the import is slow
 

@@ -50,7 +50,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
-    """Find types and nested types that set no kind (tensor, sequence, …), or several kinds."""
+    """Find the types in a record that set no kind (tensor, sequence, …), or several kinds."""
     record = use.record
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
@@ -124,7 +124,7 @@ def _dims(use: TypeUse, shape: tuple[Dim, ...]) -> Iterator[Finding]:
 
 
 def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator[Finding]:
-    """Check the element types and map keys of a `TypeProto` record."""
+    """Check the element types and map keys of a `TypeProto` record, at nesting depth `depth`."""
     for field in record.fields:
         if not isinstance(field.value, Record) or depth > 100:
             continue

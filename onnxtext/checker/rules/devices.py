@@ -158,8 +158,10 @@ def _node(
             (place,),
             help=did_you_mean(
                 subject.nearest(name, configurations),
-                f"add {quote(name) if name else 'it'} to the section `configuration`, "
-                "or refer to an existing configuration",
+                f"add {quote(name)} to the section `configuration`, or refer to an existing "
+                "configuration"
+                if name
+                else "write the name of a configuration of the model in `configuration_id`",
             ),
         )
     count = _number(configuration.record, "num_devices") if configuration is not None else None
@@ -228,7 +230,11 @@ def _sharding(
 
 
 def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
-    """Find unknown device indices, also in device groups, and device groups with equal keys."""
+    """Find unknown device indices, also in device groups, and device groups with equal keys.
+
+    `spec` is the sharding spec of the tensor `name`. `count` is the number of devices of the
+    configuration; None if unknown.
+    """
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")

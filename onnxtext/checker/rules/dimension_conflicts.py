@@ -60,7 +60,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbolic dimensions of inputs that allow one or two sizes, or must equal each other."""
+    """Find symbols in the types of inputs that allow one or two sizes, or must equal each other."""
     # The default of an input does not restrict sizes: a caller may pass another value.
     declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = SymbolTrace(main, shapes)
@@ -87,7 +87,10 @@ def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
 def _forced_size(
     value: ValueInfo, name: str, forced: SizeRestriction, trace: SymbolTrace
 ) -> Finding:
-    """Report that the symbol `name` of the input `value` can have only one or two sizes."""
+    """Report that the symbol `name` of the input `value` has the restriction `forced`.
+
+    `trace` finds the values that carry the symbol to the place of the restriction.
+    """
     item, part = forced.place.item, forced.place.part
     first, *others = forced.numbers
     sizes = " or ".join(map(str, forced.numbers))
@@ -154,7 +157,10 @@ def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
 def _forced_equality(
     names: list[str], declared: dict[str, ValueInfo], trace: SymbolTrace
 ) -> Finding:
-    """Report symbols of inputs whose sizes must be equal, or must differ by a constant."""
+    """Report the symbols `names`, whose sizes must be equal, or must differ by a constant.
+
+    `declared` maps each symbol to an input whose type has the symbol.
+    """
     sizes = trace.shapes.sizes
     left, right, *rest = names
     _, one_offset, first = sizes.representative(left)

@@ -38,7 +38,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
-    """Check the keys of external data, and that it has a location and no inline data."""
+    """Check the keys in `entries`, and that the tensor has a location and no inline data."""
     if not (
         isinstance(tensor.data, (ExternalData, NoData))
         or tensor.data in (TypedData(b""), StringData(()))
@@ -72,7 +72,7 @@ def _file(
     """Check the location of external data, and the file there if `base_dir` is known.
 
     `entries` are the entries of `external_data`. `digests` caches the digests of files. If there is
-    no regular file, the tensor is added to `missing`, by location and reason.
+    no regular file, add the tensor to `missing`, by location and reason.
     """
     location = entries.get("location")
     if not location:
@@ -102,7 +102,10 @@ def _file(
 
 
 def _missing_file(location: str, reason: str, tensors: list[TensorUse]) -> Finding:
-    """Create one finding for a missing file: thousands of tensors may have their data in it."""
+    """Create one finding for all tensors whose data is in a missing file.
+
+    `reason` tells why the file at `location` is missing: it "does not exist", for example.
+    """
     first, *others = tensors
     problem = f"data in {quote(location)}, which {reason}"
     if not others:
@@ -149,7 +152,7 @@ def _unsafe(location: str) -> str | None:
 
 
 def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
-    """Return (file, None) for a location, or (None, reason) if the file must not be read."""
+    """Return (file, None) for a location in `base_dir`, or (None, reason) if it is not allowed."""
     root = os.path.realpath(base_dir)
     path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - realpath takes a str
     if os.path.commonpath([root, path]) != root:

@@ -164,6 +164,7 @@ def _mistyped(
 
     `declared` is the type in the function's parameter list; None if the list has only the name.
     `used` is a use of the parameter in the body; None if there is none, or if `declared` is known.
+    `definition` is the place of the function.
     """
     attribute = node.attributes[index]
     expected = declared or (used.type if used is not None else None)

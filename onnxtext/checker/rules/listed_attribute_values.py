@@ -213,7 +213,7 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
 def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> Finding:
     """Report an attribute with a value (`text`) that its operator does not list.
 
-    `candidates` are the listed values as the note shows them.
+    `entry` has the listed values, and `candidates` are these values as the note shows them.
     """
     node = place.item
     suggestion = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None

@@ -87,7 +87,10 @@ def _items_by_repeated_name(items: Sequence[Named]) -> list[tuple[str, list[Name
 
 
 def repeated_names(items: Sequence[Named], kind: str, code: str, help: str) -> Iterator[Finding]:
-    """Report each name that several items have; `kind` describes the items, in the plural."""
+    """Report each name that several items have, as a finding of the rule `code`.
+
+    `kind` describes the items, in the plural. `help` is the help of the findings.
+    """
     for name, same in _items_by_repeated_name(items):
         first, second, *others = [Place(item, ("name",)) for item in same]
         yield Finding(

@@ -139,7 +139,7 @@ def _misfit(
 
 
 def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
-    """Return the repair that renames an attribute of a node; None if the right name is None."""
+    """Return the repair that renames an attribute from `wrong` to `right`; None without `right`."""
     if right is None:
         return None
     from onnxtext.printer.quoting import quote_word  # a slow import, rarely needed

@@ -192,7 +192,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Report an operator that the known versions of packages (`origins`) do not have."""
+    """Report the nodes at `places`, whose operator the packages `origins` do not have."""
     return Finding(
         "op-unknown-domain",
         f"{quote(name)} is not an operator of {origins}, so nodes that use it are not checked",

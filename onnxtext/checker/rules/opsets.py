@@ -53,7 +53,7 @@ def _suggested_version() -> int:
 
 
 def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
-    """Find duplicate imports and invalid versions."""
+    """Find duplicate imports and invalid versions in the imports of `owner`."""
     first: dict[str, int] = {}
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
@@ -92,7 +92,10 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
 
 
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
-    """Whether another rule reports that a model or function has no imports or no header."""
+    """Whether another rule reports the missing header of a model, or its imports.
+
+    For a function, whether another rule reports its missing domain.
+    """
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")
     missing = "opset-import-missing" if subject.ir_version >= 3 else "ir-version-missing"
@@ -115,7 +118,7 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
                 key = id(scope.opsets), domain
                 missing.setdefault(key, (scope, []))[1].append(Place(node, ("domain",)))
     for (_, domain), (scope, places) in missing.items():
-        shown = f"domain `{domain}`" if domain else "default domain"
+        shown = f"domain `{domain}`" if domain else "standard domain"
         owner = f"the function `{scope.function.name}`" if scope.function else "the model"
         newest = subject.schemas.newest(domain)
         version = (newest or 1) if domain else _suggested_version()

@@ -78,7 +78,7 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
     """Whether inference of the whole model may miss errors of nodes that use `target`.
 
     This is the case for operators that the installed onnx does not know and, in a small model, for
-    operators without a rule in `dimension_conflicts`.
+    operators without a function in `OPERATORS`. `is_small` tells whether the model is small.
     """
     if type(target) is Signature:
         return bool(target.origin) or (is_small and target.name not in OPERATORS)
@@ -86,7 +86,7 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
 
 
 def _is_mistaken(subject: CheckedModel, objection: str) -> bool:
-    """Whether onnx's error message is only about operators whose shapes onnx infers wrongly.
+    """Whether the message `objection` is only about operators whose shapes onnx infers wrongly.
 
     The inference of each node (step 3 of the module docstring) corrects these shapes, and reports
     the true errors of the nodes.
@@ -102,10 +102,10 @@ _OPERATOR = re.compile(r"\(op_type:([^),]+)")
 
 
 def _negative(subject: CheckedModel, objection: str) -> Finding | None:
-    """Turn the warning about a negative dimension into an error, if onnx rejects the dimension.
+    """Turn the first warning about a negative dimension into an error, if onnx rejects it.
 
-    Return the error, and remove the warning from `subject.found`. Return None if there is no
-    warning, or if onnx rejects the model for another reason.
+    `objection` is onnx's error message. Return the error, and remove the warning from
+    `subject.found`. Return None if there is no warning, or if the message is about another error.
     """
     if "(-" not in objection:
         return None
@@ -114,11 +114,14 @@ def _negative(subject: CheckedModel, objection: str) -> Finding | None:
     if warning is None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]
-    return warning._replace(severity="error", notes=("onnx's shape inference rejects this node",))
+    return warning._replace(severity="error", notes=("onnx's shape inference rejects it",))
 
 
 def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
-    """Report the error of onnx's whole-model inference, at the node that it names or at `place`."""
+    """Report `objection`, the error of onnx's inference of the whole model.
+
+    The place of the finding is the node that the message names, or else `place`.
+    """
     for _, node in subject.nodes():
         named = f", node name: {node.name}" if node.name else ""
         if f"(op_type:{node.op_type}{named})" in objection:

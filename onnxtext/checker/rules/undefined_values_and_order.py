@@ -78,7 +78,7 @@ def _used_name(scope: Scope, use: Use) -> str:
 
 
 def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None:
-    """Merge the findings of one undefined name in two graphs.
+    """Merge `first` and `other`, the findings of one undefined name in two graphs.
 
     Return None if the repairs of the findings write different names, or if only one finding has a
     repair.

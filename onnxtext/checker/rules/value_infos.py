@@ -64,7 +64,7 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
 
 
 def _entry(place: Place) -> ValueInfo:
-    """Return the `value_info` entry at a place."""
+    """Return the `value_info` entry at a place: an entry itself, or the typed output of a node."""
     if isinstance(place.item, ValueInfo):
         return place.item
     index = int(place.part[1])

@@ -233,7 +233,7 @@ class OperatorCall:
             self.reject(f"{wrong} ({number})")
 
     def axis(self, name: str, default: int, *, beyond: int = 0) -> int | None:
-        """Return an axis of the first input, from an attribute, with negative values normalized.
+        """Return the axis of the first input in attribute `name`, with negative values normalized.
 
         Return None if the rank of the input is unknown. If the axis is out of range, reject the
         node and return None. If `beyond` is 1, the axis after the last dimension is allowed, too.

@@ -38,7 +38,7 @@ def operator_step(
     """Infer the output shapes of a node without nested graphs, and the elements of small outputs.
 
     Declared shapes and shapes of inputs are None where unknown. `values` are the elements of small
-    inputs; may be empty. The equations of the node are added to `sizes`.
+    inputs; may be empty. Add the equations and mismatches of the node to `sizes`.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(declared_shapes), ()  # no attribute value may be replaced by its default
@@ -61,7 +61,10 @@ def operator_step(
 def require_body_inputs(
     node: Node, target: Target, inputs: list[SymbolicShape], sizes: SizeEquations
 ) -> None:
-    """Reject an `If` or `Loop` if its condition or trip count does not have exactly one element."""
+    """Reject a node with bodies in `sizes` if its inputs or attributes do not fit.
+
+    For example, the condition of an `If` must have one element. `inputs` are the input shapes.
+    """
     if type(target) is Signature and not target.origin and target.domain in DOMAINS:
         require_relations(target.name, OperatorCall(node, inputs, [], sizes, target.since))
 
@@ -71,8 +74,8 @@ def unify_shapes(
 ) -> Shapes:
     """Equate the declared and the inferred shapes of a node's outputs; return the merged shapes.
 
-    Unknown shapes are None; `inferred` may lack entries at the end. Equations and contradictions
-    are added to `sizes`; shapes that contradict each other become unknown.
+    Unknown shapes are None; `inferred` may lack entries at the end. Add equations and
+    contradictions to `sizes`. Shapes that contradict each other become unknown.
     """
     found = []
     for index, name in enumerate(node.outputs):
@@ -124,7 +127,7 @@ def _extent(dim: int | str | None, instance: str) -> Extent:
 def equate_dims(
     sizes: SizeEquations, left: SymbolicShape, right: SymbolicShape, place: Place
 ) -> None:
-    """Equate the dimensions of two shapes; ignore shapes with different or unknown ranks."""
+    """Equate the dimensions of two shapes in `sizes`; ignore different or unknown ranks."""
     if left is not None and right is not None and left is not right and len(left) == len(right):
         for first, second in zip(left, right, strict=True):
             sizes.equal(first, second, place)

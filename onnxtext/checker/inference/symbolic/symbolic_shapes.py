@@ -90,8 +90,9 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> SymbolicEnvironment:
         """Visit a graph or function body; return its environment.
 
-        `input_shapes` and `values` are the shapes and values of the inputs. If `sizes` is None, the
-        equations of the main graph apply. Symbols get the suffix `instance`.
+        `input_shapes` and `values` are the shapes and values of the inputs, `outer` is the
+        environment of the outer graph. If `sizes` is None, the equations of the main graph apply.
+        Symbols get the suffix `instance`.
         """
         sizes = self.sizes if sizes is None else sizes
         known = known_values(scope, values, self._ir_version)

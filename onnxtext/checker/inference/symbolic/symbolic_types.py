@@ -88,7 +88,7 @@ class SymbolicStep:
     def from_schema_file(
         self, signature: Signature, node: Node, inputs: Sequence[Type | None]
     ) -> Types:
-        """Infer the output types of a node from the schema file that describes its operator."""
+        """Infer the output types of a node whose operator is in a schema file."""
         key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
         cached = self._known.get(key)
         if cached is None:
@@ -113,12 +113,15 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
 
 
 def _all_refined(inferred: Types, shapes: Sequence[SymbolicShape]) -> Types:
-    """Fill in unknown dimensions of types from shapes; missing shapes at the end are unknown."""
+    """Fill in the unknown dimensions of each type from the shape at the same index, if any."""
     return tuple(map(refine_type, inferred, (*shapes, *(None,) * len(inferred))))
 
 
 def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
-    """Fill in the unknown dimensions of a tensor type from a symbolic shape."""
+    """Fill in the unknown dimensions of a tensor type from `shape`.
+
+    Return other types, and a type of another rank, unchanged.
+    """
     if not isinstance(inferred, TensorType) or shape is None:
         return inferred
     inferred_dims: tuple[Dim, ...] = (

@@ -161,7 +161,11 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
 
 
 def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
-    """Concatenate lists of known lengths; unknown elements stay unknown."""
+    """Concatenate the inputs if they are lists of known lengths; unknown elements stay unknown.
+
+    `real` tells whether the elements are floats. Return None for other inputs, or if the result is
+    too large.
+    """
     elements: list[Extent] = []
     for index, value in enumerate(call.values):
         shape = call.shape(index)

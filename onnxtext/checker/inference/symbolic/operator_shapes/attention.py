@@ -203,7 +203,10 @@ def group_query_attention(call: OperatorCall) -> Shapes:
 
 
 def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:
-    """Return the shape (B, K, tokens, H) of a cache; None if it is quantized and may be packed."""
+    """Return the shape (`batch`, `groups`, None, `size`) of a cache; the token count is unknown.
+
+    Return None if the cache is quantized, because its elements may be packed.
+    """
     packed = call.attribute("k_quant_type") or call.attribute("v_quant_type")
     if packed not in (None, b"NONE") or call.has_input(12):
         return None

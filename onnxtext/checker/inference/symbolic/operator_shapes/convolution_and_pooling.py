@@ -177,8 +177,8 @@ def _require_output(
     """Warn if the size of `ConvTranspose`'s output in a spatial dimension does not fit the input.
 
     onnxruntime rejects an output size that does not fit. `axis` is the index of the spatial
-    dimension, `expected` is the output size, `span` is the size of the dilated kernel, and `added`
-    is the output padding.
+    dimension, `expected` is the output size, `stride` is the stride, `span` is the size of the
+    dilated kernel, and `added` is the output padding.
     """
     shape = call.shape(0)
     size = shape[axis + 2] if shape is not None else None

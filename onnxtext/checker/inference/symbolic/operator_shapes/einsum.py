@@ -45,7 +45,8 @@ def require_equation(call: OperatorCall) -> None:
 def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, int]]:
     """Yield the label and the size of each dimension whose size is known and not 1.
 
-    The dimensions of the ellipsis have the labels `-1`, `-2` and so on, from the last to the first.
+    `term` is the term of the equation for an input of shape `shape`, such as `b...ij`. The
+    dimensions of the ellipsis have the labels `-1`, `-2` and so on, from the last to the first.
     """
     found = _TERM.fullmatch(term)
     if shape is None or found is None:

@@ -218,7 +218,7 @@ def _svm_regressor(call: OperatorCall) -> Shapes:
 
 
 def _require_kernel(call: OperatorCall) -> None:
-    """Require `kernel_params` of a support vector machine to have three entries; warn if missing."""
+    """Require `kernel_params` of a support vector machine to have 3 entries; warn if missing."""
     count = call.length("kernel_params")
     _warn_if_missing(call, "kernel_params")
     if count not in (0, 3):
@@ -238,7 +238,7 @@ def _require_vectors(call: OperatorCall, number: int, name: str) -> None:
 def _warn_if_both(
     call: OperatorCall, first: str, first_default: object, second: str, second_default: object
 ) -> None:
-    """Warn if two attributes are given, and neither has its default value.
+    """Warn if the attributes `first` and `second` are given, and neither has its default value.
 
     A default value may be there only because onnxruntime writes default values when it saves a
     model.

@@ -254,7 +254,7 @@ def slice_(call: OperatorCall) -> SymbolicShape:
 
 
 def _slice_length(size: Extent, start: Extent, end: Extent, step: int) -> Extent:
-    """Return the number of elements of a slice of a dimension; None if unknown."""
+    """Return the number of elements in a slice of a dimension of size `size`; None if unknown."""
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
         kept = slice_range(size, start, end, step)
         return None if kept is None else len(kept)

@@ -92,7 +92,7 @@ def quotient(left: Extent, right: Extent) -> Extent:
 
 
 def _by_number(left: SymbolicSize, divisor: int) -> Extent:
-    """Divide by a positive number, rounded down: `(4*N + M) // 4` is `N + M // 4`."""
+    """Divide `left` by a positive number, rounded down: `(4*N + M) // 4` is `N + M // 4`."""
     factor = gcd(divisor, *[n for product, n in left.terms if product])
     terms = {product: n // factor for product, n in left.terms}
     divisor //= factor
@@ -134,7 +134,7 @@ def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
 
 
 def opaque_size(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
-    """Return a quotient, minimum or maximum as a size with one `SizeTerm`, without simplification.
+    """Return a size with one `SizeTerm` of this kind and these parts, without simplification.
 
     Return None if the `SizeTerm` would contain too many symbols and other `SizeTerm`s.
     """

@@ -94,7 +94,10 @@ class PassedShape(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """The equation `symbol = other + plus`, and the place that requires it; `symbol` is the key."""
+    """An equation `symbol = other + plus`, in which `symbol` is the key of the link in `_links`.
+
+    `place` is the place in the model that requires the equation.
+    """
 
     other: str
     plus: int
@@ -314,9 +317,9 @@ class SizeEquations:
     def _restrict(
         self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
     ) -> None:
-        """Restrict a size to some numbers; record a conflict if none of the numbers is possible.
+        """Restrict `extent` to `numbers`; record a conflict if none of the numbers is possible.
 
-        `reported_as` is the symbol that the conflict names; by default the symbol of the size.
+        `reported_as` is the symbol that the conflict names; by default the symbol of `extent`.
         """
         root, root_offset, joined = self.representative(extent[0])
         offset = root_offset + extent[1]
