@@ -45,7 +45,7 @@ class InferredView(Protocol):
         """Return the view of the enclosing graph or function body; None if there is none."""
 
     def body(self, scope: Scope) -> InferredView | None:
-        """Return the view of a graph nested directly in this one; None if it was not visited."""
+        """Return the view of a graph that a node of this graph contains; None if not visited."""
 
     def call(self, node: Node) -> InferredView | None:
         """Return the view of the function that a node calls; None if it was not visited."""
@@ -101,7 +101,7 @@ class RecordedView:
         return self._view(outer if isinstance(outer, ShapeEnvironment) else None)
 
     def body(self, scope: Scope) -> InferredView | None:
-        """Return the view of the last visit of a graph nested directly in this one, or None."""
+        """Return the view of the last visit of a graph in a node of this graph; None if none."""
         visits = reversed(self.recorded.visits.get(id(scope), ()))
         return self._view(next((facts for facts in visits if facts.outer is self.facts), None))
 

@@ -66,7 +66,10 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 
 @cache_in_memo
 def _propagate(subject: CheckedModel) -> KindPropagation | None:
-    """Propagate types by kind; return None if `fits_by_kind` is False, also for small models."""
+    """Propagate types by kind; return None if this is not possible, or if errors are possible.
+
+    It is not possible for small models, and for models with unsupported graphs or operators.
+    """
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
     if subject.node_count < _MIN_NODES or not _may_fit(subject):

@@ -153,7 +153,7 @@ class KindPropagation:
             self._nested[id(scope)] = self._types_of(scope)
 
     def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
-        """Equate two shapes; raise `Inconclusive` if `declared` contradicts or refines `inferred`."""
+        """Equate shapes; raise `Inconclusive` if `declared` contradicts or refines `inferred`."""
         if self._merged(declared.type, inferred.type) != inferred.type:
             raise Inconclusive
         self.symbols.equate(declared.shape, inferred.shape, place)
@@ -212,7 +212,7 @@ class KindPropagation:
     def _node(
         self, node: Node, target: Target, typed: Facts, visited: int
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of outputs of a node without bodies, after `visited` nodes."""
+        """Return the types and values of a node's outputs; cache them by kind. The node has no bodies."""
         reads = self._reads.get(id(target))
         if reads is None:
             reads = self._reads[id(target)] = data_dependence(target)
@@ -242,7 +242,7 @@ class KindPropagation:
         return cached
 
     def _check_count(self, visited: int) -> None:
-        """Raise `Inconclusive` if `visited` nodes have so many kinds that no time is saved."""
+        """Raise `Inconclusive` if `visited` nodes have so many kinds that checking them is slow."""
         if len(self.kinds) > max(self._most_kinds, visited // _MIN_REPEATS):
             raise Inconclusive
 

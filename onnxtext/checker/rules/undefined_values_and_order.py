@@ -186,7 +186,7 @@ def _suggestions(
 def _names(scope: Scope, node: Node, *, later: bool = False) -> Iterator[str]:
     """Yield the names that a node may use and, if `later`, the names that later nodes define.
 
-    This is a generator because `nearest` stops reading names when its budget is spent.
+    This is a generator because `nearest` reads only a limited number of names.
     """
     index = next(i for i, item in enumerate(scope.nodes) if item is node)
     yield from (name for name, at in scope.position.items() if at < index)
@@ -211,7 +211,7 @@ def _inner_definition(scope: Scope, name: str) -> Scope | None:
 
 
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
-    """Report nodes that use a value of a graph before its definition, or that use their own output.
+    """Report cycles of nodes in a graph, and nodes that use a value before its definition.
 
     `late` has the uses by nodes of the graph, `nested` the uses by nodes of nested graphs.
     """

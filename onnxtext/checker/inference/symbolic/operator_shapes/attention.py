@@ -100,10 +100,10 @@ def standard_attention(call: OperatorCall) -> Shapes:
 
 
 def _require_mask(call: OperatorCall, scores: Extents) -> None:
-    """Require that a mask of `Attention` can be broadcast to the shape of the scores.
+    """Require that a mask of `Attention` can be broadcast to `scores`, the shape (B, N, S, L).
 
-    A mask of rank 1 is valid, although onnxruntime rejects it.
-    The last dimension may be shorter: since version 24, the mask is padded with -inf.
+    A mask of rank 1 is valid, although onnxruntime rejects it. The last dimension of the mask may
+    be smaller: since version 24, the operator pads the mask with -inf.
     """
     mask = call.shape(3)
     if mask is None or not call.has_rank(3, 1, 2, 3, 4, certain=False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output shapes of common onnxruntime operators; onnx cannot infer them."""
+"""Infer output shapes of common onnxruntime operators, which onnx does not know."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _HEAVIEST = 60
 
 
 def exact_quotient(left: Extent, right: Extent) -> Extent:
-    """Return `left / right`; None if unknown, or if the division may leave a remainder."""
+    """Return `left / right`; None if unknown, if `right` is 0, or if there may be a remainder."""
     if left is None or right is None or right == 0:
         return None
     if isinstance(left, int) and isinstance(right, int):
@@ -127,7 +127,7 @@ def cancel_common_symbols(size: SymbolicSize) -> SymbolicSize:
 
 
 def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
-    """Return `left / right`, rounded up; None if unknown or if the divisor may be negative."""
+    """Return `left / right`, rounded up; None if unknown, or if `right` is 0 or may be negative."""
     if not is_positive_or_zero(right):
         return None
     return quotient(minus(plus(left, right), 1), right)
