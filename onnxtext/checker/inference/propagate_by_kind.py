@@ -212,7 +212,7 @@ class KindPropagation:
     def _node(
         self, node: Node, target: Target, typed: Facts, visited: int
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of a node's outputs; cache them by kind. The node has no bodies."""
+        """Return the types and values of the outputs of a node without bodies; cache the result."""
         reads = self._reads.get(id(target))
         if reads is None:
             reads = self._reads[id(target)] = data_dependence(target)
