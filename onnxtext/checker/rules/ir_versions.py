@@ -187,7 +187,7 @@ def _newer_types(subject: CheckedModel) -> Iterator[Need]:
     yield 6, "a sparse tensor", islice(stored, MAX_PLACES), None
     yield 8, "a sparse tensor type", places_of(SparseTensorType), None
     yield 8, "an optional type", places_of(OptionalType), None
-    # Valid ONNX-ML models of IR versions 3 to 5 have such types.
+    # Valid ONNX-ML models of IR versions 3 to 5 have such types: report them only as `info`.
     yield 6, "a sequence or map type", places_of(SequenceType, MapType), "info"
 
 

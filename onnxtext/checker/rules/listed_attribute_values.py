@@ -248,7 +248,7 @@ def _without_effect(node: Node, index: int) -> Iterator[Finding]:
 
 def _is_listed(node: Node, entry: _Listed, text: str) -> bool:
     assert isinstance(entry.values, str)
-    # onnxruntime ignores the case of activation functions.
+    # `GRU` and `LSTM` of onnxruntime ignore the case of activation functions, `RNN` does not.
     ignores_case = entry.attribute == "activations" and node.op_type != "RNN"
     return text in entry.values.split() or (ignores_case and text.title() in _TITLES)
 

@@ -130,11 +130,11 @@ WARNINGS = {
     "y = GlobalLpPool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
     "y = InstanceNormalization (x, three, three)": "`x` has 2 dimensions, but onnxruntime needs",
     'y = ai.onnx.ml.SVMRegressor <coefficients = [1.0, 1.0, 1.0], kernel_type = "LINEAR", '
-    "n_supports = 0, rho = [0.0]> (x)": "`kernel_params` is missing; onnxruntime needs it",
+    "n_supports = 0, rho = [0.0]> (x)": "`kernel_params` is missing or empty; onnxruntime needs it",
     tree(n_targets=None): "`n_targets` is missing or not positive; onnxruntime needs it",
-    classifier(SIX, "classlabels_ints = [0, 1]"): "`intercepts` is missing; onnxruntime needs it",
+    classifier(SIX, "classlabels_ints = [0, 1]"): "`intercepts` is missing or empty",
     classifier(SIX, TWO): "the number of class labels is 0, but there are 2",
-    "y = ai.onnx.ml.LinearRegressor <targets = 1> (x)": "`coefficients` is missing; onnxruntime",
+    "y = ai.onnx.ml.LinearRegressor <targets = 1> (x)": "`coefficients` is missing or empty",
     SUPPORTED.format(
         "[1, 1, 1]"
     ): "`vectors_per_class` has 3 entries, but there are 2 class labels",

@@ -40,7 +40,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         span = times(plus(window, -1), dilations[axis])
         steps = minus(plus(extent, first + last - 1), span)
         by = strides[axis]
-        # In onnxruntime, pooling may have an empty output, but a convolution may not.
+        # In onnxruntime, the output of pooling may be empty, but the output of `Conv` may not.
         min_steps = 0 if call.node.op_type == "Conv" else 1 - 2 * by
         if isinstance(steps, int) and steps < min_steps:
             call.reject(f"the window is larger than the padded dimension {axis + 2} of {{0}}")

@@ -69,7 +69,7 @@ def _scaler(call: OperatorCall) -> Shapes:
 def _warn_if_missing(call: OperatorCall, name: str) -> None:
     """Warn if a list attribute is missing or empty: only onnxruntime requires a non-empty list."""
     if not call.length(name):
-        call.reject(f"`{name}` is missing; onnxruntime needs it", certain=False)
+        call.reject(f"`{name}` is missing or empty; onnxruntime needs it", certain=False)
 
 
 def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
