@@ -288,7 +288,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
 
 def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
-    """Return the types that a node passes to the inputs of its body."""
+    """Return the types that a `Loop`, `Scan` or `SequenceMap` passes to its body; () otherwise."""
     match node.op_type:
         case "Loop":
             return ("tensor(int64)", "tensor(bool)", *inputs[2:])

@@ -88,7 +88,7 @@ def _element(node: Node, inputs: Texts) -> str | None:
 
 
 def _label(node: Node, inputs: Texts) -> str | None:
-    """Return the type of class labels, which are strings or integers."""
+    """Return the type of the class labels, strings or integers; None if the node has no labels."""
     for item in node.attributes:
         if item.name.startswith("classlabels_") and item.value:
             return "tensor(string)" if item.name == "classlabels_strings" else "tensor(int64)"

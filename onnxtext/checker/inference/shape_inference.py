@@ -226,7 +226,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _bodies(
         self, node: Node, bodies: list[Scope], inputs: _Inputs, environment: ShapeEnvironment
     ) -> Outputs:
-        """Visit the bodies of a node and return the outputs of the node."""
+        """Visit the bodies of a node, whose inputs have the types `inputs`; return its outputs."""
         values = [environment.value(name) if name else None for name in node.inputs]
 
         def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
@@ -281,7 +281,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         inputs: _Inputs,
         bodies: list[Scope],
     ) -> Answer:
-        """Ask onnx for the output types of a node. `node` itself has no attribute references."""
+        """Ask onnx for the output types of a node, which has no attribute references itself."""
         scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound

@@ -152,7 +152,7 @@ def _unsafe(location: str) -> str | None:
 
 
 def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
-    """Return (file, None) for a location in `base_dir`, or (None, reason) if it is not allowed."""
+    """Return (file, None) for a location in `base_dir`; (None, reason) if the file is outside."""
     root = os.path.realpath(base_dir)
     path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - realpath takes a str
     if os.path.commonpath([root, path]) != root:

@@ -78,7 +78,7 @@ def _meta_entries(item: Decorated) -> Iterator[tuple[str, str]]:
 def _entries(
     item: object, entries: list[tuple[str, str]], severity: Severity | None
 ) -> Iterator[Finding]:
-    """Check the keys of metadata; report duplicate keys with `severity`."""
+    """Check the keys of `entries`, the metadata of `item`; report duplicates with `severity`."""
     seen: set[str] = set()
     reported: set[str] = set()
     for index, (key, _) in enumerate(entries):

@@ -180,7 +180,7 @@ def _quantized_concat(call: OperatorCall) -> None:
 
 
 def _pool(call: OperatorCall) -> None:
-    """Require the kernel of a pooling to have one size per spatial dimension."""
+    """Require the kernel of a pooling to have one positive size per spatial dimension."""
     rank, kernel = call.rank(0), call.listed("kernel_shape", ())
     if min(kernel, default=1) < 1:
         call.reject(f"`kernel_shape` is {list(kernel)}, but sizes must be positive")

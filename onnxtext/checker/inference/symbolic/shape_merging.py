@@ -61,7 +61,7 @@ def operator_step(
 def require_body_inputs(
     node: Node, target: Target, inputs: list[SymbolicShape], sizes: SizeEquations
 ) -> None:
-    """Reject a node with bodies in `sizes` if its inputs or attributes do not fit.
+    """Check the inputs and attributes of a node with bodies; add mismatches to `sizes`.
 
     For example, the condition of an `If` must have one element. `inputs` are the input shapes.
     """

@@ -219,7 +219,10 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         declared_shapes: list[SymbolicShape], inputs: list[SymbolicShape],
         values: list[SmallTensor | None],
     ) -> Results:  # fmt: skip
-        """Return the shapes and values of the outputs of a node without bodies."""
+        """Return the shapes and values of the outputs of a node without bodies.
+
+        `declared_shapes`, `inputs` and `values` are as in `shape_merging.operator_step`.
+        """
         sizes = environment.sizes
         if type(target) is Scope:
             shapes, contents = self._call(target, tuple(inputs), tuple(values), sizes)
@@ -231,7 +234,10 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     def _call(
         self, function: Scope, shapes: Shapes, values: SmallTensors, sizes: SizeEquations
     ) -> Results:
-        """Return the shapes and values of the outputs of a function call."""
+        """Return the shapes and values of the outputs of a function call.
+
+        `shapes` and `values` are those of the inputs. `sizes` are the equations of the caller.
+        """
         key = id(function), shapes, values, sizes.state
         body = self._called.get(key)
         if body is not None:

@@ -226,7 +226,10 @@ def _require_kernel(call: OperatorCall) -> None:
 
 
 def _require_vectors(call: OperatorCall, number: int, name: str) -> None:
-    """Require `support_vectors` to have `number` vectors with one number for each feature."""
+    """Require `support_vectors` to have `number` vectors with one entry for each feature.
+
+    Messages call the number `name`.
+    """
     count = call.length("support_vectors")
     if count % number:
         wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {name}"
