@@ -137,7 +137,7 @@ class ResolvedFields:
     def whole_lists(
         self, nodes: list[ast.Node], rich: Sequence[tuple[ast.Attribute, ...]]
     ) -> list[ast.Node]:
-        """Return the nodes, with the lists expanded that are attribute values in a short form.
+        """Return the nodes; expand the lists that their attributes store in a short form.
 
         A list has a short form if it is stored in a blob, or ends in `...`, such as
         `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `_MAX_LIST_BYTES` bytes,

@@ -150,7 +150,7 @@ def _check_parsed(
 def encode_for_checks(
     model: Model, source: Source, base_dir: Path | None
 ) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
-    """Encode the model of a text for onnx's inference; `base_dir` is the directory of its blobs.
+    """Encode the model of a text for onnx's inference; `base_dir` is the directory of the text.
 
     Returns:
         A pair (encode, errors). The function `encode` returns the encoded model, or None if the

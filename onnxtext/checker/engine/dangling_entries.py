@@ -46,8 +46,8 @@ def join_findings(
     """Return the errors about dangling entries that no finding explains, then the findings.
 
     `dangling` are the errors about dangling entries. `findings` are the findings in the model
-    without these entries. At most `MAX_SEMANTIC_ERRORS` errors are returned. `_with_doubt` marks
-    fixes of the findings as unsafe.
+    without these entries. Return at most `MAX_SEMANTIC_ERRORS` errors. Fixes of the findings become
+    unsafe if the entries suggest another cause (`_with_doubt`).
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]

@@ -97,7 +97,8 @@ def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
 def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _Checked] | None:
     """Apply the repairs that cause no new errors, and check the new text with the same options.
 
-    Return the repairs and the new findings; None if no repair can be applied.
+    Return the result of the repairs, and the new text with its findings. Return None if no repair
+    can be applied.
     """
     remaining = Suppressions(checked.source).unsuppressed(checked.findings, checked.subject)
     repairable = [item for item in remaining if item.repair is not None]
