@@ -56,7 +56,8 @@ def _inside(settings: Settings, name: str) -> Path:
     """Return the path of a schema file that is listed in the settings of a project.
 
     Raises:
-        SettingsError: the file is missing, or lies outside of the directory of the settings.
+        SettingsError: the path is invalid, or leads to no regular file in the directory of the
+            settings.
     """
     assert settings.file is not None, "the default settings list no schemas"
     setting = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"

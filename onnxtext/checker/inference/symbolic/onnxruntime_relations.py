@@ -112,7 +112,10 @@ def _attention(call: OperatorCall) -> None:
 
 
 def _multi_head_attention(call: OperatorCall) -> None:
-    """Check the query of `MultiHeadAttention`, and require a key if there is a value."""
+    """Check the query of `MultiHeadAttention`, and which of key and value are given.
+
+    A value needs a key. A key without a value must have 5 dimensions.
+    """
     query, heads = call.shape(0), call.integer("num_heads", 0)
     if heads < 1:
         call.reject(f"`num_heads` is {heads}, but it must be positive")
