@@ -81,6 +81,7 @@ def show(
             lacks the chosen part.
         OSError: the file cannot be read.
         TypeError: the model has another type.
+        re.error: `find` is not a regular expression.
     """
     from onnxtext.show_model.load_model import read_model
     from onnxtext.show_model.print_part import PartOptions, part_text

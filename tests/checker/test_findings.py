@@ -369,7 +369,7 @@ def test_a_name_used_a_million_times_is_one_finding() -> None:
         assert seconds < 60
         for item in found:
             assert item.span is not None
-            assert "and 999988 more places" in item.notes
+            assert "and 999,988 more places" in item.notes
             assert "used 1,000,000 times" in item.message
 
 
@@ -413,6 +413,12 @@ def test_a_large_function_called_often_is_checked_fast() -> None:
     seconds, found = seconds_to_check(model)
     assert not found
     assert seconds < 60
+
+
+@pytest.mark.parametrize(("hidden", "note"), [(0, None), (1, "1 more place"), (2, "2 more places")])
+def test_places_that_are_not_shown_are_counted(hidden: int, note: str | None) -> None:
+    (found,) = onnxtext.check(text(f"y = Sum ({', '.join(['missing'] * (12 + hidden))})"))
+    assert [item for item in found.notes if "more" in item] == ([f"and {note}"] if note else [])
 
 
 @pytest.mark.parametrize(("version", "severity"), [(-1, "error"), (99, "warning")])

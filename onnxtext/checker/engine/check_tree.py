@@ -27,6 +27,7 @@ from onnxtext.checker.engine.suppressions import Suppressions
 from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 from onnxtext.diagnostics import Diagnostic, Label, Severity
 from onnxtext.io.memory import paused_collector
+from onnxtext.plurals import count_noun
 from onnxtext.source import Source, Span
 
 _MAX_FIXES = 100
@@ -244,4 +245,4 @@ def severity_of(finding: Finding) -> Severity:
 def _hidden_places_note(places: tuple[Place, ...]) -> list[str]:
     """Return a note that counts the places that are not shown; [] if all are shown."""
     hidden = len(places) - MAX_LABELS
-    return [f"and {hidden} more places"] if hidden > 0 else []
+    return [f"and {count_noun(hidden, 'more place')}"] if hidden > 0 else []

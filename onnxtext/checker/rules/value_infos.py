@@ -14,6 +14,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mea
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Subject
+from onnxtext.plurals import count_noun
 
 _MAX_LABEL_LENGTH = 60
 """The maximum number of characters of a type in a label; labels leave out longer types."""
@@ -106,7 +107,8 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         problem = f"for which {owner} declares no type"
         if decorator == INITIALIZERS:
             problem = f"which is neither an initializer of {owner} nor an input with a default"
-        ending = f" (and {len(unknown) - 1} more names)" if len(unknown) > 1 else ""
+        others = len(unknown) - 1
+        ending = f" (and {count_noun(others, 'more name')})" if others else ""
         yield Finding(
             "value-info-unknown",
             f"`@{decorator}` names {quote(name)}, {problem}{ending}",

@@ -11,6 +11,7 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.engine.finding_positions import TextPlaces
 from onnxtext.checker.engine.model_paths import ModelPaths
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, Severity
+from onnxtext.plurals import count_noun
 from onnxtext.source import Source
 
 OBSTACLE = "opset-conversion"
@@ -111,4 +112,4 @@ def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnosti
 
 def _more(remark: Remark) -> tuple[str, ...]:
     hidden = len(remark.places) - _MAX_PLACES
-    return (f"and {hidden} more places",) if hidden > 0 else ()
+    return (f"and {count_noun(hidden, 'more place')}",) if hidden > 0 else ()

@@ -54,7 +54,7 @@ def offered_actions(server: Server, document: Document, span: Span) -> Iterator[
     if statement is not None and statement.kind == "node":
         yield _action(document, "Write the inferred types of this node", at=statement.at)
     if statement is not None and statement.group == "input":
-        yield from _dimensions(document, statement, span)
+        yield from _dimensions(document, statement)
     if statement is None:
         for title, domain, opset in _offered_conversions(version.index, span):
             yield _action(document, title, domain=domain, opset=opset)
@@ -72,7 +72,7 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
     return t.CodeAction(title, KIND, data=payload)
 
 
-def _dimensions(document: Document, statement: Statement, span: Span) -> Iterator[t.CodeAction]:
+def _dimensions(document: Document, statement: Statement) -> Iterator[t.CodeAction]:
     """Yield actions that make a fixed dimension of an input of the main graph symbolic.
 
     If other inputs have the same size at the same index, a second action changes all of them.
