@@ -122,7 +122,7 @@ cdef list ordered_parts(arguments):
 
 
 cdef list infos_by_name(graph, arguments):
-    """Return the result of `ordered_infos` for arguments that are names: these come first."""
+    """Return the result of `ordered_infos` if the arguments are names; named entries come first."""
     cdef dict places = {}
     cdef list result = []
     cdef set others

@@ -26,7 +26,7 @@ def attribute_lists(nodes):
 
 
 def rich_lists(nodes, Py_ssize_t max_size=PY_SSIZE_T_MAX):
-    """Return the distinct attribute tuples that have values other than numbers and strings.
+    """Return the distinct attribute tuples with a value that is no number, string or list of these.
 
     Also return those with a list or string of more than `max_size` items or bytes.
     """
@@ -38,7 +38,7 @@ def rich_lists(nodes, Py_ssize_t max_size=PY_SSIZE_T_MAX):
 
 
 def non_numeric_lists(nodes):
-    """Return the distinct attribute tuples except those of named, typed numbers only."""
+    """Return what `onnxtext.ast.visit.non_numeric_lists` returns."""
     return [
         attributes
         for attributes in attribute_lists(nodes)
@@ -97,7 +97,7 @@ def nested_graphs(nodes):
 
 
 def list_graphs(list stack):
-    """Return the graphs and functions in `stack`, last first, each before its nested graphs."""
+    """Empty `stack` from its end; return its graphs and functions, each before its inner graphs."""
     cdef list result = [], inner
     while stack:
         graph = stack.pop()

@@ -205,7 +205,7 @@ cdef class NodePrinter(ValuePrinter):
         return True
 
     cdef char* _outputs(self, char* cursor, Flat* flat, types, int indent) except? NULL:
-        """Write the label and one output per line; return NULL if a type does not fit."""
+        """Write the label and an output per line; return the end, or NULL if a type is too wide."""
         cdef const char* data = self.flat.data
         cdef Py_ssize_t index, start = 0, width, column = indent
         cdef int after = flat.outputs > 1

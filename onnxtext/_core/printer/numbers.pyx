@@ -200,7 +200,7 @@ cdef class Numbers:
     cdef int flat_list(
         self, Text out, const char* brackets, int indent, Py_ssize_t budget
     ) except -1:
-        """Print a list like `layout.filled`: on one line if it fits into the budget."""
+        """Print a list like `layout.fill_list_text`: on one line if it fits into the budget."""
         if not self.count:
             return out.add(brackets, 2)
         out.character(brackets[0])
@@ -218,7 +218,7 @@ cdef class Numbers:
     cdef Py_ssize_t _fill(
         self, Text out, int indent, Py_ssize_t first, Py_ssize_t last, Py_ssize_t taken
     ) except -1:
-        """Print some numbers, each with a comma, in lines that are filled like `layout.fill`.
+        """Print some numbers, each with a comma, in lines that are filled like `layout.wrap_text`.
 
         `taken` is the number of columns that the current line already has after its indentation;
         return the same for the last line.

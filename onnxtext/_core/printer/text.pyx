@@ -84,7 +84,7 @@ cdef class Text(Growing):
         return self.add(data, size)
 
     cdef int append_large(self, text) except -1:
-        """Add a text that may be large."""
+        """Add a text; outside of trials, a large text becomes a part of its own, without a copy."""
         if PyUnicode_GET_LENGTH(<str?>text) < LARGE or self.trying:
             return self.text(text)
         self._flush()
@@ -93,7 +93,7 @@ cdef class Text(Growing):
         return 0
 
     cdef int flush_if_large(self) except -1:
-        """Flush the buffer if it is large."""
+        """Flush the buffer if it is large and no trial is active."""
         if self.size >= LARGE and not self.trying:
             self._flush()
         return 0

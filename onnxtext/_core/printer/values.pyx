@@ -343,7 +343,7 @@ cdef class ValuePrinter:
     cdef int _strings(
         self, tuple values, int indent, Py_ssize_t budget, bint in_braces
     ) except -1:
-        """Print a list of strings like `layout.filled`."""
+        """Print a list of strings like `layout.fill_list`."""
         cdef char opening = c"{" if in_braces else c"[", closing = c"}" if in_braces else c"]"
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial(), item, taken = 0, size

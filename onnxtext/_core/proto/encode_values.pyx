@@ -275,7 +275,7 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef object resolved(self, value, data):
-        """Return the data of an initializer; that of a blob or data file is read."""
+        """Return the data of an initializer; read data that is in a blob or a data file."""
         kind = type(data)
         if kind is A_BLOB or kind is A_TYPED_BLOB or kind is A_DATA_FILE:
             return self.lowering.tensor_data(

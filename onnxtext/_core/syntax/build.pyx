@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build the AST of nodes, value infos and tensors in their most common forms.
 
-Each `make_…` function returns None for rare forms, which Python builds. `base` is the index of the
-stack entry of the rule's first symbol, `offset` that of the statement in the text.
+Each `make_…` function returns None for rare forms, which Python builds. `base` is the stack index
+of the rule's first symbol, `place` that of a value, `offset` the offset of the statement in the
+text, `layouts` a cache of layouts by the id of the type.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.ref cimport Py_INCREF
@@ -297,7 +298,8 @@ cdef object make_node(
 ):
     """Build a node from label, outputs, operator, overload, attributes and inputs.
 
-    Return None for nodes with omitted outputs.
+    `of_attributes` and `of_inputs` are the indexes of these children. Return None for nodes with
+    omitted outputs.
     """
     cdef object op_type, domain = None, types = EMPTY, attributes
     cdef tuple outputs, operator, inputs

@@ -134,7 +134,7 @@ cdef bint read_bracket(Layout layout, int axis, bint flat, Reader* reader) excep
 cdef bint read_splat(
     Layout layout, const char** place, Py_ssize_t times, Reader* reader
 ) noexcept:
-    """Expand `...`: repeat the last element."""
+    """Read `...`, and add `times` copies of the last element; return False if Python must do it."""
     cdef const char* cursor = place[0]
     cdef Py_ssize_t index
     if cursor[1] != c"." or cursor[2] != c"." or layout.count * layout.width > MAX_EXPANDED:

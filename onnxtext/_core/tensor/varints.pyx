@@ -42,7 +42,7 @@ def pack_integers(tuple values):
 
 
 def fields_of_packed(int key, packed):
-    """Encode packed varints as fields with the key `key`, one each; None if one is invalid."""
+    """Encode each packed varint as a field with the key `key`; None if a varint is invalid."""
     cdef const unsigned char[::1] data = packed
     cdef Buffer out = Buffer()
     cdef Py_ssize_t offset = 0, end = data.shape[0]
