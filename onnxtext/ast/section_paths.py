@@ -105,8 +105,8 @@ def _described_values(
 ) -> list[Named]:
     """Return the inputs, outputs and value infos with metadata or decorators.
 
-    If several lists declare the same name, the first declaration has the kind `value`, the other
-    declarations have the kind `output` or `value_info`.
+    For the parameters, see `described_parts`. If several lists declare the same name, the first
+    declaration has the kind `value`, the other declarations have the kind `output` or `value_info`.
     """
     declared = [value for value in owner.values if value.data is None]
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
@@ -162,7 +162,10 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
 
 
 def _parts_in_attributes(node: Node, path: tuple[PathStep, ...], tied: bool) -> list[Named]:
-    """Return the graphs in the attributes of a node, and their parts."""
+    """Return the graphs in the attributes of a node, and their parts.
+
+    `path` is the path of the node; `tied` is as in `described_parts`, but for the node.
+    """
     result: list[Named] = []
     seen: set[str] = set()
     for attribute in node.attributes:

@@ -75,7 +75,10 @@ def _groups(source: Source, edits: list[Edit]) -> Iterator[list[Edit]]:
 
 
 def _lines(first: int, old_text: str, new_text: str) -> list[FixLine]:
-    """Return the removed and added lines: all lines from the first to the last difference."""
+    """Return the removed and added lines: all lines from the first to the last difference.
+
+    `first` is the number of the first line of `old_text`.
+    """
     old = [line.removesuffix("\r") for line in old_text.split("\n")]
     new = [line.removesuffix("\r") for line in new_text.split("\n")]
     common_lines = common_prefix(old, new)

@@ -183,8 +183,8 @@ def _snippet_rows(
 ) -> Iterator[str]:
     """Yield the line, and below it the rows with its underlines and messages.
 
-    A line that is too long is cut. It is repeated, with another part visible, until each of its
-    marks has been shown.
+    `digits` is the width of the line numbers; for `columns`, see `render`. A line that is too long
+    is cut. It is repeated, with another part visible, until each of its marks has been shown.
     """
     room = max(columns - digits - 3, _NARROWEST)
     gutter = paint(f"{snippet.number:>{digits}} |", "gutter")

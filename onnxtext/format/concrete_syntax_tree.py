@@ -87,7 +87,7 @@ def _automaton() -> Automaton:
 
 
 def build_tree(tokens: list[CommentedToken], start: str = "model") -> Tree:
-    """Build the concrete syntax tree of a valid text."""
+    """Build the concrete syntax tree of a valid text, given its tokens and its start rule."""
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[start]])
     machine.feed_all((token.terminal, token, token.at) for token in tokens[:-1])

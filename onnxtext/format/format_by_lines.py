@@ -282,7 +282,7 @@ def _is_literal(opening: str) -> bool:
 
 
 def _closes(opening: str, closing: str) -> bool:
-    """Whether two lines open and close the inputs of a node or the arguments of a type."""
+    """Whether the two lines open and close the inputs of a node or the arguments of a type."""
     if opening[-1:] not in "[(":
         return False
     if opening[-2:-1] != " ":
@@ -291,7 +291,7 @@ def _closes(opening: str, closing: str) -> bool:
 
 
 def _back(printed: Sequence[str], index: int, indent: int) -> Iterator[int]:
-    """Yield the indices of the lines above line `index` that belong to the same statement.
+    """Yield the indices of the printed lines above line `index` that belong to its statement.
 
     Line `index` begins with `=`.
     """

@@ -134,7 +134,10 @@ class IncrementalText:
         return kept and (code is None or ON not in text[len(code) :])
 
     def _enter(self, node: Node, twin: Node) -> None:
-        """Format the statements of the graphs in a node; replace them by placeholders."""
+        """Format the statements of the graphs in a node; replace them by placeholders.
+
+        `twin` is the same node in the printed text.
+        """
         for attribute, other in zip(node.attributes, twin.attributes, strict=True):
             graph, twin_graph = attribute.value, other.value
             if isinstance(graph, Graph) and isinstance(twin_graph, Graph) and not self._marked:

@@ -52,7 +52,10 @@ class ListWriter(VerbatimSpans):
         indent: str,
         comma: str = ",",
     ) -> str:
-        """Write a list with one item per line, indented by one step and followed by `comma`."""
+        """Write a list with one item per line, indented by one step and followed by `comma`.
+
+        For `texts` and `brackets`, see `bracketed`.
+        """
         inner = indent + STEP
         opening = brackets[:-1]
         if listing.opening.trail is not None and not self.is_kept(listing.opening.trail):
@@ -66,8 +69,9 @@ class ListWriter(VerbatimSpans):
     ) -> str:
         """Write a list of numbers or strings with comments, in filled lines.
 
-        A line ends at each comment. If a comment ends a line of the source, and the items of this
-        line fit on one line, the comment stays on one line with them.
+        For `texts` and `brackets`, see `bracketed`. A line ends at each comment. If a comment ends
+        a line of the source, and the items of this line fit on one line, the comment stays on one
+        line with them.
         """
         width = WIDTH - len(indent) - len(STEP)
         starts = self._row_starts(listing.items, texts, width)
@@ -84,7 +88,10 @@ class ListWriter(VerbatimSpans):
     def _row_starts(
         self, items: Sequence[ListItem], texts: Sequence[str], width: int
     ) -> Sequence[int]:
-        """Return the index of the first item of each line of a filled list with comments."""
+        """Return the index of the first item of each line of a filled list with comments.
+
+        `texts` are the formatted items; `width` is the maximum width of a line.
+        """
         starts: list[int] = []
         start = 0  # the first item after the last comment
         line = 0  # the first item on the current line of the source
@@ -108,7 +115,7 @@ class ListWriter(VerbatimSpans):
     def item_lines(
         self, items: Sequence[ListItem], texts: Sequence[str], indent: str, comma: str
     ) -> list[str]:
-        """Return the lines of items with their comments and blank lines."""
+        """Return the lines of items, given their `texts`, with their comments and blank lines."""
         lines: list[str] = []
         # If the last item has no data, its `=` and the `>` after the list may be one token `=>`.
         partial = items[-1] if items and items[-1].tree.origin.startswith("dataless") else None

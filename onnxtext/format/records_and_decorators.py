@@ -42,7 +42,7 @@ class RecordWriter(ListWriter):
         return self.broken(listing, texts, "{}", indent, comma="")
 
     def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
-        """Write a field: `key: value`, or only the value if it has no key."""
+        """Write `key: value`, or the value without a key; `quoted_key` puts the key in quotes."""
         value = tree.trees()[-1]
         key = tree.child("field_key")
         if key is None:
@@ -57,7 +57,7 @@ class RecordWriter(ListWriter):
         return f"{name}: {self.field_value(value, indent, reserved_columns(name))}"
 
     def field_value(self, tree: Tree, indent: str, reserved: int = MIN_RESERVE) -> str:
-        """Write the value of a field."""
+        """Write the value of a field; for `reserved`, see `record`."""
         inner = tree.parts[0]
         listing = find_list(tree)
         budget = WIDTH - reserved - len(indent)

@@ -75,7 +75,8 @@ class StatementWriter(LiteralWriter):
     ) -> ListText:  # fmt: skip
         """Write a list in the head of a graph or function, in both layouts (see `ListText`).
 
-        `before` is the text before the list. A list with comments is always broken.
+        `before` is the text before the list. The list is not on one line if `is_broken`, or if it
+        has comments or an item of several lines.
         """
         is_broken |= tree.commented or any("\n" in text for text in texts)
         flat = f"{brackets[0]}{flat_items(texts, brackets[1])}{brackets[1]}"

@@ -43,7 +43,7 @@ def flat_items(items: Sequence[str], closing: str) -> str:
 
 
 def one_per_line(items: Sequence[str], brackets: str, indent: str, comma: str = ",") -> str:
-    """Return a list with one item per line; items are indented by one more step than `indent`."""
+    """Return a list with one item per line, one step deeper than `indent` (see `bracket_list`)."""
     opening, closing = brackets[0], brackets[1]
     parts = [opening]  # many small parts, because an item may be a large tensor
     before = f"\n{indent}{STEP}"

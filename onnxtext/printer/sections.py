@@ -54,7 +54,10 @@ def section_parts(
 
 
 def _metadata(model: Model, graphs: Sequence[Graph | Function], *, in_full: bool) -> Sequence[str]:
-    """Return the `metadata` section as parts to be joined; () if there is none."""
+    """Return the `metadata` section as parts to be joined; () if there is none.
+
+    `graphs` are all graphs and functions of the model; for `in_full`, see `section_parts`.
+    """
     if not _in_section(graphs):
         return ()
     # (indentation, block); a `str` is the first or last line of the blocks of a function

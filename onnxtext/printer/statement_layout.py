@@ -110,7 +110,8 @@ def _broken_node(
     """Return a node that needs several lines; break outputs and inputs only if necessary.
 
     `head` contains the label and the outputs, `call` the text from the `=` up to the inputs.
-    `attributes` returns the attributes, one per line; None if `call` contains them.
+    `attributes` returns the attributes, one per line; None if `call` contains them. The other
+    parameters are those of `node_lines`.
     """
     line = _join_call(head, call)
     end = 0 if attributes is None else 2  # the columns of ` <` after the inputs
@@ -329,7 +330,7 @@ class ListText:
     def of(
         cls, before: str, items: Sequence[str], brackets: str, indent: str, comma: str = ","
     ) -> ListText:
-        """Return a list, on one line and on several lines, given the texts of its items."""
+        """Return a list in both layouts; for the parameters, see `before` and `one_per_line`."""
         flat = f"{brackets[0]}{flat_items(items, brackets[1])}{brackets[1]}"
         return cls(
             before, None if "\n" in flat else flat, one_per_line(items, brackets, indent, comma)

@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
 
 
 def schema_file(schemas: Iterable[Any], package: str, version: str) -> SchemaFile:
-    """Return the schema file of a package.
+    """Return the schema file of a version of a package.
 
     `schemas` are the schemas of its operators: `onnx.defs.OpSchema`, or onnxruntime's own class.
     """
@@ -84,7 +84,8 @@ def _values(formals: Sequence[Any], min_count: int, schema: OperatorSchema) -> l
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
     """Return the type of a formal value.
 
-    If onnxtext has no syntax for the type, return a type variable without constraints.
+    If onnxtext has no syntax for the type, add a type variable without constraints to `schema`, and
+    return it.
     """
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:

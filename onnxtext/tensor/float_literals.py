@@ -183,7 +183,7 @@ def _float_bits(form: FloatFormat, text: str) -> int:
 
 
 def _double(magnitude: str, text: str, name: str) -> float:
-    """Read a number without sign as a double; reject finite numbers that overflow."""
+    """Return the double of a number without sign; `text` and `name` are for the overflow error."""
     if magnitude[0] == "i":
         return math.inf
     try:

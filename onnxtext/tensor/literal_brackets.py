@@ -254,7 +254,7 @@ def _is_structure(structure: bytes, shape: tuple[int, ...]) -> bool:
 
 
 def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
-    """Return the first error in the nesting of a literal."""
+    """Return the first error in the nesting of the literal `clean` of a tensor with these dims."""
     shapes = shapes_of(dims)
     opening = re.match(r"[ \t\n\v\f\r]*([ \t\n\v\f\r\[]*)", clean)
     assert opening is not None
@@ -274,7 +274,7 @@ def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
 
 
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
-    """Return the first error in the brackets of a literal that should have this shape."""
+    """Return the first error in the brackets of the literal `clean`, which should have `shape`."""
     counts: list[int] = []
     ready = True  # True: an element or "[" may follow; False: a comma or "]"
     for match in _TOKEN.finditer(clean):

@@ -212,7 +212,7 @@ def read_complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any
 
 
 def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
-    """Return the texts of the parts of one complex number."""
+    """Return the texts of the parts of one complex number; for `pairs`, see `read_complexes`."""
     match = _COMPLEX.fullmatch(text)
     if match is None:
         message = f"expected a complex number, found {shorten(text)}"
@@ -270,7 +270,7 @@ def _has_gap(data: bytes) -> bool:
 def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
-    """Read decimal integers on the fast path; return None if the result may be wrong."""
+    """Read integers from `low` to `high` on the fast path; None if the result may be wrong."""
     if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789") or _has_gap(data):
         return None
     if b"-" in data:
@@ -385,7 +385,7 @@ def _plain_codes(
 
 
 def _has_no_bare_integer(data: bytes, count: int) -> bool:
-    """Whether no element is a bare integer: each has a point, an exponent or letters."""
+    """Whether none of `count` elements is a bare integer: each has a point, exponent or letter."""
     if data.count(b".") == count:  # every number has a point: numpy rejects numbers with two
         return True
     codes = np.frombuffer(data, np.uint8)

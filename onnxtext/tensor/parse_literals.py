@@ -91,7 +91,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
 
 
 def _repeat_last(element: ElementType, values: NDArray[Any], count: int) -> Repetition:
-    """Return the elements, with the last one repeated until there are `count` elements."""
+    """Return `values`, with the last one repeated until there are `count` elements."""
     group = 1 if element.bits >= 8 else 4 if element.bits == 6 else 8 // element.bits
 
     def last(times: int) -> NDArray[Any]:

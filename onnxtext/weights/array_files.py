@@ -102,7 +102,10 @@ def _from_npz(
 def _header(
     file: IO[bytes], type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> tuple[bool, Any]:
-    """Read and check a `.npy` header, without unpickling; return (is Fortran order, dtype)."""
+    """Read and check a `.npy` header, without unpickling; return (is Fortran order, dtype).
+
+    The header must match `type` and `shape`; error messages begin with `array_name`.
+    """
     from numpy.lib import format as npy
 
     try:

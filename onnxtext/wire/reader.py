@@ -147,7 +147,7 @@ def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField
 def _skip(
     data: bytes | memoryview, offset: int, end: int, number: int, wire_type: int, begin: int
 ) -> tuple[int, int]:
-    """Return the start and end of a field's value, given the offset after its key."""
+    """Return the start and end of a field's value, given `offset`, the offset after its key."""
     value = offset
     if wire_type == GROUP:
         return value, _skip_group(data, offset, end, number)
@@ -162,7 +162,7 @@ def _skip(
 
 
 def _skip_group(data: bytes | memoryview, offset: int, end: int, number: int) -> int:
-    """Return the offset after a group's end key, without recursion for nested groups."""
+    """Return the offset after the end key of group `number`, without recursion for inner groups."""
     open_groups = [number]
     begin = offset
     while open_groups:

@@ -217,6 +217,8 @@ def _copy_arguments(
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
 
+    `runs` has adjacent entries of the same part, with the name of the part, "" for other entries.
+
     Returns:
         The arguments by part, such as `inputs`; and the names in these parts that have no entry.
         None if the decorator cannot express the list.
@@ -277,7 +279,7 @@ def _split_runs(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
-    """Convert a list in any order: name all its entries except a suffix in the default order."""
+    """Convert `infos`, in any order: name all entries except a suffix in the default order."""
     result = _with_second_entries(graph, infos)
     if result is not None:
         return result

@@ -135,7 +135,7 @@ def attribute_value(
 def _single(
     kind: ast.AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
-    """Decode a value that is not a list; return None if the syntax cannot express it."""
+    """Decode the value of type `kind` in a wire field; None if the syntax cannot express it."""
     if kind is _A.INT:
         return to_int64(read_varint(data, item.value, item.end)[0])
     inside = data[item.value : item.end]
@@ -159,7 +159,7 @@ def _list(
     items: list[WireField],
     lift_graph: Callable[[Data], ast.Graph],
 ) -> ast.AttributeValue | None:
-    """Decode a list; return None if the syntax cannot express one of its items."""
+    """Decode a list of type `kind` from wire fields; None if the syntax cannot express an item."""
     if kind is _A.INTS:
         return tuple([to_int64(read_varint(data, item.value, item.end)[0]) for item in items])
     if kind is _A.FLOATS:

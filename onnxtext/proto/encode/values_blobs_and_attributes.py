@@ -320,7 +320,7 @@ class ValueLowering(ABC):
     def _blob_value(
         self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
     ) -> bytes:
-        """Return the value field of an attribute from bytes: a string, or little-endian numbers."""
+        """Return the value field of an attribute of type `kind`, given the data of a blob."""
         data = bytes(data)
         if kind is _A.STRING:
             return delimited(b"\x22", data)

@@ -101,7 +101,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], non_empty: Sequence[str], path: ItemPath) -> None:
-        """Record the loss of value fields; a field not in `non_empty` only changes its presence."""
+        """Record the loss of the fields `names`, or a change of presence if not in `non_empty`."""
         for name in names:
             if name in non_empty:
                 self.losses.lost(path.at(name), EXTRA_VALUE)
@@ -117,7 +117,10 @@ class AttributeReducer(ValueReducer, ABC):
         fields: Fields,
         path: ItemPath,
     ) -> bytes:
-        """Reduce an attribute that has a `ref_attr_name`; return its fields except the name."""
+        """Reduce an attribute that refers to `reference`; return its fields except the name.
+
+        `values` are the names of its value fields, `non_empty` the names of those with a value.
+        """
         self._drop_values(values, non_empty, path)
         result = field(21, self.text(reference, path.at("ref_attr_name")))
         if kind:
@@ -136,7 +139,11 @@ class AttributeReducer(ValueReducer, ABC):
         path: ItemPath,
         in_function: bool,
     ) -> bytes | None:
-        """Reduce the value of an attribute; return None if it cannot be written."""
+        """Reduce the value of an attribute; return None if it cannot be written.
+
+        `name` and `payloads` are the name and the values of its field (None without a value). For
+        `in_function`, see `attribute`.
+        """
         value_place = path.at(name)
         if payloads is None and in_function and kind not in ITEM_TYPES:
             return b""
@@ -167,7 +174,10 @@ class AttributeReducer(ValueReducer, ABC):
     def _single(
         self, kind: AttributeType, value: Data, path: ItemPath, value_place: ItemPath
     ) -> bytes | None:
-        """Reduce a value that is not a list; return its field, or None if it cannot be written."""
+        """Reduce a value that is not a list; return its field, or None if it cannot be written.
+
+        `path` is the path of the attribute, `value_place` the path of the value.
+        """
         match kind:
             case _A.INT:
                 return varint_field(3, value)
@@ -198,7 +208,7 @@ class AttributeReducer(ValueReducer, ABC):
 
 
 def attribute_place(path: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
-    """Return the path of an attribute in a list, with its name or, if it has none, its index."""
+    """Return the path of an attribute in the list `list_name`, with its name or else its index."""
     name = b""
     for item in read_fields(data, 0, len(data)):
         if item.number == 1 and item.wire_type == LENGTH:

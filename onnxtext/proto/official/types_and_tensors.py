@@ -195,7 +195,7 @@ class ValueReducer(FieldReducer):
         return self._reduce_typed(element, values, path.at(chosen or "raw_data"))
 
     def _raw(self, element: ElementType, count: int, raw: Data, path: ItemPath) -> bytes | None:
-        """Convert raw data to the value of the typed field, and record the losses.
+        """Convert raw data of `count` elements to the value of the typed field; record the losses.
 
         Return None if the raw data is empty or has the wrong size.
         """
@@ -260,7 +260,7 @@ def default_nans(values: NDArray[Any]) -> bool:
 
 
 def _as_typed(element: ElementType, raw: Data, count: int) -> bytes:
-    """Convert raw data to the value of the element type's typed field."""
+    """Convert raw data of `count` elements to the value of the element type's typed field."""
     if element.field in ("float_data", "double_data"):
         return bytes(raw)
     if element.bits == 6:

@@ -136,7 +136,7 @@ _OTHER_KEYS = {
 
 
 def _unknown_key(key: str, offset: int, keys: set[str], construct: str) -> SemanticError:
-    """Return the error for a key that is not in `keys`."""
+    """Return the error for a key that is not in `keys`, the keys in the header of `construct`."""
     help = f"the keys are {', '.join(sorted(keys))}"
     error = _error(f"`{key}` is not a key of {construct}'s header", offset, key, help)
     meant = _OTHER_KEYS.get(key) or nearest_name(key, keys)

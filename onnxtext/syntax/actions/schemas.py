@@ -121,7 +121,7 @@ def signature(
 
 
 def _distinct(names: Iterable[str], kind: str) -> None:
-    """Raise an error if a name occurs twice."""
+    """Raise an error if a name occurs twice; `kind` is the kind of the named items."""
     for name, count in Counter(names).items():
         if count > 1:
             raise SemanticError(f"the {kind} `{name}` is given twice", help="rename or remove one")
@@ -155,7 +155,7 @@ def _check_variables(schema: OperatorSchema) -> None:
 def _arguments(
     decorators: Decorators, allowed: set[str], construct: str
 ) -> dict[str, tuple[Any, ...]]:
-    """Check decorators; return a dict from the name of each decorator to its arguments.
+    """Check the decorators of a construct; return a dict from the name of each to its arguments.
 
     Raises:
         SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.

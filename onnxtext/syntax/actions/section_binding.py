@@ -218,7 +218,7 @@ class SectionBinding:
                 self._collect(error)
 
     def _attach(self, root: Graph | Function, block: MetadataBlock) -> None:
-        """Store the entries of a metadata block in the item that the block's path names.
+        """Store the entries of a metadata block in the item that its path from `root` names.
 
         Raises:
             SemanticError: the path matches no item.

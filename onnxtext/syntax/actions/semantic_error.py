@@ -94,7 +94,7 @@ def from_literal(
 
 
 def _mark_missing_comma(error: SemanticError, token: Token) -> None:
-    """If a comma is missing at the end of a line, change the message and the marked place."""
+    """If a comma is missing at the end of a line, change the message and the place of `error`."""
     edit = error.edits[0] if error.edits else None
     if edit is None or edit.text != "," or error.at is None:
         return

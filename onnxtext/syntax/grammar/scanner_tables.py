@@ -222,7 +222,10 @@ def _characters_in(items: Any) -> set[int]:
 
 
 def _merge(rows: list[list[int]], accepts: list[int]) -> tuple[list[list[int]], list[int]]:
-    """Merge equivalent states (Moore's algorithm); state 0 stays first."""
+    """Merge the equivalent states of an automaton (Moore's algorithm); state 0 stays first.
+
+    `rows` and `accepts`, and the results, have the form of the results of `_Nfa.subsets`.
+    """
     groups = [accept + 1 for accept in accepts]
     count = 0
     while True:

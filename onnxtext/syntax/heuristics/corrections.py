@@ -221,7 +221,7 @@ class _Search:
         return None
 
     def _swap(self, start: int, stack: list[int]) -> tuple[list[int], str] | None:
-        """Swap the token at `start` and the token after it.
+        """Swap the token at `start`, where the states are `stack`, and the token after it.
 
         Returns:
             The states after both tokens, and the swapped text; None if the swap is invalid.

@@ -85,7 +85,7 @@ def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
 
 
 def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
-    """Yield changes that may repair the error: add, remove or replace one token."""
+    """Yield changes that add, remove or replace one token; for `cut_short`, see `best_change`."""
     names = context.expected()
     among_outputs = "node" in context.rules and "=" not in context.done
     if context.after_attributes or (cut_short and among_outputs):

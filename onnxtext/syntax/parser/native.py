@@ -185,7 +185,7 @@ def _scanner(tables: ParserTables, terminals: dict[str, int]) -> Scanner:
 
 
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
-    """Return a rule in the form that `Grammar` of the core takes."""
+    """Return a rule in the form that `Grammar` of the core takes; `origins` numbers the rules."""
     function: Callable[..., Any] | None = FUNCTIONS.get(reduction.name, reduction.action)
     if reduction.unit:
         name = "UNIT"

@@ -203,9 +203,10 @@ def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bo
 def without_closing_braces(
     errors: Iterable[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Drop the syntax errors about a `}` that follows an entry outside of a block.
+    """Return `diagnostics` except errors about a `}` after an entry outside of a block.
 
-    Such a `}` probably ends a block whose first line is missing: it closes the section too early.
+    `errors` are the semantic errors, some of which are about such entries. The `}` probably ends
+    a block whose first line is missing: it closes the section too early.
     """
     starts = [error.at for error in errors if error.is_entry and error.at is not None]
     if not starts:

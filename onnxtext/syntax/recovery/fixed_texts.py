@@ -128,7 +128,7 @@ class _OffsetsBeforeEdits:
         self._starts = [edit.span.start for edit in edits]
 
     def original(self, item: Diagnostic, source: Source) -> Diagnostic:
-        """Convert the places of a diagnostic of the edited text to places in the original text.
+        """Return `item`, a diagnostic of the edited text, with its places in the original text.
 
         `source` is the original text. A fix that overlaps the edits is dropped.
         """

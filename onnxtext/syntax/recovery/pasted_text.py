@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recognize marks that copying adds to a text: line numbers, diffs, Markdown, HTML, Python.
 
-The marks cause an error in nearly every line. One diagnostic replaces all these errors.
+The marks cause an error in nearly every line. One diagnostic replaces all these errors. For each
+kind of marks, a function in `_RECOGNIZERS` returns this diagnostic, given the source and the
+offsets of the errors. It returns None if the text does not have these marks.
 """
 
 from __future__ import annotations
@@ -282,7 +284,7 @@ def _removed_marks(
     """Return a diagnostic that removes some spans, and their lines if nothing else is on them.
 
     Return None unless `offset` is in a span, or a span follows `offset` on the same line. In the
-    message, `words` follow the text of the first span.
+    message, `words` follow the text of the first span. `title` is the title for several spans.
     """
     text = source.text
     line_end = text.find("\n", offset) % (len(text) + 1)

@@ -182,7 +182,9 @@ class Recovery:
     def _apply(
         self, diagnosis: Diagnosis, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Report an error unless it cascades, and parse its statement again, with the edits.
+        """Report an error unless it is a `cascade`, and parse its statement again, with the edits.
+
+        `position` is the stack index at which the statement begins.
 
         Returns:
             The offset at which parsing continues; None if the parser rejects the edited statement.
@@ -213,7 +215,7 @@ class Recovery:
     def _skip(
         self, diagnosis: Diagnosis | None, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Report an error unless it cascades, drop its statement, and return where to continue."""
+        """Report an error as `_apply` does, drop its statement, and return where to continue."""
         at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
         if skip_to is not None and skip_to <= self._resumed:  # parsing continued there before

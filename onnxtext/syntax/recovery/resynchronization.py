@@ -202,7 +202,10 @@ class Resynchronization:
         return indentation(text, offset) + (0 if begins_line(text, offset) else 0.5)
 
     def _parses_from(self, position: int, token: Token) -> bool:
-        """Whether tokens after the error parse if a statement begins at this token."""
+        """Whether tokens after the error parse if a statement begins at `token`.
+
+        The states up to the stack index `position` precede the statement.
+        """
         context = self.context
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)

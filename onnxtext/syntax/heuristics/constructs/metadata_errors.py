@@ -105,7 +105,7 @@ def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
 
 
 def _block_without_braces(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
-    """Diagnose a metadata block without braces: `value x:`, then indented lines."""
+    """Diagnose a metadata block that begins with `kind` and lacks its braces: `value x:`."""
     text = context.text
     line = text.rfind("\n", 0, kind.at) + 1
     head = _BLOCK_COLON.match(text, line, line_end(text, line))

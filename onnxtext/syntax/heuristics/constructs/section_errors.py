@@ -56,7 +56,7 @@ def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diagnosis]:
-    """Diagnose the section or function that begins at a span."""
+    """Diagnose a section or function, as `kind` says, that begins at `span` inside a graph."""
     end = _end_of_blocks(context, span.start)
     if end is not None:
         message, help = f"a {kind} cannot be inside a graph", "move it behind the `}` of the graph"
@@ -138,7 +138,7 @@ def end_of_block(context: ErrorContext) -> int:
 
 
 def no_section(name: Token, skip_to: int) -> Diagnosis:
-    """Return the diagnosis of a section with an unknown name."""
+    """Return the diagnosis of a section with an unknown name; parsing continues at `skip_to`."""
     message, help = f"there is no section `{name}`", f"the sections are {', '.join(SECTIONS)}"
     return Diagnosis("syntax-error", message, name.span, help=help, skip_to=skip_to)
 

@@ -103,7 +103,7 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
-    """Whether `=` certainly belongs in place of a `:`.
+    """Whether `=` certainly belongs in place of the token `colon`, a `:`.
 
     This is uncertain if the `:` follows `)`, or precedes another `:` or a type.
     """

@@ -93,8 +93,9 @@ def _foreign_node(context: ErrorContext, message: str, start: int, skip_to: int)
 def _end_of_nodes(context: ErrorContext, pattern: re.Pattern[str], match: re.Match[str]) -> int:
     """Return the end of the last line of adjacent nodes in another format.
 
-    The tokens are read only once, since thousands of nodes may follow. A node whose `{` is never
-    closed ends before a `}` that is indented less, or at the end of the text.
+    `pattern` matches the start of a node, `match` is its match for the first node. The tokens are
+    read only once, since thousands of nodes may follow. A node whose `{` is never closed ends
+    before a `}` that is indented less, or at the end of the text.
     """
     text = context.text
     brace = match[0].find("{")
