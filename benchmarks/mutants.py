@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 Change = Callable[[ModelProto, random.Random], str | None]
 """Changes a model and returns a description; None if the model has nothing of the kind."""
@@ -30,13 +31,13 @@ _ELEMENTS = (
 )  # fmt: skip
 
 
-def graphs(graph: GraphProto) -> Iterator[GraphProto]:
-    """Yield a graph and all nested ones."""
-    yield graph
-    for node in graph.node:
+def graphs(owner: Any) -> Iterator[Any]:
+    """Yield a graph or function, and all of its nested graphs."""
+    yield owner
+    for node in owner.node:
         for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from graphs(attribute.g)
+            for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ())):
+                yield from graphs(graph)
 
 
 def _nodes(model: ModelProto, fits: Callable[[NodeProto], bool]) -> list[NodeProto]:

@@ -26,6 +26,7 @@ from pathlib import Path
 import onnx
 import onnx.shape_inference
 
+from benchmarks.mutants import graphs
 from benchmarks.shape_truth import MADE_UP, Shape, evaluated, names_in, runs
 from benchmarks.tables import aligned
 from onnxtext.ast.types import TensorType
@@ -105,20 +106,8 @@ TOOLS: dict[str, Callable[[onnx.ModelProto], Shapes]] = {
 
 def without_infos(model: onnx.ModelProto) -> onnx.ModelProto:
     """Remove the value infos of all graphs and functions."""
-
-    def clear(graph: onnx.GraphProto) -> None:
-        del graph.value_info[:]
-        for node in graph.node:
-            for attribute in node.attribute:
-                for inner in (
-                    *([attribute.g] if attribute.HasField("g") else []),
-                    *attribute.graphs,
-                ):
-                    clear(inner)
-
-    clear(model.graph)
-    for function in model.functions:
-        del function.value_info[:]
+    for owner in (*graphs(model.graph), *model.functions):
+        del owner.value_info[:]
     return model
 
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, numpy_helper
 
+from benchmarks.mutants import graphs
 from tests.checker.bombs import FLOATS, NUMBERS, SMALL, WORDS
 
 
@@ -21,13 +22,9 @@ def mutated(data: bytes, draw: random.Random) -> onnx.ModelProto:
     return model
 
 
-def nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """Yield the nodes of a graph and of its nested graphs."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            if attribute.type == AttributeProto.GRAPH:
-                yield from nodes(attribute.g)
+def nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """Return the nodes of a graph and of its nested graphs."""
+    return [node for inner in graphs(graph) for node in inner.node]
 
 
 def _number(draw: random.Random) -> int:
@@ -67,7 +64,7 @@ def _attribute(model: onnx.ModelProto, draw: random.Random) -> None:
 
 def _add_attribute(model: onnx.ModelProto, draw: random.Random) -> None:
     """Add an attribute of the schema with any value."""
-    node = draw.choice(list(nodes(model.graph)) or [onnx.NodeProto()])
+    node = draw.choice(nodes(model.graph) or [onnx.NodeProto()])
     version = max([i.version for i in model.opset_import if i.domain == node.domain] or [1])
     try:
         schema = onnx.defs.get_schema(node.op_type, version, node.domain)
@@ -109,7 +106,7 @@ def _dims(model: onnx.ModelProto, draw: random.Random) -> None:
 
 def _inputs(model: onnx.ModelProto, draw: random.Random) -> None:
     """Add, remove or change inputs of a node."""
-    node = draw.choice(list(nodes(model.graph)) or [onnx.NodeProto()])
+    node = draw.choice(nodes(model.graph) or [onnx.NodeProto()])
     match draw.randrange(4):
         case 0 if node.input:
             del node.input[-1]
@@ -123,7 +120,7 @@ def _inputs(model: onnx.ModelProto, draw: random.Random) -> None:
 
 def _outputs(model: onnx.ModelProto, draw: random.Random) -> None:
     """Add or remove outputs of a node."""
-    node = draw.choice(list(nodes(model.graph)) or [onnx.NodeProto()])
+    node = draw.choice(nodes(model.graph) or [onnx.NodeProto()])
     match draw.randrange(3):
         case 0 if node.output:
             del node.output[-1]

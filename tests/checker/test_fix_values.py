@@ -17,6 +17,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import onnxtext
+from benchmarks.mutants import graphs
 from onnxtext.checker.engine.fix_loop import fix_text
 from tests.checker.models import codes
 from tests.corpus import EXAMPLES, backend_cases, onnx_directory, wheel_models
@@ -101,21 +102,11 @@ def same(one: Any, other: Any) -> bool:
     return np.array_equal(one, other)
 
 
-def graphs(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
-    """Return a graph and its nested graphs."""
-    found = [graph]
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                found += graphs(attribute.g)
-    return found
-
-
 def damage(rng: random.Random, model: onnx.ModelProto) -> set[str]:
     """Damage a model in ways that `--fix` repairs; return the names of these kinds of damage."""
     kinds = set()
     for _ in range(rng.choice((1, 2, 4))):
-        graph: Any = rng.choice(graphs(model.graph))
+        graph: Any = rng.choice(list(graphs(model.graph)))
         kind = rng.choice(("shuffle", "unused", "unknown", "import", "typo", "shuffle function"))
         if kind == "shuffle function":
             if not model.functions:

@@ -6,15 +6,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import onnx
 import pytest
 from onnx import numpy_helper
 
 import onnxtext
+from benchmarks.mutants import graphs
 from onnxtext.info import ModelSummary, summarize
 from onnxtext.proto.decode.lift import lift_model
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run
@@ -51,15 +50,6 @@ resources { store: "m.weights" }
 
 def view(data: bytes) -> ModelSummary:
     return summarize(lift_model(data))
-
-
-def graphs(owner: Any) -> Iterator[Any]:
-    """Yield a graph or function of the onnx package, and all of its nested graphs."""
-    yield owner
-    for node in owner.node:
-        for attribute in node.attribute:
-            for graph in (*attribute.graphs, *([attribute.g] * attribute.HasField("g"))):
-                yield from graphs(graph)
 
 
 @pytest.mark.parametrize("at", range(len(MODELS)))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import onnx
 
+from benchmarks.mutants import graphs
 from onnxtext.ast import (
     Attribute,
     AttributeType,
@@ -94,33 +95,18 @@ def rename_inside(proto: onnx.ModelProto) -> bool:
     kept = {value.name for value in (*graph.input, *graph.output)} | {""}
     names: dict[str, str] = {}
 
-    def graphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-        found = []
-        for attribute in node.attribute:
-            found += [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]
-        return found
-
-    def collect(graph: onnx.GraphProto) -> None:
-        for node in graph.node:
-            for name in node.output:
-                if name not in kept:
-                    names.setdefault(name, f"value::{len(names)}")
-            for inner in graphs(node):
-                collect(inner)
-
-    def change(graph: onnx.GraphProto, *, main: bool) -> None:
-        for node in graph.node:
+    for inner in graphs(graph):
+        for name in [name for node in inner.node for name in node.output if name not in kept]:
+            names.setdefault(name, f"value::{len(names)}")
+    for inner in graphs(graph):
+        for node in inner.node:
             node.input[:] = [names.get(name, name) for name in node.input]
             node.output[:] = [names.get(name, name) for name in node.output]
-            for inner in graphs(node):
-                change(inner, main=False)
-        for value in (*graph.value_info, *(() if main else (*graph.input, *graph.output))):
+        formals = () if inner is graph else (*inner.input, *inner.output)
+        for value in (*inner.value_info, *formals):
             value.name = names.get(value.name, value.name)
-        for annotation in graph.quantization_annotation:
+        for annotation in inner.quantization_annotation:
             annotation.tensor_name = names.get(annotation.tensor_name, annotation.tensor_name)
             for entry in annotation.quant_parameter_tensor_names:
                 entry.value = names.get(entry.value, entry.value)
-
-    collect(graph)
-    change(graph, main=True)
     return bool(names)

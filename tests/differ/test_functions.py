@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.replacements import replaced
 
 BASE = """<onnxtext: 1, ir_version: 10, opset_import: [20]>
 g (float x) => (float y) {
@@ -22,11 +23,7 @@ F <k, m, n = 1> (p) => (q) {
 
 def marked(*edits: tuple[str, str]) -> list[str]:
     """Return the removed and added lines of the diff of an edit."""
-    text = BASE
-    for old, new in edits:
-        assert old in text
-        text = text.replace(old, new)
-    lines = str(onnxtext.diff(BASE, text)).split("\n")[2:]
+    lines = str(onnxtext.diff(BASE, replaced(BASE, *edits))).split("\n")[2:]
     return [line for line in lines if line[:1] in ("-", "+")]
 
 

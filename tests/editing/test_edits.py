@@ -19,6 +19,7 @@ from onnxtext import OnnxTextError, ast, editing
 from onnxtext.ast.map_names import defined_names
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, REPOSITORY
+from tests.replacements import replaced
 from tests.seeds import seeded
 
 TEXT = """\
@@ -53,11 +54,7 @@ def edited(edit: Callable[..., Any], text: str = TEXT, /, **options: Any) -> str
 
 def changed(*pairs: tuple[str, str]) -> str:
     """Return the text with replacements."""
-    text = TEXT
-    for old, new in pairs:
-        assert old in text
-        text = text.replace(old, new)
-    return text
+    return replaced(TEXT, *pairs)
 
 
 def test_rename_changes_a_value_and_its_uses() -> None:

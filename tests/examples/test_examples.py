@@ -6,7 +6,7 @@ The expected numbers are worked out here, by hand or with plain numpy, never by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 
 import onnxtext
+from benchmarks.mutants import graphs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = sorted(path.name for path in EXAMPLES.glob("*.onnxtxt"))
@@ -268,14 +269,6 @@ CASES: dict[str, list[Case]] = {
 }
 
 
-def nodes_of(owner: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
-    for node in owner.node:
-        yield node
-        for attribute in node.attribute:
-            for graph in (attribute.g, *attribute.graphs):
-                yield from nodes_of(graph)
-
-
 def runnable(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with its calls replaced by the bodies of the functions, with defaults applied.
 
@@ -285,7 +278,7 @@ def runnable(model: onnx.ModelProto) -> onnx.ModelProto:
     functions = {(f.domain, f.name, f.overload): f for f in model.functions}
     owners: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions]
     for owner in owners:
-        for node in nodes_of(owner):
+        for node in [node for graph in graphs(owner) for node in graph.node]:
             callee = functions.get((node.domain, node.op_type, node.overload))
             if callee is not None:
                 given = {attribute.name for attribute in node.attribute}

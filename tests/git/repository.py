@@ -15,6 +15,7 @@ from pathlib import Path
 import onnxtext
 from onnxtext.git.filter_comment import NOTE
 from tests.cli import command
+from tests.replacements import replaced
 
 TEXT = """\
 <
@@ -44,11 +45,7 @@ def binary(text: str = TEXT) -> bytes:
 
 def edited(*changes: tuple[str, str]) -> bytes:
     """Return the binary model of `TEXT` after some replacements."""
-    text = TEXT
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    return binary(text)
+    return binary(replaced(TEXT, *changes))
 
 
 _SECONDS = itertools.count(1_600_000_000)

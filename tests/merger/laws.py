@@ -6,16 +6,9 @@ from __future__ import annotations
 from collections import Counter
 
 import onnxtext
+from benchmarks.merge_trial import resolved
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.merger import MergeResult, merge
-
-
-def edited(text: str, *edits: tuple[str, str]) -> str:
-    """Replace parts of a text; each edit is (old, new)."""
-    for old, new in edits:
-        assert old in text
-        text = text.replace(old, new)
-    return text
 
 
 def merged(base: str, ours: str, theirs: str) -> MergeResult:
@@ -37,23 +30,6 @@ def lost_comments(base: str, ours: str, theirs: str, text: str) -> list[str]:
     before, mine, others = (Counter(comments_of(version)) for version in (base, ours, theirs))
     needed = (mine - before) | (others - before) | (before & mine & others)
     return [comment for comment in needed if comment not in text]
-
-
-def resolved(text: str, side: str) -> str:
-    """Resolve each conflict of a text to one side."""
-    kept, within = [], "all"
-    for line in text.split("\n"):
-        if line == "<<<<<<< ours":
-            within = "ours"
-        elif line == "||||||| base":
-            within = "base"
-        elif line == "=======" and within == "base":
-            within = "theirs"
-        elif line == ">>>>>>> theirs":
-            within = "all"
-        elif within in ("all", side):
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def statements(text: str) -> Counter[str]:

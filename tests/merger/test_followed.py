@@ -6,8 +6,9 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from benchmarks.merge_trial import resolved
 from tests.merger.clean_merges import HEADER, check_merge, merges
-from tests.merger.laws import edited, resolved
+from tests.replacements import replaced
 
 Edits = tuple[tuple[str, str], ...]
 
@@ -221,8 +222,8 @@ CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_follow_a_certain_rename(name: str, *, binary: bool) -> None:
     base, ours, theirs, followed = CASES[name]
-    renamed = edited(base, *ours)
-    check_merge(base, renamed, edited(base, *theirs), edited(renamed, *followed), binary=binary)
+    renamed = replaced(base, *ours)
+    check_merge(base, renamed, replaced(base, *theirs), replaced(renamed, *followed), binary=binary)
 
 
 NEW_USE = (("  y =", "  n = Exp (k)\n  y ="),)
@@ -292,14 +293,14 @@ def test_an_uncertain_rename_is_a_conflict_with_edits_of_the_other_side(
     name: str, *, binary: bool
 ) -> None:
     base, ours, theirs = UNCERTAIN[name]
-    assert merges(base, edited(base, *ours), edited(base, *theirs), binary=binary) is None
+    assert merges(base, replaced(base, *ours), replaced(base, *theirs), binary=binary) is None
 
 
 def test_a_conflict_shows_each_side_as_its_own_if_a_rename_is_followed() -> None:
     """Also if the renamed version is larger than the other one only before the rename."""
-    changed = edited(GRAPH, ("Mul", "Add"), ("  y =", "  n = Abs (k)\n  y ="))
+    changed = replaced(GRAPH, ("Mul", "Add"), ("  y =", "  n = Abs (k)\n  y ="))
     longer = "a_name_that_is_longer_than_the_new_node"
-    renamed = edited(GRAPH, ("k =", f"{longer} ="), ("(k)", f"({longer})"), ("Mul", "Div"))
+    renamed = replaced(GRAPH, ("k =", f"{longer} ="), ("(k)", f"({longer})"), ("Mul", "Div"))
     for ours, theirs in ((changed, renamed), (renamed, changed)):
         found = onnxtext.merge(*[HEADER + text for text in (GRAPH, ours, theirs)])
         assert found.conflicts == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.merger.laws import edited, merged
+from tests.merger.laws import merged
+from tests.replacements import replaced
 
 BASE = """<onnxtext: 1, ir_version: 10, opset_import: [20]>
 g (float x) => (float y) {
@@ -36,14 +37,14 @@ def test_a_parameter_that_both_sides_change_is_a_conflict(
     ours: tuple[tuple[str, str], ...], theirs: tuple[tuple[str, str], ...], count: int
 ) -> None:
     for sides in ((ours, theirs), (theirs, ours)):
-        found = str(merged(BASE, edited(BASE, *sides[0]), edited(BASE, *sides[1])))
+        found = str(merged(BASE, replaced(BASE, *sides[0]), replaced(BASE, *sides[1])))
         assert found.count("<<<<<<<") == count
         assert found.endswith("\n  r = Abs (p)\n  q = Mul (r, c)\n}\n")
 
 
 def test_parameters_of_both_sides_merge() -> None:
     found = merged(
-        BASE, edited(BASE, ("F <k>", "F <k = 2.0>")), edited(BASE, ("F <k>", "F <k, m>"))
+        BASE, replaced(BASE, ("F <k>", "F <k = 2.0>")), replaced(BASE, ("F <k>", "F <k, m>"))
     )
     assert not found.conflicts
     assert "F <k = 2.0, m> (p)" in str(found)
@@ -66,9 +67,9 @@ def test_a_function_that_one_side_renamed_and_edited_keeps_the_edits_of_the_othe
     mine = (*edit, *RENAMED)
     others = both or (("q = Mul", '@doc("d") q = Mul'),)
     for first, second in ((mine, others), (others, mine)):
-        found = merged(BASE, edited(BASE, *first), edited(BASE, *second))
+        found = merged(BASE, replaced(BASE, *first), replaced(BASE, *second))
         assert not found.conflicts
-        assert str(found) == edited(BASE, *edit, *RENAMED, *others)
+        assert str(found) == replaced(BASE, *edit, *RENAMED, *others)
 
 
 def test_a_list_with_equal_keys_is_a_conflict_of_its_own() -> None:

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxtext
+from benchmarks.merge_trial import resolved
 from onnxtext.merger import merge
 from tests.cli.command import TEXT, binary
 from tests.corpus import EXAMPLES
-from tests.merger.laws import merged, resolved, statements
+from tests.merger.laws import merged, statements
 from tests.seeds import draws
 
 # ---- Any bytes --------------------------------------------------------------------------------

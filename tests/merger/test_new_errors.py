@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.replacements import replaced
 
 H = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"
 BASE = (
@@ -30,11 +31,7 @@ BASE = (
 
 
 def edited(*edits: tuple[str, str]) -> str:
-    text = BASE
-    for before, after in edits:
-        assert before in text
-        text = text.replace(before, after)
-    return text
+    return replaced(BASE, *edits)
 
 
 CASES = {

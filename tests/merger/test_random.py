@@ -8,10 +8,9 @@ import warnings
 import pytest
 
 import onnxtext
-from benchmarks.merge_trial import models, trials, verdict
+from benchmarks.merge_trial import models, resolved, trials, verdict
 from onnxtext.merger import merge
 from tests.corpus import SHARED
-from tests.merger.laws import resolved
 from tests.seeds import fresh_seed
 
 

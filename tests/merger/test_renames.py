@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.merger.laws import edited, merged
+from tests.merger.laws import merged
+from tests.replacements import replaced
 
 HEAD = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"
 BASE = f"""{HEAD}g (float x) => (float y) {{
@@ -41,15 +42,15 @@ def test_edits_of_a_node_that_do_not_contradict_merge(
     ours: tuple[tuple[str, str], ...], theirs: tuple[tuple[str, str], ...]
 ) -> None:
     for sides in ((ours, theirs), (theirs, ours)):
-        found = merged(BASE, edited(BASE, *sides[0]), edited(BASE, *sides[1]))
+        found = merged(BASE, replaced(BASE, *sides[0]), replaced(BASE, *sides[1]))
         assert not found.conflicts
-        assert str(found) == edited(BASE, *ours, *theirs)
+        assert str(found) == replaced(BASE, *ours, *theirs)
 
 
 @pytest.mark.parametrize("edit", [("k = 1", "k = 3"), ("(a, x)", "(x, x)")])
 def test_another_operator_and_another_input_or_attribute_are_a_conflict(
     edit: tuple[str, str],
 ) -> None:
-    found = merged(BASE, edited(BASE, *OPERATOR), edited(BASE, edit))
+    found = merged(BASE, replaced(BASE, *OPERATOR), replaced(BASE, edit))
     assert found.conflicts == 1
     assert str(found).index("y = Bar") < str(found).index("=======")

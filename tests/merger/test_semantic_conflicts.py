@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.replacements import replaced
 
 H = '<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>\n'
 CALL = (
@@ -235,16 +236,9 @@ KEPT = {
 @pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_stay_at_their_nodes(name: str, *, binary: bool) -> None:
     base, ours, theirs = KEPT[name]
-
-    def edited(text: str, *edits: tuple[str, str]) -> str:
-        for before, after in edits:
-            assert before in text, (before, text)
-            text = text.replace(before, after)
-        return text
-
     others = [(theirs[i], theirs[i + 1]) for i in range(0, len(theirs), 2)]
-    versions = [base, edited(base, *ours), edited(base, *others)]
-    wanted = edited(versions[1], *others)
+    versions = [base, replaced(base, *ours), replaced(base, *others)]
+    wanted = replaced(versions[1], *others)
     for pair in (versions[1:], versions[:0:-1]):
         found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in (base, *pair)])
         assert not found.conflicts, found

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
+from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import read_raw
 from onnxtext.tensor.repeated_bytes import Repetition
 
@@ -24,3 +25,11 @@ def parse_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes:
     """Read a literal in brackets like `read_raw`."""
     data = read_raw(element, text, dims)
     return data.expand() if isinstance(data, Repetition) else data
+
+
+def outcome(read: Callable[..., object], *arguments: object) -> object:
+    """Return the result of a reader of literals, or all fields of its error."""
+    try:
+        return read(*arguments)
+    except LiteralError as error:
+        return error.message, error.offset, error.length, error.help

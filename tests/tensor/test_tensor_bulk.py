@@ -7,6 +7,7 @@ import math
 import random
 import struct
 import sys
+from collections.abc import Callable
 from unittest import mock
 
 import pytest
@@ -16,10 +17,9 @@ from hypothesis import strategies as st
 from onnxtext.tensor import number_lists as readers
 from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.element_types import ELEMENTS
-from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_field, parse_typed
 from tests.seeds import draws
-from tests.tensor.raw import parse_raw
+from tests.tensor.raw import outcome, parse_raw
 
 NUMERIC = [name for name, element in ELEMENTS.items() if element.bits >= 2]
 
@@ -40,15 +40,7 @@ shapes = st.one_of(
 )
 
 
-def outcome(read: object, *arguments: object) -> object:
-    """Return the result of a reader: bytes, or the error."""
-    try:
-        return read(*arguments)  # type: ignore[operator]
-    except LiteralError as error:
-        return error.message, error.offset, error.length, error.help
-
-
-def agree(read: object, *arguments: object) -> None:
+def agree(read: Callable[..., object], *arguments: object) -> None:
     """Compare reading in bulk, also of short literals, with reading element by element."""
     with mock.patch.object(parse, "parse_small", return_value=None):
         with mock.patch.object(readers, "_SHORT", 1):

@@ -18,7 +18,7 @@ from onnxtext.tensor.format_elements import format_rows
 from onnxtext.tensor.parse_literals import parse_scalar, read_raw
 from onnxtext.tensor.repeated_bytes import Repetition
 from tests.seeds import draws
-from tests.tensor.raw import RAW, parse_raw
+from tests.tensor.raw import RAW, outcome, parse_raw
 
 FLOAT, INT64 = ELEMENTS["float"], ELEMENTS["int64"]
 
@@ -349,13 +349,6 @@ def texts(draw: Any) -> str:
     return text
 
 
-def outcome(element: ElementType, text: str, dims: list[int]) -> Any:
-    try:
-        return parse_raw(element, text, dims)
-    except LiteralError as error:
-        return error.message, error.offset, error.length, error.help
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["float", "double", "float16", "float8e4m3fn", "int64", "uint8"])
 @settings(max_examples=draws(300))
@@ -381,10 +374,10 @@ def test_bulk_and_scalar_reading_agree(name: str, text: str, extra: int) -> None
     if element.kind in ("int", "uint"):
         text = text.replace(".5", "5").replace("1.,", "1,")
     dims = [text.count(",") + 1 - text.endswith(",]") + extra * text.count("...")]
-    fast = outcome(element, text, dims)
+    fast = outcome(parse_raw, element, text, dims)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(number_lists, "_SHORT", 1 << 60)
-        assert outcome(element, text, dims) == fast
+        assert outcome(parse_raw, element, text, dims) == fast
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=3), st.data())
