@@ -12,3 +12,12 @@ def to_bytes(text: str) -> bytes:
 def to_text(data: bytes | memoryview) -> str:
     """Decode bytes; each byte that is not UTF-8 becomes a surrogate, as `to_bytes` expects."""
     return str(data, "utf-8", "surrogateescape")
+
+
+def is_utf8(data: bytes | memoryview) -> bool:
+    """Whether bytes are valid UTF-8."""
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

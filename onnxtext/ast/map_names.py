@@ -64,7 +64,7 @@ def _map_declarations(scope: Scope, names: Names) -> None:
     """Rename values in a graph or function, except in its nodes."""
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         value.name = names(value.name)
-    scope.decorators = _in_decorators(scope.decorators, names)
+    scope.decorators = map_names_in_decorators(scope.decorators, names)
     scope.value_metadata = {
         names(name): metadata for name, metadata in scope.value_metadata.items()
     }
@@ -83,10 +83,12 @@ def map_uses(node: Node, names: Names) -> None:
 def _map_own_uses(node: Node, names: Names) -> None:
     """Rename the values that a node uses, except in its nested graphs."""
     node.inputs = tuple(map(names, node.inputs))
-    node.decorators = _in_decorators(node.decorators, names)
+    node.decorators = map_names_in_decorators(node.decorators, names)
 
 
-def _in_decorators(decorators: tuple[Decorator, ...], names: Names) -> tuple[Decorator, ...]:
+def map_names_in_decorators(
+    decorators: tuple[Decorator, ...], names: Names
+) -> tuple[Decorator, ...]:
     """Rename values in the arguments of decorators such as `@value_info(…)`."""
 
     def mapped(value: Any, *keys: str | int | None) -> Any:

@@ -18,11 +18,11 @@ from onnxtext.ast.compact_form.list_order import (
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import SparseTensorType
-from onnxtext.ast.visit import rich_lists
+from onnxtext.ast.visit import attribute_graphs, rich_lists
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_tables import default_tables
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
-from onnxtext.checker.context.scopes import Kind, Opsets, Scope, attribute_graphs
+from onnxtext.checker.context.scopes import Kind, Opsets, Scope
 from onnxtext.checker.context.signatures import OperatorTable, Schemas
 from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.quick_dataclass import dataclass
@@ -258,11 +258,12 @@ class CheckedModel:
         rich = set(map(id, lists))
         for index, node in enumerate(nodes) if rich else ():
             if id(node.attributes) in rich:
-                for place, graph in attribute_graphs(node):
-                    child = self._add_graph(graph, "nested", scope, node, scope.opsets)
-                    child.holder_index = index
-                    child.attribute = place
-                    scope.children.setdefault(index, []).append(child)
+                for attribute in node.attributes:
+                    for graph in attribute_graphs((attribute,)):
+                        child = self._add_graph(graph, "nested", scope, node, scope.opsets)
+                        child.holder_index = index
+                        child.attribute = attribute.name
+                        scope.children.setdefault(index, []).append(child)
 
 
 R = TypeVar("R")

@@ -232,17 +232,6 @@ def without_owner_names(message: str) -> str:
 _OWNER_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
 
 
-def attribute_graphs(node: Node) -> Iterator[tuple[str, Graph]]:
-    """Yield the graphs in a node's attributes, each with the name of the attribute."""
-    for attribute in node.attributes:
-        value = attribute.value
-        if type(value) is Graph:
-            yield attribute.name, value
-        elif type(value) is tuple and value and type(value[0]) is Graph:
-            for graph in value:
-                yield attribute.name, graph
-
-
 def used_names(node: Node) -> Iterator[str]:
     """Yield the input names of a node and of all nodes in its nested graphs."""
     if any(attribute.type in (5, 10) for attribute in node.attributes):

@@ -11,16 +11,14 @@ import copy
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from onnxtext.ast.map_names import map_names_in_decorators
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Repair
-from onnxtext.checker.engine.sharding_names import (
-    rename_shardings,
-    sharding_spans,
-    unambiguous_users,
-)
+from onnxtext.checker.engine.sharding_names import sharding_spans, unambiguous_users
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.diagnostics.model import apply_edits
@@ -349,6 +347,10 @@ def _is_verified(source: Source, model: Model, changes: list[PlannedRepair]) -> 
         return False
 
 
+def _replace_name(old: str, new: str, name: str) -> str:
+    return new if name == old else name
+
+
 def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
@@ -371,7 +373,11 @@ def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Mode
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
             for node in unambiguous_users(repair.item, uses):
-                rename_shardings(memo[id(node)], repair.item, right)  # type: ignore[arg-type]
+                copied = memo[id(node)]
+                assert isinstance(copied, Node)
+                copied.decorators = map_names_in_decorators(
+                    copied.decorators, partial(_replace_name, repair.item, right)
+                )
         elif repair.kind == "remove":
             removed.add(id(memo[id(repair.item)]))
         elif repair.kind == "sort":

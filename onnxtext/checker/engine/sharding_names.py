@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find and rename values in the sharding specs of a node: `@device(… tensor_name: "x")`."""
+"""Find values in the sharding specs of a node: `@device(… tensor_name: "x")`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.records import Record
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.span_map import map_spans
@@ -39,29 +36,3 @@ def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
         if inside and (key, colon, token) == ("tensor_name", ":", quoted):
             result.append(token.span)
     return result
-
-
-def rename_shardings(node: Node, old: str, new: str) -> None:
-    """Rename the value `old` to `new` in the sharding specs of a node, in place."""
-
-    def mapped(value: Any, key: object = None) -> Any:
-        match value:
-            case bytes() if key == "tensor_name" and value == old.encode():
-                return new.encode()
-            case tuple():
-                return tuple([mapped(item) for item in value])
-            case Record():
-                return Record(fields(value.fields))
-        return value
-
-    def fields(record_fields: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            [replace(field, value=mapped(field.value, field.key)) for field in record_fields]
-        )
-
-    node.decorators = tuple(
-        [
-            replace(item, arguments=fields(item.arguments)) if item.name == "device" else item
-            for item in node.decorators
-        ]
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
@@ -75,17 +76,14 @@ def _check_attribute(
             yield _untyped(attribute.name, place)
     strings = value if isinstance(value, tuple) else (value,)
     for item in strings:
-        if isinstance(item, bytes):
-            try:
-                item.decode("utf-8")
-            except UnicodeDecodeError:
-                yield Finding(
-                    "attribute-string-utf8",
-                    f"a string of the attribute {quote(attribute.name)} is not UTF-8",
-                    (place._replace(part=(*place.part, "value")),),
-                    help="encode it as UTF-8, or store the bytes in a `uint8` tensor",
-                )
-                break
+        if isinstance(item, bytes) and not is_utf8(item):
+            yield Finding(
+                "attribute-string-utf8",
+                f"a string of the attribute {quote(attribute.name)} is not UTF-8",
+                (place._replace(part=(*place.part, "value")),),
+                help="encode it as UTF-8, or store the bytes in a `uint8` tensor",
+            )
+            break
 
 
 def _unnamed_attribute(place: Place) -> Finding:

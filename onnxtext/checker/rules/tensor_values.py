@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
@@ -106,11 +107,8 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
             problem = "begins with a byte order mark"
         elif value.endswith(b"\0"):
             problem = "ends with a NUL"
-        else:
-            try:
-                value.decode("utf-8")
-            except UnicodeDecodeError:
-                problem = "is not UTF-8"
+        elif not is_utf8(value):
+            problem = "is not UTF-8"
         if problem is not None:
             yield Finding(
                 "tensor-string-utf8",

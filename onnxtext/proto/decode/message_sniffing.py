@@ -7,6 +7,7 @@ fields. So a bare graph is often a valid model and round-trips, but the user sho
 
 from __future__ import annotations
 
+from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 from onnxtext.wire.reader import MAX_MESSAGE_DEPTH, WireError, WireField, read_fields
@@ -90,12 +91,4 @@ class _SchemaMatch:
             return field.accepts(item.wire_type)
         if field.message:
             return self.matches(message_spec(field.message), data, item.value, item.end, depth + 1)
-        return field.kind != "string" or _is_text(data[item.value : item.end])
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        return field.kind != "string" or is_utf8(data[item.value : item.end])

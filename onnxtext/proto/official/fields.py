@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.official.losses import ItemPath, Losses
 from onnxtext.proto.unknown_fields import is_known
@@ -160,13 +161,7 @@ def is_empty(value: Data, wire_type: int) -> bool:
 
 def is_writable(data: bytes) -> bool:
     """Whether a string can be written in quotes."""
-    if 0 in data:
-        return False
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    return 0 not in data and is_utf8(data)
 
 
 def is_identifier(data: bytes) -> bool:
