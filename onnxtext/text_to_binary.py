@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def encode_text(
-    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str = "<string>"
+    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str
 ) -> list[Piece]:
     """Encode the text of a whole model; return the bytes in pieces.
 

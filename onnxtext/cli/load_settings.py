@@ -32,7 +32,7 @@ def read_settings(path: Path | None) -> Settings:
         raise read_error(error, "pyproject.toml") from None
 
 
-def read_schema_tables(settings: Settings, files: Sequence[str] = ()) -> tuple[OperatorTable, ...]:
+def read_schema_tables(settings: Settings, files: Sequence[str]) -> tuple[OperatorTable, ...]:
     """Return the operator tables for a check: from schema files, and the bundled table.
 
     Args:

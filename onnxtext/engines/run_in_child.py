@@ -82,11 +82,10 @@ def _value_names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
 
 
 def run_error(
-    message: str, name: str | None = None, help: str | None = None, code: str = "run-failed"
+    message: str, name: str, help: str | None = None, code: str = "run-failed"
 ) -> OnnxTextError:
     """Create the error for a model that cannot be run."""
-    path = None if name is None else "model"
-    return OnnxTextError(Diagnostic(code, message, path=path, file=name, help=help))
+    return OnnxTextError(Diagnostic(code, message, path="model", file=name, help=help))
 
 
 def run_model(

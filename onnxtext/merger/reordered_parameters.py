@@ -37,7 +37,7 @@ def operator_key(node: Node) -> FunctionKey:
 
 
 def new_orders(
-    base: Model, side: Model, kept: Model, *, check_calls: bool = True
+    base: Model, side: Model, kept: Model, *, check_calls: bool
 ) -> dict[FunctionKey, Order]:
     """Return the new orders of the functions whose inputs or outputs a side reordered.
 

@@ -322,7 +322,7 @@ def _after_head(graph: Graph | Function, indent: str, *, after_values: bool = Fa
     return len(" {},") if indent else len(" {}")
 
 
-def head_text(function: Function, entries: Sequence[str] = (), dialect: Dialect = ONNXTEXT) -> str:
+def head_text(function: Function, entries: Sequence[str], dialect: Dialect) -> str:
     """Return the `<…>` header of a function and a line break; "" if the header has no entries.
 
     Args:

@@ -22,7 +22,7 @@ Pairs = Sequence[tuple[str, str]]
 
 
 def section_parts(
-    model: Model, graph_text: Callable[[Graph, str, int], str], *, in_full: bool = False
+    model: Model, graph_text: Callable[[Graph, str, int], str], *, in_full: bool
 ) -> Iterator[Sequence[str]]:
     """Yield the text of each section except `encoding` and `resources`.
 

@@ -92,7 +92,7 @@ _EMPTY_DOC = Decorator("doc", (Field(None, b""),))
 Root = Model | Fragment
 
 
-def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool = True) -> None:
+def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool) -> None:
     """Choose the presence defaults of a text: fields that most items store empty (SPEC 11).
 
     For each chosen field, remove the empty values from the AST, because the default implies them,

@@ -20,7 +20,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 
 
-def rewrite_text(text: str, model: Model, *, name: str = "<string>") -> str:
+def rewrite_text(text: str, model: Model, *, name: str) -> str:
     """Return a text of an edited model that keeps the unchanged parts of the text before the edit.
 
     Args:

@@ -47,13 +47,13 @@ def parse_fragment(source: Source, kind: str) -> Fragment:
     return fragment
 
 
-def try_fragment(source: Source, kind: str) -> Fragment | None:
-    """Parse a fragment as `parse_fragment` does; return None if the text has an error."""
+def try_function(source: Source) -> Fragment | None:
+    """Parse a function as `parse_fragment` does; return None if the text has an error."""
     if check_characters(source) is not None:
         return None
     with paused_collector():
         try:
-            fragment: Fragment = _make_parser(source.text, f"{kind}_fragment").parse()
+            fragment: Fragment = _make_parser(source.text, "function_fragment").parse()
         except (Unexpected, SemanticError):
             return None
     return fragment

@@ -134,7 +134,7 @@ class WeightFiles:
 
 
 def move_resources(
-    model: Model, digests: dict[str, str], weights: Weights, text: Path, location: str | None = None
+    model: Model, digests: dict[str, str], weights: Weights, text: Path, location: str | None
 ) -> WeightFiles | None:
     """Remove the resources from a model; return them as files to write beside its text.
 

@@ -76,11 +76,13 @@ async def test_an_outdated_check_is_stopped() -> None:
         checker.submit("a", 1, CheckJob(slow, "a", None), 0)
         while checker._running is None:
             await asyncio.sleep(0.01)
+        process = checker._process
+        assert process is not None
         checker.submit("a", 2, CheckJob(BAD, "a", None), 0)
         uri, number, result = await collected.next()
         assert (uri, number) == ("a", 2)
         assert isinstance(result, Analysis)
-        assert checker.stopped == 1
+        assert process.returncode == -signal.SIGKILL
         assert len(collected.reported) == 1
 
 

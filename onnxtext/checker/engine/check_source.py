@@ -199,7 +199,7 @@ def parse_any(source: Source) -> Model | Fragment:
         OnnxTextError: the text can be parsed neither as a model nor as a fragment. If it starts
             like a node, the errors result from parsing nodes; otherwise, from parsing a model.
     """
-    from onnxtext.syntax.parse import parse_fragment, parse_model, try_fragment
+    from onnxtext.syntax.parse import parse_fragment, parse_model, try_function
 
     parsed: Model | OnnxTextError
     try:
@@ -208,7 +208,7 @@ def parse_any(source: Source) -> Model | Fragment:
     except OnnxTextError as error:
         parsed = error
         maybe_function = _may_be_function(source.text, error)
-    function = try_fragment(source, "function") if maybe_function else None
+    function = try_function(source) if maybe_function else None
     if function is not None:
         return function
     if isinstance(parsed, Model):

@@ -47,7 +47,7 @@ class TypeMerger:
     not in the set.
     """
 
-    def __init__(self, symbols: frozenset[str] = frozenset()) -> None:
+    def __init__(self, symbols: frozenset[str]) -> None:
         self._symbols = symbols
         self._known: dict[tuple[int, int], tuple[str | None, Type]] = {}
         self._kept: list[Type] = []  # keeps alive the types whose ids are in keys

@@ -39,9 +39,6 @@ class Checker:
             or `WorkerError`.
         found: called before `done`, with the URI, the version number and the diagnostics, as soon
             as the diagnostics are known. For an outdated check, `done` and `found` are not called.
-
-    Attributes:
-        stopped: the number of checking processes that were stopped.
     """
 
     def __init__(self, done: Done, found: Found | None = None) -> None:
@@ -56,7 +53,6 @@ class Checker:
         self._kill: asyncio.TimerHandle | None = None
         self._outdated = False
         self._closed = False
-        self.stopped = 0
 
     def submit(self, uri: str, version: int, job: CheckJob, delay: float = DELAY) -> None:
         """Check a version of a document after a delay, and cancel the checks of other versions."""
@@ -150,7 +146,6 @@ class Checker:
 
     def _stop(self) -> None:
         self._kill = None
-        self.stopped += self._process is not None
         self._discard()
 
     def _discard(self) -> None:
