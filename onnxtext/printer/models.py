@@ -30,7 +30,7 @@ def graph_printer() -> GraphPrinter:
 
 @cache
 def _core_printer() -> type[GraphPrinter]:
-    from onnxtext.printer.compiled import CorePrinter
+    from onnxtext.printer.native import CorePrinter
 
     return CorePrinter
 

@@ -38,8 +38,8 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import SequenceType, SparseTensorType, TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.printer import print_model, sections
-from onnxtext.printer.compiled import CorePrinter
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
+from onnxtext.printer.native import CorePrinter
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.select_core import core

@@ -190,7 +190,7 @@ def test_both_cores_lower_to_the_same_bytes() -> None:
         plain = Lowering(PresenceDefaults(model.presence), model.resources)
         if not (model.encoding_habits or model.places):
             assert onnxtext.to_binary(text) is not None
-            from onnxtext.proto.encode.compiled import CoreLowering
+            from onnxtext.proto.encode.native import CoreLowering
 
             lowered = CoreLowering(PresenceDefaults(model.presence), model.resources)
             assert b"".join(lowered.model(model)) == b"".join(plain.model(model))

@@ -86,7 +86,7 @@ cdef class Printer(NodePrinter):
     cdef object python(self):
         """Return the `GraphPrinter` for rare forms; create it if no caller has set it."""
         if self.owner is None:
-            from onnxtext.printer.compiled import CorePrinter
+            from onnxtext.printer.native import CorePrinter
 
             self.owner = CorePrinter(self)
         return self.owner

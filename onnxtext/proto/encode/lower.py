@@ -105,7 +105,7 @@ def lowering_class() -> type[Lowering]:
 
 @cache
 def _core_lowering() -> type[Lowering]:
-    from onnxtext.proto.encode.compiled import CoreLowering
+    from onnxtext.proto.encode.native import CoreLowering
 
     return CoreLowering
 

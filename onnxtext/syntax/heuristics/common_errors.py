@@ -59,10 +59,10 @@ COMMON_ERRORS = (
     python_expressions.called_elements, data_errors.blobs, data_errors.doubled_closer,
     data_errors.booleans, data_errors.quoted_elements, data_errors.letters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
-    value_errors.nodes_as_values, value_errors.untyped_initializer, value_errors.called_data,
-    value_errors.untyped_sparse,
+    value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
+    value_errors.called_data, value_errors.untyped_sparse,
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.spaced_decorator,
-    value_errors.type_variable, value_errors.quoted_parameter,
+    value_errors.type_variable, value_errors.parameter_with_at_sign,
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
     decorator_errors.equals_in_decorator, decorator_errors.decorated_output,

@@ -64,7 +64,7 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis(code, message, span, tuple(edits), "quote the elements")
 
 
-def nodes_as_values(context: ErrorContext) -> Iterator[Diagnosis]:
+def nodes_in_angle_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph with `<` in place of its `{`: `g (x) => (y) <`, then `y = Op (x)`."""
     opened, done = context.opened, context.done
     if opened is None or not done or "value_info" not in context.rules:
@@ -213,7 +213,7 @@ def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unknown-type", message, done[0].span, edits, f"remove `{done[0]}`")
 
 
-def quoted_parameter(context: ErrorContext) -> Iterator[Diagnosis]:
+def parameter_with_at_sign(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a parameter of a function written like a reference: `F <@alpha>`."""
     if "parameter" in context.rules and context.text.startswith("@", context.at):
         name = context.lexer.token(context.text, context.at + 1)
