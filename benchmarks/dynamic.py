@@ -21,7 +21,7 @@ import onnx
 import onnxtext
 from benchmarks.judge import Verdict, judged
 from benchmarks.mutations import files
-from benchmarks.shapes import DATA
+from benchmarks.real import DATA
 
 SIZES = ((1,), (2,), (3,))
 

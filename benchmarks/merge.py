@@ -17,18 +17,18 @@ from pathlib import Path
 
 import onnxtext
 from benchmarks.merge_edits import KINDS, Pair, pairs
+from benchmarks.real import DATA
 from benchmarks.transformer import transformer
 from onnxtext.merger import merge
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_merge import merge_lines
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SEED = 8
 LARGEST = 400_000
 """Larger models are skipped: they are mostly weights, which are merged by digest."""
 
 
-def shared_pairs(count: int, seed: int = SEED, directory: Path = SHARED) -> Iterator[Pair]:
+def shared_pairs(count: int, seed: int = SEED, directory: Path = DATA) -> Iterator[Pair]:
     """Yield pairs of edits of the shared models, cycling until there are enough."""
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]

@@ -27,9 +27,9 @@ from onnx import ModelProto
 import onnxtext
 from benchmarks.merging.edits import Edit, apply
 from benchmarks.merging.joint import draw_edits, expected, fits, normal, undefined_names
+from benchmarks.real import DATA
 from onnxtext.merger import MergeResult, merge
 
-SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 LARGEST = 120_000
 
 
@@ -52,7 +52,7 @@ class Trial:
     texts: tuple[str, str, str]
 
 
-def models(directory: Path = SHARED, largest: int = LARGEST) -> list[tuple[str, bytes]]:
+def models(directory: Path = DATA, largest: int = LARGEST) -> list[tuple[str, bytes]]:
     """Return the models to edit."""
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]

@@ -27,8 +27,8 @@ import onnx.shape_inference
 import onnxtext
 from benchmarks.judge import Verdict, judged
 from benchmarks.mutants import CHANGES, drawn
+from benchmarks.real import DATA
 from benchmarks.shape_truth import Shape, evaluated
-from benchmarks.shapes import DATA
 from benchmarks.tables import aligned
 
 LARGEST = 1_100_000

@@ -7,6 +7,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+_BESIDE = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+DATA = Path(os.environ.get("ONNXTEXT_DATA", _BESIDE))
+"""The directory of the shared data: `$ONNXTEXT_DATA`, or beside the repository."""
+MODELS = DATA / "models"
+
 NAMES = (
     "pykeio_ort/lora_model",
     "exported/half_fp16_ts",
@@ -71,16 +76,10 @@ UNREADABLE = (
 """The small models whose official text the official parser cannot read."""
 
 
-def directory() -> Path:
-    """Return the directory of the shared models: in `$ONNXTEXT_DATA` or beside the repository."""
-    beside = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
-    return Path(os.environ.get("ONNXTEXT_DATA", beside)) / "models"
-
-
 def small_names() -> tuple[str, ...]:
     """Return the names of the small models that the official parser can read."""
-    paths = [path for path in directory().rglob("*.onnx") if path.stat().st_size < SMALL]
-    names = {path.relative_to(directory()).with_suffix("").as_posix() for path in paths}
+    paths = [path for path in MODELS.rglob("*.onnx") if path.stat().st_size < SMALL]
+    names = {path.relative_to(MODELS).with_suffix("").as_posix() for path in paths}
     return tuple(sorted(names.difference(UNREADABLE)))
 
 
@@ -99,4 +98,4 @@ def small() -> Iterator[bytes]:
 
 
 def _read(name: str) -> bytes:
-    return (directory() / f"{name}.onnx").read_bytes()
+    return (MODELS / f"{name}.onnx").read_bytes()

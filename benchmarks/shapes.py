@@ -27,6 +27,7 @@ import onnx
 import onnx.shape_inference
 
 from benchmarks.mutants import graphs
+from benchmarks.real import DATA
 from benchmarks.shape_truth import MADE_UP, Shape, evaluated, names_in, runs
 from benchmarks.tables import aligned
 from onnxtext.ast.types import TensorType
@@ -35,7 +36,6 @@ from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 LARGEST = 2_000_000
 
 Dims = tuple[int | str | None, ...]

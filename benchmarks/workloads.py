@@ -49,7 +49,7 @@ class Workload:
     @property
     def missing(self) -> bool:
         """Whether its models are real ones, but missing."""
-        return self.names is not None and not real.directory().is_dir()
+        return self.names is not None and not real.MODELS.is_dir()
 
     @property
     def files(self) -> tuple[str, ...]:
