@@ -37,6 +37,7 @@ KINDS: dict[str, str] = {
     "CONTAINER": "Keyword.Type",
     "BOOL": "Keyword.Constant",
     "FLOAT_WORD": "Number.Float",
+    "NEGATIVE_WORD": "Number.Float",
     "NAN": "Number.Float",
     "COMPLEX": "Number",
     "HEX_FLOAT": "Number.Float",

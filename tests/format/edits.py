@@ -155,7 +155,8 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "INT": ("1", "0", "-3", "2"),
     "PRIM": ("float", "int64", "bool"),
     "CONTAINER": ("seq", "map", "optional", "sparse_tensor", "opaque"),
-    "UNDEFINED": ("undefined",), "BOOL": ("true", "false"), "FLOAT_WORD": ("inf", "nan", "-inf"),
+    "UNDEFINED": ("undefined",), "BOOL": ("true", "false"), "FLOAT_WORD": ("inf", "nan"),
+    "NEGATIVE_WORD": ("-inf",),
     "WORD": ("x", "y", "w", "Add", "doc_string", "domain", "name", "raw_data", "ints", "s"),
     "SPLAT": ("...",),
 }  # fmt: skip

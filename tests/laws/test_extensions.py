@@ -185,6 +185,13 @@ def test_records_set_any_field() -> None:
         "y = A <a = {type: NONSENSE}> (x)",
         "y = A <a = {i: 99999999999999999999}> (x)",
         "y = A <a = {i: 1.5}> (x)",
+        # Words with a minus sign are numbers, not names.
+        "y = A (x, -inf)",
+        "y, -NaN = A (x)",
+        "y = A <-inf = 1> (x)",
+        "y = A <a = @-nan> (x)",
+        "y = A <a = float[1] -inf {1}> (x)",
+        "y = A <a = opaque(-Infinity)> (x)",
     ],
 )  # fmt: skip
 def test_invalid_text_is_a_located_error(text: str) -> None:

@@ -238,7 +238,7 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def load_keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
-    special = (t for t in load_tables().terminals if t.priority == 1 and t.name != "FLOAT_WORD")
+    special = (t for t in load_tables().terminals if t.priority == 1 and "inf" not in t.pattern)
     return [word for terminal in special for word in re.findall(r"[a-z_0-9]+", terminal.pattern)]
 
 
