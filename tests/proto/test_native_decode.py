@@ -162,6 +162,24 @@ def test_models_give_the_same_tree() -> None:
         assert_same_tree(data)
 
 
+TWICE = 'float[1] "" = float_data{1} raw_data(b"")'
+"""A tensor that the native core leaves to Python: its name and `raw_data` are stored empty."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"g () => () {{ y = C <v = {TWICE}> () }}",
+        'g () => () { @set(999: 1) y = C <v = float[1] "" {1}> () }',
+        f"g () => () {{}} f <v: tensor = {TWICE}> () => () {{}}",
+    ],
+)
+def test_empty_names_of_rare_tensors_give_the_same_tree(text: str) -> None:
+    data = onnxtext.to_binary(f"<onnxtext: 1, ir_version: 10> {text}")
+    assert lift_placed(data).presence.explicit == ("tensor.name",)
+    assert_same_tree(data)
+
+
 def mutations(chance: random.Random, count: int) -> None:
     small = [data for data in models() if len(data) < 1500]
     for _ in range(count):

@@ -48,6 +48,12 @@ cdef class Decoder:
             self.lifter = Lifter(careful=False, decoder=self)
         return self.lifter
 
+    cdef object python_for_tensors(self):
+        """Return the `Lifter`, to decode an item whose tensors may store empty names."""
+        self.values.is_plain = False
+        self.values.has_empty_names = True
+        return self.python()
+
     cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
         """Decode a quantization annotation; Python decodes rare forms."""
         cdef Field field
@@ -121,8 +127,7 @@ cdef class Decoder:
                 if decoded is not None:
                     sparse.append(decoded)
                 else:
-                    self.values.is_plain = False
-                    sparse += self.python().sparse_initializer(view[field.value:offset])
+                    sparse += self.python_for_tensors().sparse_initializer(view[field.value:offset])
             elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
                 values = inputs if field.key == GRAPH_INPUT else outputs
                 values = infos if field.key == GRAPH_VALUE_INFO else values
@@ -255,7 +260,8 @@ cdef class Decoder:
                     decoded = self._graph_attribute(data, view, field.value, offset, depth + 1)
                     if decoded is None:
                         tail.is_rare = True
-                        decoded = self.python().attribute(view[field.value:offset], depth + 1)
+                        python = self.python_for_tensors()
+                        decoded = python.attribute(view[field.value:offset], depth + 1)
                     if decoded.type is GRAPH or decoded.type is GRAPHS:
                         is_shared = False
                 attributes.append(decoded)
@@ -282,7 +288,7 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
         tail.is_rare = True
-        node = self.python().node(data, depth)
+        node = self.python_for_tensors().node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata

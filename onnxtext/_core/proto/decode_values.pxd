@@ -11,7 +11,7 @@ cdef class Values:
         most: the number of elements of the largest tensor, or list in an attribute, so far.
         is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`.
         is_plain: whether no rare item was decoded so far: see `ModelDecoder.facts`.
-        has_empty_names: whether a tensor in an attribute stores an empty name.
+        has_empty_names: whether a tensor in an attribute stores an empty name, or may store one.
     """
     cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t most
