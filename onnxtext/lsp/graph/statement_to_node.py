@@ -8,26 +8,42 @@ from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.index.symbols import Statement
 
 
-def node_of(drawing: Drawing, statement: Statement) -> str | None:
-    """Return the id of the node or value that is drawn for a statement; None if nothing is drawn.
+class StatementNodes:
+    """Finds what a drawing shows for statements of the text."""
 
-    Constants and initializers are not drawn: for these, return the id of the first drawn user.
-    """
-    scope: Scope = statement.scope
-    scope_number = drawing.index.number(scope)
-    if statement.group == "node":
-        identity = f"g{scope_number}n{statement.number}"
-        if drawing.chain(identity) is not None:
-            return identity
-        names = [name for name in statement.item.outputs if name]
-    else:
-        name = statement.item.name
-        for kind, values in (("i", scope.inputs), ("o", scope.outputs)):
-            for index, value in enumerate(values):
-                if value.name == name and statement.group in ("input", "output", "info"):
-                    identity = f"g{scope_number}{kind}{index}"
-                    if (kind == "i") == (statement.group == "input") and drawing.chain(identity):
-                        return identity
-        names = [name]
-    users = [user for name in names for user in drawing.users_of(scope, name)]
-    return next((user for user in users if drawing.chain(user) is not None), None)
+    def __init__(self, drawing: Drawing) -> None:
+        self._drawing = drawing
+        self._drawn: dict[tuple[int, str], dict[str, str]] = {}
+
+    def node_of(self, statement: Statement) -> str | None:
+        """Return the id of the drawn node or value of a statement; None if nothing is drawn.
+
+        Constants and initializers are not drawn: for these, return the id of the first drawn user.
+        """
+        drawing, scope = self._drawing, statement.scope
+        if statement.group == "node":
+            identity = f"g{drawing.index.number(scope)}n{statement.number}"
+            if drawing.chain(identity) is not None:
+                return identity
+            names = [name for name in statement.item.outputs if name]
+        else:
+            names = [statement.item.name]
+            if statement.group in ("input", "output", "info"):
+                kind = "i" if statement.group == "input" else "o"
+                drawn = self._drawn_values(scope, kind).get(names[0])
+                if drawn is not None:
+                    return drawn
+        users = [user for name in names for user in drawing.users_of(scope, name)]
+        return next((user for user in users if drawing.chain(user) is not None), None)
+
+    def _drawn_values(self, scope: Scope, kind: str) -> dict[str, str]:
+        """Return the ids of the drawn inputs (`i`) or outputs (`o`) of a graph, by name."""
+        number = self._drawing.index.number(scope)
+        known = self._drawn.get((number, kind))
+        if known is None:
+            known = self._drawn[number, kind] = {}
+            for index, value in enumerate(scope.inputs if kind == "i" else scope.outputs):
+                identity = f"g{number}{kind}{index}"
+                if self._drawing.chain(identity):
+                    known.setdefault(value.name, identity)
+        return known
