@@ -265,3 +265,21 @@ def test_an_annotation_of_a_nested_graph_uses_outer_values() -> None:
     annotation = model.graph.node[0].attribute[0].g.quantization_annotation.add(tensor_name="t")
     annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="s")
     assert not codes(model, select=["value-unused"])
+
+
+@pytest.mark.parametrize("condition", ["bool c = true,", "bool c = false,"])
+def test_an_error_in_a_branch_that_never_runs_is_found_at_its_node(condition: str) -> None:
+    branches = "a () => (float[4] t) {{ {} t = Relu (x) }}", "b () => (float[4] e) { e = Neg (x) }"
+    wrong = branches[0].format("hot = OneHot (scalar, depth, values)\n")
+    names = ("then", "else") if condition == "bool c = false," else ("else", "then")
+    source = text(
+        f"y = If (c) <{names[0]}_branch = {wrong}, {names[1]}_branch = {branches[1]}>",
+        inputs="float[4] x, int64 scalar",
+        values=f"{condition} int64 depth = 3, float[2] values = [0, 1],",
+    )
+    with pytest.raises(onnx.shape_inference.InferenceError, match="OneHot"):
+        onnx.shape_inference.infer_shapes(
+            onnx.load_from_string(onnxtext.to_binary(source)), strict_mode=True
+        )
+    (finding,) = errors(onnxtext.check(source))
+    assert (finding.code, marked(source, finding)) == ("shape-mismatch", "OneHot")

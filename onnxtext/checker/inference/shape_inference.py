@@ -68,10 +68,12 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     Attributes:
         callers: maps `id(environment)` of each visited function body to the first call that used
             the results of the visit: the environment of the caller, and the node of the call.
+        unreached: the findings in branches that never run.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
+        self.unreached: list[Finding] = []
         self.callers: dict[int, tuple[ShapeEnvironment, Node]] = {}
         self._inference = node_inference(subject)
         self._merger = TypeMerger(input_symbols(subject))
@@ -244,6 +246,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 before, reported = len(self.findings), set(self._reported)
                 branches.append(visit(body, ()))
                 if live not in (None, body.attribute):  # this branch never runs
+                    self.unreached += self.findings[before:]
                     del self.findings[before:]
                     self._reported = reported
             alive = [b for b, body in zip(branches, bodies, strict=True) if body.attribute == live]

@@ -58,16 +58,17 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     skipped = skipped or subject.ir_version == 1
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return
-    findings = ShapeInference.of(subject).findings
-    yield from findings
-    if objection is None or findings:
+    inference = ShapeInference.of(subject)
+    yield from inference.findings
+    if objection is None or inference.findings:
         return
     main = subject.main
     place = Place(subject.model) if main is None else Place(main.original, ("name",))
     if isinstance(objection, Failure):
         yield failure_of(objection, place, node=False)
     elif not _is_mistaken(subject, objection):
-        yield _negative(subject, objection) or _unplaced(subject, objection, place)
+        finding = _negative(subject, objection) or _unreached(inference.unreached, objection)
+        yield finding or _unplaced(subject, objection, place)
 
 
 _MAX_NODES = 5_000
@@ -115,6 +116,16 @@ def _negative(subject: CheckedModel, objection: str) -> Finding | None:
         return None
     subject.found[:] = [finding for finding in subject.found if finding is not warning]
     return warning._replace(severity="error", notes=("onnx's shape inference rejects it",))
+
+
+def _unreached(findings: list[Finding], objection: str) -> Finding | None:
+    """Return the first finding about an operator in onnx's error message; None if there is none.
+
+    Onnx also infers branches that never run, and rejects a model with an error in them.
+    """
+    named = set(_OPERATOR.findall(objection))
+    nodes = [(finding, finding.places[0].item) for finding in findings]
+    return next((f for f, node in nodes if isinstance(node, Node) and node.op_type in named), None)
 
 
 def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
