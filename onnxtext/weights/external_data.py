@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnxtext.ast.model import Model, ValueInfo
+from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import (
     Blob,
@@ -96,6 +96,19 @@ class _DataMover(Rewriter):
             super().initializer(value)
         except BlobError as error:
             error.at = value.at
+            raise
+
+    def attributes_of(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
+        """Rewrite the attributes of nodes and the parameters of functions in place."""
+        try:
+            super().attributes_of(graphs, nodes)
+        except BlobError:
+            for node in nodes:  # find the first node with an error
+                try:
+                    super().attributes_of([], [node])
+                except BlobError as error:
+                    error.at = node.at
+                    raise error from None
             raise
 
 
@@ -184,7 +197,8 @@ class Embedder(_DataMover):
             file = self._open(location)
         expected = raw_data_size(type)
         start = _number(entries.get("offset", "0"), subject, "offset")
-        length = _number(entries.get("length", str(max(len(file) - start, 0))), subject, "length")
+        default = expected if expected >= 0 else max(len(file) - start, 0)
+        length = _number(entries.get("length", str(default)), subject, "length")
         if length != expected:
             needs = f"the tensor needs {expected}" if expected >= 0 else "its type has no raw data"
             raise BlobError(f"{subject} has {length} bytes, but {needs}", RANGE)
@@ -195,7 +209,7 @@ class Embedder(_DataMover):
                 RANGE,
             )
         checksum = entries.get("checksum")
-        if checksum is not None:
+        if checksum:
             self._check(location, file, checksum, subject)
         return RawData(file[start : start + length])
 

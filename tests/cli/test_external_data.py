@@ -499,3 +499,25 @@ def test_external_data_of_types_without_raw_data_is_rejected(tmp_path: Path) -> 
     assert (result.status, result.out) == (1, b"")
     message = result.findings()[0]["message"]
     assert message == "external data of `w` has 8 bytes, but its type has no raw data"
+    assert [item.code for item in onnxtext.check(text)] == ["tensor-data-field"]
+
+
+@pytest.mark.parametrize("entries", [{}, {"offset": "8"}, {"checksum": ""}], ids=str)
+def test_data_need_not_end_with_its_file(tmp_path: Path, entries: dict[str, str]) -> None:
+    (tmp_path / "w.bin").write_bytes(b"12345678abcdefgh-rest")
+    text = tmp_path / "m.onnxtxt"
+    text.write_text(external(location="w.bin", **entries))
+    assert run("check", text, "--select", "external-range-invalid,external-checksum").out == b""
+    data = run("to-binary", text, "--embed-external", "-o", "-").out
+    expected = b"abcdefgh" if "offset" in entries else b"12345678"
+    assert onnx.load_from_string(data).graph.initializer[0].raw_data == expected
+
+
+def test_errors_of_external_data_in_attributes_are_placed_at_the_node(tmp_path: Path) -> None:
+    text = tmp_path / "m.onnxtxt"
+    values = ("1, 2", '"location": "missing"')
+    body = "\n".join(f"z{i} = Constant <value = float[2] [{v}]> ()" for i, v in enumerate(values))
+    text.write_text(f"<onnxtext: 1> g () => () {{\n{body}\n}}")
+    result = run("to-binary", text, "--embed-external", "-o", "-", "--output-format", "json")
+    (finding,) = result.findings()
+    assert (finding["code"], finding["line"]) == ("external-file-missing", 3)

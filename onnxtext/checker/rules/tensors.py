@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxtext.ast.tensors_and_attributes import FieldData, NoData, RawData, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import (
+    ExternalData,
+    FieldData,
+    NoData,
+    RawData,
+    StringData,
+    TypedData,
+)
 from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
@@ -55,6 +62,8 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
             )
         case StringData(values):
             yield from _check_count(tensor, count, len(values), "strings")
+        case ExternalData() if not element.bits:
+            yield _field(tensor, "has strings in external data", _STRINGS)
         case NoData() if count:
             if external_entries(tensor) is None:
                 hint = ""
@@ -63,6 +72,10 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
                 yield _size(tensor, f"has {count_noun(count, 'element')}, but no data{hint}")
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
+
+
+_STRINGS = 'write them in braces: `{"a", "b"}`'
+"""The help for strings in a field that has only bytes."""
 
 
 def _fields(
@@ -89,7 +102,7 @@ def _fields(
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
-            yield _field(tensor, "has strings in `raw_data`", 'write them in braces: `{"a", "b"}`')
+            yield _field(tensor, "has strings in `raw_data`", _STRINGS)
         elif len(data) != raw_size(element, count):
             expected = count_noun(raw_size(element, count), "byte")
             yield _size(tensor, f"needs {expected}, but `raw_data` has {len(data):,}")
