@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.checker.engine import fix_edits
 from onnxtext.checker.engine.fix_loop import fix_text
 from onnxtext.checker.engine.sort_nodes import sorted_order
 from onnxtext.diagnostics.model import apply_edits
@@ -76,6 +77,21 @@ def test_nothing_is_removed_or_guessed_if_the_text_has_errors(name: str) -> None
     result, done = fixed(source)
     assert result == (source if repaired is None else source.replace(nodes, repaired[0]))
     assert done == (() if repaired is None else repaired[1:])
+
+
+@pytest.mark.parametrize("header", ["", "<ir_version: 10, opset_import: [21]>\n"])
+def test_a_name_of_another_type_is_not_inserted(header: str) -> None:
+    for element, wanted in (("string", 0), ("float", 1)):
+        inputs = f"float[2] x, {element}[2] words"
+        source = f"{header}main ({inputs}) => (float[2] y) {{ y = Add (x, word) }}"
+        assert len(fixed(source)[1]) == wanted
+
+
+def test_repairs_that_cannot_be_planned_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fix_edits, "_MAX_REPAIRS", 1)
+    decorated = 'outer = Relu (x)\n@set(input: ["outr"]) inner = Neg ()\n'
+    source = text(f"{decorated}tensor = Relu (x)\ny = Add (tensr, inner)")
+    assert fixed(source)[1] == ("write `tensor` for `tensr` [value-undefined]",)
 
 
 def test_a_misspelled_value_info_is_not_removed() -> None:

@@ -61,7 +61,9 @@ def apply_repairs(
     planned: list[tuple[PlannedRepair, str]] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
-    for finding, repair in repairable[:_MAX_REPAIRS]:
+    for finding, repair in repairable:
+        if len(planned) == _MAX_REPAIRS:
+            break
         if repair.kind == "sort" and id(repair.item) in seen:
             continue
         seen.add(id(repair.item))
@@ -101,7 +103,7 @@ def fix_of(
 _MAX_SORTED = 300
 """The maximum number of nodes of a graph for which an editor offers to sort the nodes."""
 _MAX_REPAIRS = 500
-"""The maximum number of findings to repair at once."""
+"""The maximum number of repairs to apply at once."""
 _MAX_VERIFIED_ALONE = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""
 

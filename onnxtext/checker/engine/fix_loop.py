@@ -32,15 +32,12 @@ _MAX_GUESSES = 20
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A text and its findings."""
+    """A text, its findings, and the number of errors of each rule."""
 
     source: Source
     subject: CheckedModel
     findings: list[Finding]
-
-    def count_errors(self) -> Counter[str]:
-        """Return the number of errors of each rule."""
-        return Counter([item.code for item in self.findings if severity_of(item) == "error"])
+    errors: Counter[str]
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
@@ -78,16 +75,21 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
 def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     source = Source(text, name)
     root = parse_any(source)
-    alone = isinstance(root, Fragment)
+    fragment = root if isinstance(root, Fragment) else None
     encoded = None
     if isinstance(root, Model):  # onnx's inference detects wrong repairs
         encoded, _ = encode_for_checks(root, source, options.get("base_dir"))
     if isinstance(root, Fragment) and isinstance(root.item, Graph):
         root = Model(root.item, presence=root.presence)
     subject, findings = run_rules(root, encoded=encoded, **options)
-    if alone:  # adding a header would turn the graph into a model
+    judged = findings
+    if fragment is not None:
+        # Adding a header would turn the graph into a model.
         findings = [item for item in findings if not _is_kind(item, ("import",))]
-    return _Checked(source, subject, findings)
+        # The operators of a model without imports are unknown, those of a fragment are checked.
+        judged = [*findings, *run_rules(fragment, **options)[1]]
+    errors = Counter([item.code for item in judged if severity_of(item) == "error"])
+    return _Checked(source, subject, findings, errors)
 
 
 def _is_kind(finding: Finding, kinds: tuple[str, ...]) -> bool:
@@ -105,12 +107,11 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
     if any(severity_of(item) == "error" and not _is_kind(item, ("remove",)) for item in remaining):
         # A value may only seem unused because of an error, such as a wrong name.
         repairable = [item for item in repairable if not _is_kind(item, ("remove",))]
-    before = checked.count_errors()
     for chosen in _choices(repairable):
         repaired = apply_repairs(checked.source, checked.subject, chosen)
         if repaired.done:
             after = _check(repaired.text, checked.source.name, options)
-            if not after.count_errors() - before:
+            if not after.errors - checked.errors:
                 return repaired, after
     return None
 
