@@ -88,9 +88,10 @@ def test_a_name_of_another_type_is_not_inserted(header: str) -> None:
 
 
 def test_repairs_that_cannot_be_planned_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fix_edits, "_MAX_REPAIRS", 1)
-    decorated = 'outer = Relu (x)\n@set(input: ["outr"]) inner = Neg ()\n'
-    source = text(f"{decorated}tensor = Relu (x)\ny = Add (tensr, inner)")
+    monkeypatch.setattr(fix_edits, "_MAX_REPAIRS", 20)
+    decorated = 'outer{0} = Relu (x)\n@set(input: ["outr{0}"]) inner{0} = Neg ()\n'
+    nodes = "".join(decorated.format(letter * 6) for letter in "abcdefghijklmnopqrstuvw")
+    source = text(f"{nodes}tensor = Relu (x)\ny = Neg (tensr)")
     assert fixed(source)[1] == ("write `tensor` for `tensr` [value-undefined]",)
 
 
