@@ -57,7 +57,7 @@ COMMON_ERRORS = (
     attribute_value_errors.blank_after_minus, attribute_value_errors.spaced_names,
     attribute_value_errors.references, python_expressions.called_values,
     python_expressions.called_elements, data_errors.blobs, data_errors.doubled_closer,
-    data_errors.booleans, data_errors.quoted_elements, data_errors.letters_in_numbers,
+    data_errors.booleans, data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
     value_errors.called_data, value_errors.untyped_sparse,

@@ -10,6 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.heuristics.constructs.token_errors import OTHER_NUMBER
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -21,14 +22,18 @@ from onnxtext.syntax.heuristics.error_context import (
 
 _BLOB = re.compile(
     r"(?P<word>[Bb][Ll][Oo][Bb]|[A-Za-z]{3,5}(?=[ \t]*\"))(?P<blank>[ \t]*)(?P<open>\"?)"
-    r"(?P<digest>[0-9A-Fa-f]{8,64})(?P<close>\"?)(?![\w\"])"
+    r"(?P<digest>[0-9A-Fa-f]{16,64})(?P<close>\"?)(?![\w\"])"
 )
 _WRONG_BLOB = re.compile(r'blob[ \t]*("[^"\n]*")')
 _MAX_LIST_LENGTH = 4000
 _ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
-_LIKE_NUMBER = re.compile(r"-?\w+(?:\.\w*)?(?:(?<=[eE])[-+]\w+)?")
+_LIKE_NUMBER = re.compile(r"(?:[^\s()\[\]{}<>,\"'=:;#/]|(?<=[eE])[-+])+")
+_BEGINS_NUMBER = re.compile(r"[-+.]*[\d½∞]|--?[A-Za-z]")
+_HEX = re.compile(r"-?0[xX][0-9A-Fa-f]+")
+_NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
+_LONGER = frozenset(("NUMBERS", "NESTED", "BRACES"))
 _QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
 _BOOLEANS = {
     "true": "true", "yes": "true", "on": "true", "t": "true", "y": "true",
@@ -200,33 +205,41 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove the quotes")
 
 
-def letters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose letters in a number: `[0, 1, O]`, `0.l25`, `0x7g01`."""
+def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose numbers with other characters in them: `[0, 1, O]`, `0.l25`, `0x7g01`, `1.5.5`."""
     token, done = context.token, context.done
-    negative = token is not None and token[0] == "-" and token[1:2].isalpha()
-    if token is None or not done or not (negative or context.name(token) == "WORD"):
+    if token is None or not done:
         return
-    index = innermost_bracket(done)
-    if index is None or done[index] not in {"[", "{"} or "INT" not in _near(context):
+    kind = context.name(token)
+    joined = done[-1].end == token.at and context.name(done[-1]) in _NUMBERS
+    first = context.until(done[-1].at) if joined else context
+    kinds = first.expected()
+    whole = _LIKE_NUMBER.match(context.text, first.at)
+    if whole is None or "INT" not in kinds or "QMARK" in kinds or kind in _LONGER:
         return
-    joined = done[-1].end == token.at and context.name(done[-1]) in {"INT", "FLOAT", "HEX"}
-    span = Span(done[-1].at if joined else token.at, token.end)
-    whole = _LIKE_NUMBER.match(context.text, span.start)
-    if whole is not None and _NUMBER.fullmatch(whole[0].translate(_LOOK_LIKE)):
-        span = Span(*whole.span())
-    written = context.text[slice(*span)]
-    message = f"`{written}` is not a number"
-    meant = written.translate(_LOOK_LIKE)
-    if _NUMBER.fullmatch(meant):
+    meant, span = whole[0].translate(_LOOK_LIKE), Span(*whole.span())
+    is_number = _NUMBER.fullmatch(meant) is not None and not whole[0].startswith("0o")
+    listed = innermost_bracket(done) is not None
+    if kind == "WORD" and not joined and not (is_number and listed):
+        return  # a word, not a number
+    if not _BEGINS_NUMBER.match(whole[0]) and not is_number:
+        return
+    if meant == whole[0] and is_number:
+        return
+    other = OTHER_NUMBER.fullmatch(whole[0].removeprefix("-"))
+    decimal = other is not None and ("FLOAT" in kinds or "." not in other[0])
+    if decimal or _HEX.fullmatch(whole[0]):
+        return  # `numbers` diagnoses it
+    what = "a number" if "FLOAT" in kinds else "a whole number"
+    message = f"`{whole[0]}` is not {what}"
+    if is_number:
         yield rewritten("syntax-error", message, span, meant)
-    elif joined and token.isalpha() and context.name(done[-1]) != "HEX":
-        yield Diagnosis("syntax-error", message, span, (Edit(token.span, ""),), f"remove `{token}`")
-    elif joined:
-        edits, help = (Edit(span, "0"),), "write a number; hexadecimal digits are 0-9 and a-f"
-        yield Diagnosis("syntax-error", message, span, edits, help=help)
-
-
-def _near(context: ErrorContext) -> set[str]:
-    """Return the terminals that are valid in place of the unexpected or the previous token."""
-    last = context.done[-1]
-    return set(context.expected()) | set(context.until(last.at).expected())
+    number = _NUMBER.match(whole[0])
+    odd = "" if number is None else whole[0][number.end() :]
+    if odd.isalpha() or (odd and not re.search(r"[\w.%]", odd)):
+        edits = (Edit(Span(span.end - len(odd), span.end), ""),)
+        yield Diagnosis("syntax-error", message, span, edits, f"remove `{odd}`")
+    help = f"write {what}, such as 10"
+    if context.name(done[-1]) == "HEX":
+        help = "write a number; hexadecimal digits are 0-9 and a-f"
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)

@@ -110,9 +110,10 @@ def typographic_quote_message(quote: str) -> str:
     return f"`{quote}` is a typographic quote; a string must be in plain quotes"
 
 
-_NUMBER = re.compile(
+OTHER_NUMBER = re.compile(
     r"\+?(?:(?:[0-9][0-9_]*)?\.)?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
 )
+"""Matches a number, also with a spelling of other languages: `.5`, `+1`, `1_000`, `1.5f`."""
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 _MAX_HEX_LENGTH = len("-0x") + 16
 """Maximum length of a hexadecimal number to convert: 64 bits."""
@@ -127,7 +128,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     text = context.text
     while start > 0 and text[start - 1] in "+-.":
         start -= 1
-    match = _NUMBER.match(text, start + (text[start : start + 1] == "-"))
+    match = OTHER_NUMBER.match(text, start + (text[start : start + 1] == "-"))
     if match is None:
         yield from _hex(context)
         return

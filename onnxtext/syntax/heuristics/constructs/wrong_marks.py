@@ -54,7 +54,8 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             value = context.lexer.token(text, span.end)
             is_missing = right == "=" and (value is None or value in {*CLOSING, ","})
             yield rewritten("wrong-mark", message, span, right, safe=not is_missing, min_tokens=2)
-    if context.token is not None and context.token in {"%", "$"}:
+    prefixed = not text[offset - 1 : offset].isalnum()  # not as in `5%`
+    if context.token is not None and context.token in {"%", "$"} and prefixed:
         message = f"a name cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"
         prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Broken texts give only the listed errors, and fixes that mend them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.found import syntax_errors
+
+H = "<ir_version: 10, opset_import: [21]>\n"
+G = "g (float[4] x) => (float[4] y) {\n"
+
+
+def node(lines: str) -> str:
+    """Return a model with these nodes, the first of which is in line 3."""
+    return f"{H}{G}{lines}\n}}\n"
+
+
+def value(line: str) -> str:
+    """Return a model with this value in line 3."""
+    return f"{H}g (float[2] x) => (float[2] y) <\n  {line}\n> {{\n  y = Relu (x)\n}}\n"
+
+
+def header(entry: str) -> str:
+    """Return a model with this header entry in line 2."""
+    return f"<\n  {entry},\n>\ng (x) => (y) {{\n  y = Relu (x)\n}}\n"
+
+
+NUMBERS = [
+    (header("ir_version: 1.5.5"), (2, 15), "`1.5.5` is not a whole number", None),
+    (header("ir_version: --1"), (2, 15), "`--1` is not a whole number", None),
+    (header("opset_import: [3px]"), (2, 18), "`3px` is not a whole number", "opset_import: [3]"),
+    (header('opset_import: ["a": 1O]'), (2, 23), "`1O` is not a whole number", '"a": 10'),
+    (header("opset_import: [5%]"), (2, 18), "`5%` is not a whole number", None),
+    (node("  y = Op <a = 1*> (x)"), (3, 15), "`1*` is not a number", "a = 1>"),
+    (node("  y = Op <a = [1, 0!]> (x)"), (3, 19), "`0!` is not a number", "[1, 0]"),
+    (node("  y = Op <a = 0b11> (x)"), (3, 15), "`0b11` is not a number", None),
+    (value("float w = -x"), (3, 13), "`-x` is not a number", None),
+    (value("float[2] w = {1, ½}"), (3, 20), "`½` is not a number", None),
+    (value("float[2] w = [1, 5%]"), (3, 20), "`5%` is not a number", None),
+    (value("float w = 1e5.5"), (3, 13), "`1e5.5` is not a number", None),
+]
+
+
+@pytest.mark.parametrize(("text", "position", "message", "fixed"), NUMBERS)
+def test_odd_characters_in_numbers(
+    text: str, position: tuple[int, int], message: str, fixed: str | None
+) -> None:
+    (error,) = syntax_errors(text)
+    assert (error.position, error.message) == (position, message)
+    assert (error.fix is None) == (fixed is None)
+    if error.fix is not None and fixed is not None:
+        mended = error.fix.apply(text)
+        assert fixed in mended
+        assert not syntax_errors(mended)
