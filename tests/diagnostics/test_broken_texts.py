@@ -53,3 +53,45 @@ def test_odd_characters_in_numbers(
         mended = error.fix.apply(text)
         assert fixed in mended
         assert not syntax_errors(mended)
+
+
+def rows(*lines: str, dims: str = "4, 2") -> str:
+    """Return a model with a tensor; its first row is in line 4."""
+    data = "\n    ".join(lines)
+    return value(f"float[{dims}] w = [\n    {data}\n  ],\n  float[1] b = [1],")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "x += 1",
+        "tensor_type { elem_type: 1 }",
+        "def forward(self, x):",
+        'relu: "f32[1, 3]" = torch.relu(x);  x = None',
+    ],
+)
+def test_other_text_among_rows_is_marked_where_it_is(odd: str) -> None:
+    (error,) = syntax_errors(rows("[1, 2],", "[3, 4],", odd, "[5, 6],", "[7, 8],"))
+    assert error.position == (6, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "mended"),
+    [
+        (rows("[1, 2],", "[3, 4] ],", "[5, 6],", "[7, 8],"), 12, "[3, 4] ,"),
+        (rows("[1, 2],", "[3, 4],],", "[5, 6],", "[7, 8],"), 12, "[3, 4],"),
+        (rows("1, 2,", "3, 4]", "5, 6, 7, 8", dims="8"), 9, "3, 4,"),
+        (rows("1, 2,", "3, 4],", "5, 6, 7, 8", dims="8"), 9, "3, 4,"),
+        (rows("1, 2,", "3, 4,]", "5, 6, 7, 8", dims="8"), 10, "3, 4,"),
+    ],
+)
+def test_a_bracket_before_the_last_elements_can_be_removed(
+    text: str, column: int, mended: str
+) -> None:
+    (error,) = syntax_errors(text)
+    assert error.position == (5, column)
+    assert error.message == "unexpected `]`: more elements of the list follow"
+    assert error.fix is not None
+    fixed = error.fix.apply(text)
+    assert fixed.splitlines()[4].strip() == mended
+    assert not syntax_errors(fixed)

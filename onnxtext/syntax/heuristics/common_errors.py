@@ -111,7 +111,8 @@ COMMON_ERRORS = (
     other_languages.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,
     # Strings and lists
-    list_errors.unclosed_row, string_errors.unclosed_string, token_errors.repeated_token,
+    list_errors.unclosed_row, list_errors.early_end, string_errors.unclosed_string,
+    token_errors.repeated_token,
     wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,
     unquoted_names.unquoted, graph_errors.wrong_bracket,
 )  # fmt: skip

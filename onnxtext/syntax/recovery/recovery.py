@@ -154,8 +154,7 @@ class Recovery:
             self._reported = max(self._reported, offset)
         diagnosis = diagnose(context, self._budget) if offset > self._reported else None
         if diagnosis is not None and diagnosis.replaces_errors:
-            span = range(*diagnosis.span)
-            self._errors[:] = [error for error in self._errors if error.at not in span]
+            self._drop_errors(*diagnosis.span)
         cost = inf if diagnosis is None else diagnosis.edit_cost
         certain = diagnosis is not None and diagnosis.code == "wrong-mark" and not cost
         certain = certain and not follows_bare_value(self.text, self._errors, context.region.start)
@@ -166,10 +165,12 @@ class Recovery:
         if offset > self._reported and may_be_wider(context, cost) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = line_start(self.text, context.previous_end)
-                if self._has_semantic_error(max(wider.region.start, before), offset):
+                other = diagnose_wider(wider, self._budget, cost)
+                if other is not None and other.replaces_errors:
+                    self._drop_errors(wider.region.start, offset)
+                elif self._has_semantic_error(max(wider.region.start, before), offset):
                     cascade = True  # the semantic error may be the cause
                     break
-                other = diagnose_wider(wider, self._budget, cost)
                 if other is not None:
                     context, position, diagnosis, cost = wider, outer, other, other.edit_cost
         if diagnosis is not None and diagnosis.edits:
@@ -323,6 +324,10 @@ class Recovery:
             context.opened.start, context.at
         )
 
+    def _drop_errors(self, start: int, end: int) -> None:
+        """Drop the semantic errors in a range."""
+        self._errors[:] = [e for e in self._errors if not start <= (e.at or 0) < end]
+
     def _has_semantic_error(self, start: int, end: int) -> bool:
         """Whether an action found an error in a range of the text."""
         return any(start <= (error.at or 0) < end for error in self._errors)
@@ -330,8 +335,7 @@ class Recovery:
     def _is_outside_list(self, position: int, offset: int, begins: bool) -> bool:
         """Whether a token after an opening `<` or `(` is probably outside of the list.
 
-        The token is outside if it begins a line (`begins`) that is indented no deeper than the
-        line of the bracket.
+        It is outside if it begins a line that is indented no deeper than the line of the bracket.
         """
         machine = self.parser.machine
         opened = machine.where[position - 1] if position else offset
@@ -374,8 +378,7 @@ class Recovery:
     def _close(self) -> int | None:
         """Close all open constructs, to keep the tree so far.
 
-        Returns:
-            The length of the text; None if a construct cannot be closed.
+        Return the length of the text; None if a construct cannot be closed.
         """
         self.parser.machine.has_error_nodes = True
         error_count = len(self._errors)

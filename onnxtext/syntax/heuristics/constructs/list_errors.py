@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import Span
+from onnxtext.source import COMMENT, LINE_STRING, Span
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.error_context import (
@@ -24,6 +24,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
+_BRACKET = re.compile(rf"{LINE_STRING}|{COMMENT}|[\[\]]")
 _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 
 
@@ -45,6 +46,7 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _NUMBERS = frozenset(("INT", "FLOAT"))
+_ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "LSQB"))
 _LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"=]+")
 
 
@@ -135,9 +137,39 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             if not opened:
                 return
     begins = begins_line(text, context.at) and text[context.previous_end - 1] != "["
-    if opened and begins and not context.after_attributes:
+    closed = bool(opened) and _is_closed(text, opened[0])
+    if opened and begins and not closed and not context.after_attributes:
         comma = "" if context.token in CLOSING else ","
         yield _unclosed_row(opened[0], insert(context.previous_end, "]" * len(opened) + comma))
+
+
+def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a `]` before the last elements of a list: `[1, 2], 3, 4]`."""
+    done = context.done
+    last = done[-2:-1] if done[-1:] == [","] else done[-1:]
+    if not last or last[0][-1] != "]" or context.name(context.token) not in _ELEMENTS:
+        return
+    end = last[0].end
+    span = Span(end - 1, end)
+    comma = last[0] is not done[-1]
+    if context.text[: end - 1].rstrip().endswith(","):
+        edits = (Edit(Span(end - 1, done[-1].end), ""),)
+    else:
+        edits = (Edit(span, "" if comma else ","),)
+    message = "unexpected `]`: more elements of the list follow"
+    yield Diagnosis(
+        "syntax-error", message, span, edits, "remove `]`", min_tokens=4, replaces_errors=True
+    )
+
+
+def _is_closed(text: str, start: int) -> bool:
+    """Whether the square bracket at an offset is closed."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start, start + _FARTHEST):
+        depth += (match[0] == "[") - (match[0] == "]")
+        if not depth:
+            return True
+    return False
 
 
 def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
