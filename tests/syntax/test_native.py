@@ -123,6 +123,8 @@ def test_literals_give_the_same_data(name: str) -> None:
         few = ", ".join(str(chance.choice(items)()) for _ in range(chance.randint(1, 4)))
         for one in (f"{dims} w = [{few}, ...]", f" w = {few}", f"[2] w = [{few} , ... , ]"):
             assert_same_in_both(f"g () => () <{name}{one}> {{}}")
+        for one in (few, chance.choice(items)()):
+            assert_same_in_both(f"g () => () {{ y = C <v = {name}({one})> () }}")
         braces = "{" + text.replace("[", "").replace("]", "") + "}"
         raw: Any = partial(parse_raw, ELEMENTS[name], dims=dims)
         typed: Any = partial(parse_typed, ELEMENTS[name])
@@ -152,6 +154,8 @@ def test_attributes_and_operators_give_the_same_tree() -> None:
         "h () => () {}",
         "@p",
         "float[2]",
+        "float(0.5)",
+        'blob"9f2c"',
     ]
     operators = ["A", "a.b.A", '"".A', '"".b.A', '"a.b"."A c"', "A:o", 'a.b.A:"o p"', '"".""."A"']
 

@@ -10,27 +10,23 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t
 
-from onnxtext._core.syntax.attribute_numbers cimport read_number
 from onnxtext._core.syntax.grammar cimport (
-    DEFER, DOTTED, KEEP, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
+    DEFER, DOTTED, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
 )
 from onnxtext._core.tensor.parse_literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
     OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,
-    PyType_GenericAlloc, get, make_data, make_float32, make_graph, new_opset, put,
+    PyType_GenericAlloc, get, make_data, make_graph, new_opset, put,
 )
 from onnxtext._core.syntax.stack cimport Entry, Stack
 
-from onnxtext.ast.model import Graph
-from onnxtext.ast.types import (
-    MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
-)
+from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, AttributeType, Blob, DataFile, ExternalData, Float32, Floats, SparseTensor,
-    Tensor,
 )
 from onnxtext.syntax.actions.unparsed_literals import DataCall, FieldCalls, RawText, TypedText
+from onnxtext.tensor.element_types import ELEMENTS
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -39,15 +35,7 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef tuple EMPTY = ()
-cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
-cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
-cdef object A_STRING = AttributeType.STRING, STRINGS = AttributeType.STRINGS
-cdef dict KINDS = {
-    bytes: A_STRING, Tensor: AttributeType.TENSOR, Graph: AttributeType.GRAPH,
-    SparseTensor: AttributeType.SPARSE_TENSOR, SparseTensorType: AttributeType.TYPE_PROTO,
-    TensorType: AttributeType.TYPE_PROTO, SequenceType: AttributeType.TYPE_PROTO,
-    OptionalType: AttributeType.TYPE_PROTO, MapType: AttributeType.TYPE_PROTO,
-}
+cdef dict SCALARS = {name: TensorType(name) for name in ELEMENTS}
 cdef frozenset STORED_ELSEWHERE = frozenset((Blob, DataFile, ExternalData))
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
@@ -96,7 +84,8 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
         data = string_data(type, stack.values[place])
         if data is not None:
             return data
-    if copy is None and (entry.form < 0 or size < 0):  # no literal, or its span is unknown
+    if copy is None and ((entry.form < 0 and entry.form != TOKEN) or size < 0):
+        # no literal, or its span is unknown
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
@@ -201,11 +190,15 @@ cdef tuple names_of(list names):
 
 
 cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
-    """Build a tensor from a type, an optional name and data."""
+    """Build a tensor from a type or, for `float(0.5)`, an element type; an optional name; data."""
     cdef int last = rule.count - 1
+    cdef Entry* first = &stack.entries[base]
     if rule.take[last] < 0:
         return None
-    type = stack.child(rule, base, 0)
+    if first.form == TOKEN:
+        type = SCALARS.get(PyUnicode_Substring(stack.text, first.start, first.end))
+    else:
+        type = stack.child(rule, base, 0)
     data = tensor_data(stack, type, base + rule.take[last], layouts)
     if data is None:
         return None
@@ -217,64 +210,6 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
     put(result, OF_TENSOR.name, stack.child(rule, base, 1) if last == 2 else None)
     put(result, OF_TENSOR.decorators, EMPTY)
     return result
-
-
-cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
-    """Build an attribute without decorators from its name, an optional type and its value."""
-    if rule.take[0] >= 0 or rule.count != 4:
-        return None
-    cdef Entry* entry = &stack.entries[base + rule.take[3]]
-    name, kind = stack.child(rule, base, 1), stack.child(rule, base, 2)
-    value = found = None
-    if entry.form == OBJECT:
-        value = stack.child(rule, base, 3)
-        found = KINDS.get(type(value))
-        if type(value) is list and value:
-            found = STRINGS
-            for item in <list>value:
-                if type(item) is not bytes:
-                    return None
-            value = tuple(<list>value)
-            kind = STRINGS if kind is A_STRING else kind
-        if found is None or (kind is not None and kind is not found):
-            return None
-    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == KEEP and entry.end > entry.start:
-        value = numbers_of(stack, entry, kind)
-        if value is None:
-            return None
-        found = (
-            A_FLOAT if type(value) is Float32 else AN_INT if type(value) is int
-            else A_FLOATS if type(value) is Floats else INTS
-        )
-    if found is None or type(name) is not str:
-        return None
-    result = PyType_GenericAlloc(ATTRIBUTE, 0)
-    put(result, OF_ATTRIBUTE.name, name)
-    put(result, OF_ATTRIBUTE.type, found)
-    put(result, OF_ATTRIBUTE.value, value)
-    put(result, OF_ATTRIBUTE.decorators, EMPTY)
-    return result
-
-
-cdef object numbers_of(Stack stack, Entry* entry, kind):
-    """Return the number or list of an attribute; None if it is not of type `kind` (None: any)."""
-    cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
-    cdef bint is_list = text.startswith(b"[")
-    cdef char first = 0
-    if kind is not None:
-        if kind is AN_INT or (is_list and kind is INTS):
-            first = c"i"
-        elif kind is A_FLOAT or (is_list and kind is A_FLOATS):
-            first = c"f"
-        else:
-            return None
-    result = read_number(text, len(text), first)
-    if type(result) is not bytes:
-        return result
-    if is_list:
-        return Floats(result)
-    cdef const unsigned char* raw = result
-    return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
 
 
 cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset):

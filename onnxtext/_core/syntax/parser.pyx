@@ -7,9 +7,10 @@ it takes over the machine's stacks and hands them back at the unexpected token; 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
+from onnxtext._core.syntax.attributes cimport make_attribute
 from onnxtext._core.syntax.build cimport (
-    integer_of, is_plain_node, is_shareable, make_attribute, make_graph_value, make_node,
-    make_opset, make_record, make_tensor, make_value_info,
+    integer_of, is_plain_node, is_shareable, make_graph_value, make_node, make_opset, make_record,
+    make_tensor, make_value_info,
 )
 from onnxtext._core.syntax.grammar cimport (
     ATTRIBUTE, BYTES, DECORATED, DEFER, DOTTED, ENTRY, GRAPH, INNER, INNER_BYTES, INTEGER, ITSELF,

@@ -66,13 +66,13 @@ def lower_guarded(
     verified: bool = False,
     guard: Callable[[], object] | None = None,
 ) -> tuple[list[Piece], int]:
-    """Encode a model in pieces; call a guard before large data is read.
+    """Encode a model in pieces; call a guard before much data is read.
 
     Args:
         model: the model.
         blob_source: finds blobs that are not in the model's resources.
         verified: whether the digests of the model's resources have been verified before.
-        guard: called once, before the first large or external data is read.
+        guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
 
     Returns:
         The pieces of the `ModelProto`, and an estimate of the nesting depth of its messages.

@@ -30,6 +30,11 @@ _A = ast.AttributeType
 
 _SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
+_UNGUARDED = 1 << 20
+"""Maximum size, in bytes, of the blobs, files and repetitions that are read without the guard.
+
+The guard takes longer than reading the data of small models.
+"""
 _SHAPE_LIMIT = 8 << 16
 """Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 
@@ -64,12 +69,13 @@ class ValueLowering(ABC):
             resources: blobs by digest.
             blob_source: finds blobs that are not in the resources.
             verified: whether the digests of the resources have been verified before.
-            guard: called once, before the first large or external data is read.
+            guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
             omit_weights: whether large tensors refer to a missing file instead of having data.
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
         self._guard, self._omit_weights = guard, omit_weights
+        self._unguarded = _UNGUARDED
         # The encoded fields of types and attributes, by id; with the object, to keep it alive, so
         # that no id is used again.
         self._fields: dict[int, tuple[Piece, object]] = {}
@@ -87,10 +93,11 @@ class ValueLowering(ABC):
         """Update the nesting depth at the end of a graph."""
         self.depth -= 1
 
-    def _call_guard(self) -> None:
-        """Call the guard, if there is one and it has not been called yet."""
-        guard, self._guard = self._guard, None
-        if guard is not None:
+    def _reserve(self, size: int) -> None:
+        """Call the guard, if data of this size exceeds the limit for data without a guard."""
+        self._unguarded -= size
+        if self._unguarded < 0 and self._guard is not None:
+            guard, self._guard = self._guard, None
             guard()
 
     @abstractmethod
@@ -164,7 +171,8 @@ class ValueLowering(ABC):
         count = count_elements(type.integer_dims)
         if self._omit_weights and element is not None and element.bits * count > _SHAPE_LIMIT:
             return ast.ExternalData((("location", "left-out"),))
-        self._call_guard()
+        needed = raw_size(element, count) if element is not None and element.bits else -1
+        self._reserve(max(needed, 0))
         if isinstance(data, SplatData):
             return data
         prefix = f"tensor `{name}`: " if name else ""
@@ -179,7 +187,6 @@ class ValueLowering(ABC):
             raise
         except BlobError as error:
             raise LowerError(prefix + str(error), offset, error.code, data.digest) from None
-        needed = raw_size(element, count) if element is not None and element.bits else -1
         if len(raw) != needed and needed >= 0:
             message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {needed}"
             raise LowerError(message, offset, BLOB_SIZE, data.digest)
@@ -204,7 +211,6 @@ class ValueLowering(ABC):
         Raises:
             LowerError: the blob is missing or does not match its digest.
         """
-        self._call_guard()
         digest = blob.digest
         try:
             if self._blob_source is not None and not self._blobs.knows(digest):
@@ -297,7 +303,7 @@ class ValueLowering(ABC):
             case _, ast.TypedBlob():
                 return self._typed_value(attribute.type, value)
             case _, ast.RepeatedList():
-                self._call_guard()
+                self._reserve(2 * value.count)
                 return self.attribute_value(replace(attribute, value=expand_repetition(value)))
             case _A.TENSOR, ast.Tensor():
                 return delimited(b"\x2a", self.tensor(value))

@@ -39,7 +39,7 @@ LIST_OF = {
     _A.TYPE_PROTO: _A.TYPE_PROTOS,
 }
 ITEM_OF = {many: one for one, many in LIST_OF.items()}
-_CLASSES: dict[type, ast.AttributeType] = {
+CLASSES: dict[type, ast.AttributeType] = {
     bytes: _A.STRING,
     ast.Blob: _A.STRING,
     ast.Tensor: _A.TENSOR,
@@ -52,6 +52,7 @@ _CLASSES: dict[type, ast.AttributeType] = {
     ast.MapType: _A.TYPE_PROTO,
     ast.OpaqueType: _A.TYPE_PROTO,
 }
+"""Maps the classes of attribute values other than numbers to their attribute types."""
 _NO_REFERENCES = "a list cannot hold references to attribute parameters"
 _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
@@ -240,7 +241,7 @@ def _typed_blob(declared: ast.AttributeType | None) -> ast.AttributeType:
 def _single(
     declared: ast.AttributeType | None, value: Any
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
-    kind = _CLASSES[type(value)]
+    kind = CLASSES[type(value)]
     if declared is not None and declared is not kind:
         help = None
         if isinstance(value, bytes) and value.startswith(b"@"):
@@ -302,11 +303,11 @@ def _list(
         return _reference_list(declared, items)
     if type(items[0]) is ast.Number:
         return _number_list_from_tokens(one, items)
-    kind = _CLASSES[type(items[0])]
+    kind = CLASSES[type(items[0])]
     if one is not None and one is not kind:
         _mismatch(many or LIST_OF[kind], kind)
     for item in items:
-        if _CLASSES.get(type(item)) is not kind:
+        if CLASSES.get(type(item)) is not kind:
             _raise_mixed_types(kind)
     return LIST_OF[kind], tuple(items)
 

@@ -76,6 +76,7 @@ OPERATIONS = {
     "raw_numbers": "LATER",
     "reference": "REMEMBER",
     "scalar_data": "LATER",
+    "scalar_tensor": "TENSOR",
     "scalar_type": "REMEMBER",
     "section_word": "TEXT",
     "string_literal": "BYTES",

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build attributes, and parse their numbers and flat lists of numbers."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint32_t
+from libc.string cimport memcpy
+
+from onnxtext._core.ast.slots cimport (
+    ATTRIBUTE, OF_ATTRIBUTE, PyType_GenericAlloc, make_float32, put,
+)
+from onnxtext._core.syntax.grammar cimport KEEP, OBJECT, Rule
+from onnxtext._core.syntax.stack cimport Entry, Stack
+from onnxtext._core.tensor.parse_literals cimport (
+    UNINTERRUPTED, Layout, Reader, after_blanks, is_blank, is_digit, read_element,
+)
+
+from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats
+from onnxtext.syntax.actions.attributes import CLASSES, LIST_OF
+
+cdef extern from "Python.h":
+    object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+
+cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
+cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
+cdef Layout INT64 = Layout(None, "int", 64, 0, None, ())
+cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
+
+
+cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
+    """Build an attribute without decorators from its name, an optional type and its value."""
+    if rule.take[0] >= 0 or rule.count != 4:
+        return None
+    cdef Entry* entry = &stack.entries[base + rule.take[3]]
+    name, kind = stack.child(rule, base, 1), stack.child(rule, base, 2)
+    value = found = None
+    if entry.form == OBJECT:
+        value = stack.child(rule, base, 3)
+        found = CLASSES.get(type(value))
+        if type(value) is list and value:
+            found = CLASSES.get(type((<list>value)[0]))
+            for item in <list>value:
+                if CLASSES.get(type(item)) is not found:
+                    return None
+            value = tuple(<list>value)
+            found, kind = LIST_OF.get(found), LIST_OF.get(kind, kind)
+        if found is None or (kind is not None and kind is not found):
+            return None
+    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == KEEP and entry.end > entry.start:
+        value = numbers_of(stack, entry, kind)
+        if value is None:
+            return None
+        found = (
+            A_FLOAT if type(value) is Float32 else AN_INT if type(value) is int
+            else A_FLOATS if type(value) is Floats else INTS
+        )
+    if found is None or type(name) is not str:
+        return None
+    result = PyType_GenericAlloc(ATTRIBUTE, 0)
+    put(result, OF_ATTRIBUTE.name, name)
+    put(result, OF_ATTRIBUTE.type, found)
+    put(result, OF_ATTRIBUTE.value, value)
+    put(result, OF_ATTRIBUTE.decorators, ())
+    return result
+
+
+cdef object numbers_of(Stack stack, Entry* entry, kind):
+    """Return the number or list of an attribute; None if it is not of type `kind` (None: any)."""
+    cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+    cdef bint is_list = text.startswith(b"[")
+    cdef char first = 0
+    if kind is not None:
+        if kind is AN_INT or (is_list and kind is INTS):
+            first = c"i"
+        elif kind is A_FLOAT or (is_list and kind is A_FLOATS):
+            first = c"f"
+        else:
+            return None
+    result = read_number(text, len(text), first)
+    if type(result) is not bytes:
+        return result
+    if is_list:
+        return Floats(result)
+    cdef const unsigned char* raw = result
+    return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
+
+
+cdef object read_number(const char* text, Py_ssize_t size, char kind):
+    """Return a number in an attribute, or a flat list: integers, or the bytes of float32.
+
+    Args:
+        text: the literal, terminated by a zero byte.
+        size: its size.
+        kind: `i` or `f`; 0 if the first number decides.
+
+    Returns:
+        An integer, a tuple of integers or bytes; None if the literal is not plain.
+    """
+    cdef Reader reader
+    cdef Layout layout
+    cdef bint is_list = text[0] == c"["
+    cdef const char* cursor = after_blanks(text + is_list)
+    cdef const char* end = text + size - is_list
+    cdef const char* next = cursor
+    cdef const char* last = end - 1
+    cdef bint has_comma  # after the last item
+    cdef Py_ssize_t count = 1, index
+    cdef int64_t integer
+    cdef bytes result
+    if end <= cursor:
+        return None
+    if not kind:
+        next += next[0] == c"-"
+        while is_digit(next[0]):
+            next += 1
+        next = after_blanks(next)
+        kind = c"i" if next == end or next[0] == c"," else c"f"
+    for index in range(size if is_list else 0):
+        count += text[index] == c","
+    while last > cursor and is_blank(last[0]):
+        last -= 1
+    has_comma = is_list and last[0] == c","
+    count -= has_comma
+    layout = INT64 if kind == c"i" else FLOAT32
+    result = PyBytes_FromStringAndSize(NULL, count * layout.width)
+    reader.at = cursor
+    reader.out = PyBytes_AS_STRING(result)
+    reader.patience = UNINTERRUPTED
+    reader.in_braces = False
+    for index in range(count):
+        if index:
+            if reader.at[0] != c",":
+                return None
+            reader.at = after_blanks(reader.at + 1)
+        if not read_element(layout, &reader):
+            return None
+        if is_list:
+            reader.at = after_blanks(reader.at)
+    if has_comma and reader.at[0] == c",":
+        reader.at = after_blanks(reader.at + 1)
+    if reader.at != end or (is_list and end[0] != c"]"):
+        return None
+    if kind == c"f":
+        return result
+    integers = []
+    for index in range(count):
+        memcpy(&integer, PyBytes_AS_STRING(result) + 8 * index, 8)
+        integers.append(integer)
+    return tuple(integers) if is_list else integers[0]
