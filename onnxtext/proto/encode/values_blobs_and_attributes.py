@@ -30,11 +30,6 @@ _A = ast.AttributeType
 
 _SMALL = 4096
 """Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
-_UNGUARDED = 1 << 20
-"""Maximum size, in bytes, of the blobs, files and repetitions that are read without the guard.
-
-The guard takes longer than reading the data of small models.
-"""
 _SHAPE_LIMIT = 8 << 16
 """Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 
@@ -52,6 +47,7 @@ class ValueLowering(ABC):
     """
 
     depth = deepest = deepest_type = 0
+    _unguarded = 1 << 20  # bytes; the guard takes longer than reading the data of small models
 
     def __init__(
         self,
@@ -75,7 +71,6 @@ class ValueLowering(ABC):
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
         self._guard, self._omit_weights = guard, omit_weights
-        self._unguarded = _UNGUARDED
         # The encoded fields of types and attributes, by id; with the object, to keep it alive, so
         # that no id is used again.
         self._fields: dict[int, tuple[Piece, object]] = {}
@@ -94,10 +89,10 @@ class ValueLowering(ABC):
         self.depth -= 1
 
     def _reserve(self, size: int) -> None:
-        """Call the guard, if data of this size exceeds the limit for data without a guard."""
+        """Call the guard if the data read so far exceeds the limit with another `size` bytes."""
         self._unguarded -= size
-        if self._unguarded < 0 and self._guard is not None:
-            guard, self._guard = self._guard, None
+        if self._unguarded < 0 and (guard := self._guard) is not None:
+            self._guard = None
             guard()
 
     @abstractmethod
@@ -172,7 +167,8 @@ class ValueLowering(ABC):
         if self._omit_weights and element is not None and element.bits * count > _SHAPE_LIMIT:
             return ast.ExternalData((("location", "left-out"),))
         needed = raw_size(element, count) if element is not None and element.bits else -1
-        self._reserve(max(needed, 0))
+        if isinstance(data, (SplatData, ast.DataFile)):
+            self._reserve(needed)
         if isinstance(data, SplatData):
             return data
         prefix = f"tensor `{name}`: " if name else ""
@@ -211,13 +207,14 @@ class ValueLowering(ABC):
         Raises:
             LowerError: the blob is missing or does not match its digest.
         """
-        digest = blob.digest
+        digest, others = blob.digest, self._blob_source
         try:
-            if self._blob_source is not None and not self._blobs.knows(digest):
-                return self._blob_source.find(digest)
-            return self._blobs.find(digest)
+            find = self._blobs.find if others is None or self._blobs.knows(digest) else others.find
+            data = find(digest)
         except BlobError as error:
             raise LowerError(str(error), offset, error.code, digest) from None
+        self._reserve(len(data))
+        return data
 
     def sparse_tensor(self, sparse: ast.SparseTensor, name: str | None) -> bytes:
         """Return a `SparseTensorProto`; if its `values` have no name, they get `name`."""
@@ -283,10 +280,9 @@ class ValueLowering(ABC):
         from onnxtext.proto.descriptors import message_spec
 
         try:
-            data = lower_record(message_spec("AttributeProto"), record)
+            return name + lower_record(message_spec("AttributeProto"), record)
         except RecordError as error:
             raise LowerError.of_record(error, -1) from None
-        return name + data
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
         """Return the encoded fields of an `AttributeProto` that hold its value."""
