@@ -440,6 +440,11 @@ def test_a_node_after_incomplete_attributes_is_not_an_attribute(attributes: str)
     assert lines_of((found,)) == [3 + attributes.count("\n")]
 
 
+def test_a_node_before_incomplete_attributes_is_not_after_them() -> None:
+    found = diagnose('g () => () {\n"\n"\n"" = e () "\\"" = d <a: a i')
+    assert found[0].code == "incomplete-statement"
+
+
 @pytest.mark.parametrize("inputs", ["y, z", "\n    y,\n    z,\n  "])
 def test_a_wrong_bracket_before_inputs_has_a_fix(inputs: str) -> None:
     text = f"{HEAD}  y = Relu (x)\n  z = Add ({inputs})\n  w = Sub (y, z)\n}}\n"

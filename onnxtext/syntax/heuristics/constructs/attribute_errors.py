@@ -96,8 +96,10 @@ def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
     """Return the offset of the `<` of unfinished attributes, if any, and the tokens after it."""
     tokens = [*context.done, *context.rest[:1]]
     if "attribute" in context.rules:
-        opened = context.opened
-        return (None, []) if opened is None else (opened.start, tokens)
+        if context.opened is None:
+            return None, []
+        opener = context.opened.start
+        return opener, [token for token in tokens if token.at > opener]
     index = innermost_bracket(context.done)
     if "node" not in context.rules or index is None or context.done[index] != "<":
         return None, []
