@@ -21,7 +21,7 @@ cdef class Decoder:
     cdef bint has_empty_fields  # whether a node stores an empty domain or doc string
     cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet
     cdef object python(self)
-    cdef object python_for_tensors(self)
+    cdef object rare_lifter(self)
     cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth)
     cdef object _graph_attribute(

@@ -48,7 +48,7 @@ cdef class Decoder:
             self.lifter = Lifter(careful=False, decoder=self)
         return self.lifter
 
-    cdef object python_for_tensors(self):
+    cdef object rare_lifter(self):
         """Return the `Lifter`, to decode an item whose tensors may store empty names."""
         self.values.is_plain = False
         self.values.has_empty_names = True
@@ -127,7 +127,7 @@ cdef class Decoder:
                 if decoded is not None:
                     sparse.append(decoded)
                 else:
-                    sparse += self.python_for_tensors().sparse_initializer(view[field.value:offset])
+                    sparse += self.rare_lifter().sparse_initializer(view[field.value:offset])
             elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
                 values = inputs if field.key == GRAPH_INPUT else outputs
                 values = infos if field.key == GRAPH_VALUE_INFO else values
@@ -260,8 +260,7 @@ cdef class Decoder:
                     decoded = self._graph_attribute(data, view, field.value, offset, depth + 1)
                     if decoded is None:
                         tail.is_rare = True
-                        python = self.python_for_tensors()
-                        decoded = python.attribute(view[field.value:offset], depth + 1)
+                        decoded = self.rare_lifter().attribute(view[field.value:offset], depth + 1)
                     if decoded.type is GRAPH or decoded.type is GRAPHS:
                         is_shared = False
                 attributes.append(decoded)
@@ -277,10 +276,8 @@ cdef class Decoder:
         tail.attributes = tuple(attributes)
         tail.decorators = tuple(docs)
         tail.metadata = tuple(entries)
-        if entries:
-            tail.is_rare = True
-        if tail.domain == "":
-            tail.has_empty_fields = True
+        tail.is_rare = tail.is_rare or len(entries) > 0
+        tail.has_empty_fields = tail.has_empty_fields or tail.domain == ""
         if is_shared:
             self.tails[key] = tail
         return tail
@@ -288,7 +285,7 @@ cdef class Decoder:
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail()
         tail.is_rare = True
-        node = self.python_for_tensors().node(data, depth)
+        node = self.rare_lifter().node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata

@@ -135,8 +135,7 @@ cdef class ModelDecoder(Decoder):
             elif field.key == FUNCTION_ATTRIBUTE_PROTO:
                 decoded = self.values.attribute(data, view, field.value, offset)
                 if decoded is None:
-                    python = self.python_for_tensors()
-                    decoded = python.attribute(view[field.value:offset], depth + 1)
+                    decoded = self.rare_lifter().attribute(view[field.value:offset], depth + 1)
                 attributes.append(decoded)
             elif field.key == FUNCTION_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, offset))
