@@ -24,8 +24,15 @@ _MAX_SHOWN = 20
 """Maximum number of statements marked, or of missing blobs named, in one diagnostic."""
 
 
-def check_declared_size(model: Model | Fragment, source: Source) -> None:
+def check_declared_size(
+    model: Model | Fragment, source: Source, max_bytes: int | None = None
+) -> None:
     """Check that a model fits into a protobuf message, before its weights are read.
+
+    Args:
+        model: the syntax tree of the text.
+        source: the text.
+        max_bytes: the maximum size of the weights; None for only the limit of protobuf.
 
     Raises:
         OnnxTextError: the message would be too large.
@@ -34,6 +41,12 @@ def check_declared_size(model: Model | Fragment, source: Source) -> None:
 
     total, offset = declared_size(model)
     check_encoded_size(total, "weights of this model take", source, offset)
+    if max_bytes is not None and total > max_bytes:
+        raise _too_large(
+            f"the weights of this model take {total:,} bytes, and the limit is {max_bytes:,}",
+            source,
+            offset,
+        )
 
 
 def check_encoded_size(size: int, subject: str, source: Source, offset: int = 0) -> None:
@@ -49,16 +62,20 @@ def check_encoded_size(size: int, subject: str, source: Source, offset: int = 0)
         OnnxTextError: the size is too large.
     """
     if size > MAX_MESSAGE_BYTES:
-        raise OnnxTextError(
-            Diagnostic(
-                "model-too-large",
-                f"the {subject} {size:,} bytes, but protobuf cannot read or write messages "
-                f"of more than {MAX_MESSAGE_BYTES:,}",
-                source=source,
-                labels=(Label(Span(offset, min(offset + 1, len(source.text)))),),
-                help="`onnxtext to-binary --externalize` writes weights to a file of external data",
-            )
+        raise _too_large(
+            f"the {subject} {size:,} bytes, but protobuf cannot read or write messages "
+            f"of more than {MAX_MESSAGE_BYTES:,}",
+            source,
+            offset,
+            help="`onnxtext to-binary --externalize` writes weights to a file of external data",
         )
+
+
+def _too_large(message: str, source: Source, offset: int, help: str | None = None) -> OnnxTextError:
+    labels = (Label(Span(offset, min(offset + 1, len(source.text)))),)
+    return OnnxTextError(
+        Diagnostic("model-too-large", message, source=source, labels=labels, help=help)
+    )
 
 
 def lowering_error(error: LowerError, source: Source) -> OnnxTextError:

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 
 def encode_text(
-    text: str, *, base_dir: str | os.PathLike[str] | None = None, name: str
+    text: str,
+    *,
+    base_dir: str | os.PathLike[str] | None = None,
+    name: str = "<string>",
+    max_bytes: int | None = None,
 ) -> list[Piece]:
     """Encode the text of a whole model; return the bytes in pieces.
 
@@ -50,6 +54,7 @@ def encode_text(
         base_dir: the directory of the text, to resolve references to weight files. If None, no file
             is read, and references to weight files are errors.
         name: the name of the text in messages.
+        max_bytes: the maximum size of the weights; None for only the limit of protobuf.
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
@@ -58,7 +63,8 @@ def encode_text(
     reuse_memory(len(text))
     with paused_collector():
         model = parse_model(source)
-        pieces = encode(model, source, blob_source=BlobReader.of(model, base_dir))
+        blob_source = BlobReader.of(model, base_dir)
+        pieces = encode(model, source, blob_source=blob_source, max_bytes=max_bytes)
         del model  # before the garbage collector traverses the tree
     return pieces
 
@@ -69,6 +75,7 @@ def encode(
     *,
     blob_source: BlobSource | None = None,
     external: ExternalFile | None = None,
+    max_bytes: int | None = None,
 ) -> list[Piece]:
     """Return the encoded bytes of a model that was parsed from a text, in pieces.
 
@@ -77,6 +84,7 @@ def encode(
         source: the text of the model.
         blob_source: finds the data that is not in the text; None if all data is in the text.
         external: the file to move tensor data to, as external data; None to move no data.
+        max_bytes: the maximum size of the weights; None for only the limit of protobuf.
 
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.
@@ -87,7 +95,7 @@ def encode(
     if external is not None:
         _move_to_external_file(model, source, blob_source, external)
     try:
-        pieces = lower_checked(model, source, blob_source)
+        pieces = lower_checked(model, source, blob_source, max_bytes)
     except LowerError as error:
         check_declared_size(model, source)  # report a model that is too large, as `check` does
         raise lowering_error(error, source) from None
@@ -98,7 +106,9 @@ def encode(
     return pieces
 
 
-def lower_checked(model: Model, source: Source, blob_source: BlobSource | None) -> list[Piece]:
+def lower_checked(
+    model: Model, source: Source, blob_source: BlobSource | None, max_bytes: int | None = None
+) -> list[Piece]:
     """Encode a model to bytes, in pieces, and check that protobuf can read them.
 
     Raises:
@@ -106,7 +116,7 @@ def lower_checked(model: Model, source: Source, blob_source: BlobSource | None) 
         OnnxTextError: the model is too large, or nested too deeply.
     """
     pieces, depth = lower_guarded(
-        model, blob_source, guard=lambda: check_declared_size(model, source)
+        model, blob_source, guard=lambda: check_declared_size(model, source, max_bytes)
     )
     check_encoded_size(sum(map(len, pieces)), "model would take", source)
     if depth > _DEEP:

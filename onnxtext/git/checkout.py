@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onnxtext.git.clean_smudge import clean, smudge
 from onnxtext.git.repository import read_tracked, run_git
-from onnxtext.git.verification import read_objects, tracked_models
+from onnxtext.git.verification import model_limit, read_objects, tracked_models
 from onnxtext.io.files import write_atomically
 from onnxtext.io.text_or_binary import has_binary_content
 
@@ -44,6 +44,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
         OSError: a file cannot be read or written.
     """
     results = []
+    limit = model_limit()
     with read_objects(top) as read:
         for file in tracked_models(top):
             text = read_tracked(top, file.path) if file.filtered else None
@@ -54,7 +55,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
                 problem = "its text differs from the version in git: run `git add` first"
                 results.append(CheckoutResult(file.path, (problem,)))
                 continue
-            converted = smudge(stored)
+            converted = smudge(stored, limit=limit)
             if converted.data is None:
                 results.append(CheckoutResult(file.path, converted.warnings))
                 continue

@@ -87,18 +87,21 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
     return _convert_or_keep(lambda: _clean(data, name), "stored")
 
 
-def smudge(data: bytes, *, name: str = "") -> ConvertedFile:
+def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> ConvertedFile:
     """Convert the content that git stores to a file of the working tree.
 
-    The text of a model becomes the binary model. Binary content is unchanged.
+    The text of a model becomes the binary model. Binary content is unchanged. So is a text with
+    weights of more than `limit` bytes, if they are much larger than the text: its lists end in
+    `...`, and such a list of a few characters can expand to 2 GB.
 
     Args:
         data: the content that git stores.
+        limit: the maximum size in bytes of weights that are much larger than the text.
         name: name of the file; files with the suffix of a text are unchanged.
     """
     if not data or is_source(name) or has_binary_content(data):
         return ConvertedFile(None)
-    return _convert_or_keep(lambda: _smudge(data), "checked out")
+    return _convert_or_keep(lambda: _smudge(data, limit), "checked out")
 
 
 def _clean(data: bytes, name: str) -> ConvertedFile:
@@ -161,15 +164,24 @@ def _complete(data: bytes, name: str) -> ConvertedFile:
     return ConvertedFile(complete)
 
 
-def _smudge(data: bytes) -> ConvertedFile:
-    from onnxtext.api import to_binary
+_MAX_EXPANSION = 16
+"""Elements that are all written take at most this number of bytes per character: `complex128`."""
+
+
+def _smudge(data: bytes, limit: int) -> ConvertedFile:
+    from onnxtext.text_to_binary import encode_text, join_pieces
 
     if has_markers(data):
         return ConvertedFile(None, ("checked out as text: it has conflict markers",))
     try:
-        return ConvertedFile(to_binary(decode_text(data, "")))
+        max_bytes = max(limit, _MAX_EXPANSION * len(data))
+        pieces = encode_text(decode_text(data, ""), max_bytes=max_bytes)
+        return ConvertedFile(bytes(join_pieces(pieces)))
     except OnnxTextError as error:
-        return ConvertedFile(None, (f"checked out unchanged: {_reason(data, error)}",))
+        reason = _reason(data, error)
+        if error.diagnostics[0].code == "model-too-large":
+            reason += " (`git config onnxtext.maxSize`)"
+        return ConvertedFile(None, (f"checked out unchanged: {reason}",))
 
 
 def _is_model_text(data: bytes) -> bool:

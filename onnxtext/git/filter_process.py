@@ -36,7 +36,7 @@ def serve(
     Args:
         source: the stream of git's requests.
         target: the stream for our answers.
-        limit: returns the maximum size of a model to clean; called when needed.
+        limit: returns the maximum size of a model to convert; called when needed.
         warn: receives the path of a file that was not converted, and the reason.
 
     Raises:
@@ -158,5 +158,7 @@ def _convert(
         return clean(content.read(), limit=max_bytes, name=name)
     if command == "smudge":
         head = content.read(HEAD)
-        return ConvertedFile(None) if has_binary_content(head) else smudge(head + content.read())
+        if has_binary_content(head):
+            return ConvertedFile(None)
+        return smudge(head + content.read(), limit=limit())
     return None  # not one of our capabilities

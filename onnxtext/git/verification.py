@@ -88,16 +88,25 @@ def tracked_models(top: Path) -> list[TrackedFile]:
     return [file for file in models if file.filtered or file.path.lower().endswith(SUFFIXES)]
 
 
+def model_limit() -> int:
+    """Return the maximum size of a model to convert: `onnxtext.maxSize`, else 64 MiB.
+
+    Raises:
+        OnnxTextError: the setting is invalid.
+    """
+    configured, error = configured_limit()
+    if error is not None:
+        raise git_error(error)
+    return DEFAULT_LIMIT if configured is None else configured
+
+
 def verify(top: Path) -> Iterator[VerifyResult]:
     """Verify all models that git tracks; yield a result for each.
 
     Raises:
         OnnxTextError: git fails, or an object is missing.
     """
-    configured, error = configured_limit()
-    if error is not None:
-        raise git_error(error)
-    limit = DEFAULT_LIMIT if configured is None else configured
+    limit = model_limit()
     with read_objects(top) as read:
         for file in tracked_models(top):
             data = read(file.object)
@@ -120,7 +129,7 @@ def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> V
         return VerifyResult(file.path, "binary", (_STORED_AS_BINARY,))
     if not data:
         return VerifyResult(file.path, "empty")
-    model = smudge(data)
+    model = smudge(data, limit=limit)
     problems: list[str] = []
     note = ""
     if model.data is None:
@@ -140,7 +149,7 @@ def _verify_worktree(top: Path, name: str, limit: int) -> list[str]:
     if not has_binary_content(data):
         return ["the working tree holds text, not the model: see `onnxtext git checkout`"]
     cleaned = clean(data, limit=limit)
-    if cleaned.data is not None and smudge(cleaned.data).data != data:
+    if cleaned.data is not None and smudge(cleaned.data, limit=limit).data != data:
         return ["the file in the working tree would not be restored exactly: please report this"]
     return []
 

@@ -277,6 +277,36 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
     assert filtered.git("cat-file", "blob", ":m.onnx").out.startswith(NOTE + b"<\n")
 
 
+@pytest.mark.parametrize(
+    "item",
+    ["<float[500000000] w = [0, ...]> {}", "{ y = Op <a: ints[500000000] = [0, ...]> () }"],
+)
+def test_a_short_text_does_not_expand_to_a_huge_model(filtered: Repository, item: str) -> None:
+    text = f"<ir_version: 10> g () => () {item}\n".encode()
+    filtered.write("m.onnx", text)
+    filtered.git("add", "m.onnx")
+    (filtered.path / "m.onnx").unlink()
+    said = filtered.git("checkout", "m.onnx").err
+    assert "m.onnx: checked out unchanged: line 1, column " in said
+    assert "the limit is 67,108,864 [model-too-large] (`git config onnxtext.maxSize`)" in said
+    assert filtered.read("m.onnx") == text
+    result = filtered.onnxtext("git", "checkout")
+    assert result.status == 1
+    assert "model-too-large" in result.err
+    assert b"model-too-large" in filtered.onnxtext("git", "verify").out
+
+
+def test_the_limit_of_expanded_weights_can_be_changed(filtered: Repository) -> None:
+    text = b"<ir_version: 10> g () => () <float[1000] w = [0, ...]> {}\n"
+    filtered.write("m.onnx", text)
+    filtered.git("add", "m.onnx")
+    for size, is_model in (("3k", False), ("4k", True)):
+        filtered.git("config", "onnxtext.maxSize", size)
+        (filtered.path / "m.onnx").unlink()
+        filtered.git("checkout", "m.onnx")
+        assert (filtered.read("m.onnx") != text) == is_model
+
+
 def test_large_weights_survive_commit_and_checkout(filtered: Repository) -> None:
     import numpy as np
     import onnx

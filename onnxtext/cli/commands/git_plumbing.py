@@ -87,8 +87,9 @@ def clean(max_size: int | None, name: str) -> int:
 
 
 @click.command("smudge")
+@_MAX_SIZE
 @click.argument("name", metavar="[PATH]", default="")
-def smudge(name: str) -> int:
+def smudge(max_size: int | None, name: str) -> int:
     """Convert the text on standard input to a model.
 
     This is `filter.onnxtext.smudge`: its output is what git checks out. Content that cannot be
@@ -97,7 +98,8 @@ def smudge(name: str) -> int:
     """
     from onnxtext.git.clean_smudge import smudge as convert
 
-    return _filter(lambda data: convert(data, name=name), name)
+    limit = _limit(max_size)
+    return _filter(lambda data: convert(data, limit=limit, name=name), name)
 
 
 @click.command("textconv")
@@ -129,7 +131,7 @@ def _filter(convert: Callable[[bytes], ConvertedFile], name: str) -> int:
 
 
 def _limit(option: int | None) -> int:
-    """Return the maximum size of a model to clean: the option, else git's setting, else 64 MiB."""
+    """Return the maximum size of a model: the option, else git's setting, else 64 MiB."""
     if option is not None:
         return option
     from onnxtext.git.clean_smudge import DEFAULT_LIMIT
