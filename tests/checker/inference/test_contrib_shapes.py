@@ -132,9 +132,18 @@ CASES: dict[str, tuple[str, list[Input], int, dict[str, Any]]] = {
     "quantized attention": (
         "QAttention", [(U, (2, 6, 8)), (U, (8, 24)), (F, (24,)), ONE, ONE, None, ZERO, ZERO], 2,
         {"num_heads": 2}),
+    "gathered slices": ("GatherND", [(F, (2, 3, 4)), ("int64", (5, 6, 2))], 1, {}),
+    "pads": ("Pad", [(F, (2, 3, 4)), ("int64", (6,)), (F, (1,))], 1, {"mode": "constant"}),
+    "pads in a matrix": ("Pad", [(F, (2, 3)), ("int64", (1, 4))], 1, {"mode": "constant"}),
     "distances": ("CDist", [(F, (2, 8)), (F, (3, 8))], 1, {"metric": "euclidean"}),
 }  # fmt: skip
-MAYBE_UNKNOWN = {"groups": 8, "groups with a past": 2, "groups of all together": 8}
+MAYBE_UNKNOWN = {
+    "pads": 3,
+    "pads in a matrix": 2,
+    "groups": 8,
+    "groups with a past": 2,
+    "groups of all together": 8,
+}
 """How many dimensions of a case may be unknown: those of caches depend on data."""
 TYPES = {
     "float": TensorProto.FLOAT, "uint8": TensorProto.UINT8, "int32": TensorProto.INT32,
@@ -264,6 +273,11 @@ CALLS: dict[tuple[str, str], str | None] = {
     ("BiasGelu (x, b)", f"{X3}, float[7] b"): "the size of `b` is 7, but the last dimension of `x`",
     ("FastGelu (x, b)", f"{X3}, float[1, 8] b"): "`b` has 2 dimensions, but the operator needs 1",
     ("FastGelu (x)", X3): None,
+    ("GatherND (x, i)", f"{X3}, int64[5, 3] i"): None,
+    ("GatherND (x, i)", f"{X3}, int64[5, 4] i"): "dimension of `i` is 4, but `x` has rank 3",
+    ("Pad (x, p)", f"{X3}, int64[6] p"): None,
+    ("Pad (x, p)", f"{X3}, int64[1, 6] p"): None,
+    ("Pad (x, p)", f"{X3}, int64[3] p"): "the number of pads is 3, but twice the number of axes",
     ("SkipLayerNormalization (x, x, b)", f"{X3}, float[7] b"): "the size of `b` is 7",
     ("SkipLayerNormalization (x, s, b)", f"{X3}, float[6, 7] s, float[8] b"): "dimension of `s` is",
     ("SkipSimplifiedLayerNormalization (x, x, b)", "float[1, 2, 6, 8] x, float[8] b"): "2 or 3",
