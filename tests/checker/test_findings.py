@@ -93,6 +93,30 @@ def test_no_cascading_findings() -> None:
     assert [item.code for item in onnxtext.check(text(nodes))] == ["op-unknown"]
 
 
+LSTM = "float[1, 1, 1] x, float[1, 4, 1] w, float[1, 4, 1] r, float[1, 1, 1] h"
+
+
+@pytest.mark.parametrize(
+    ("node", "parts", "code"),
+    [
+        ("y = Add (x, x)", {"inputs": "undefined[4] x"}, "elem-type-undefined"),
+        (
+            "t = Unsqueeze (x, i)\ny = Squeeze (t, i)",
+            {"inputs": "float[4] x, undefined[1] i"},
+            "elem-type-undefined",
+        ),
+        ("y = Neg (x)", {"opsets": "0"}, "opset-version-invalid"),
+        (
+            'y = LSTM <hidden_size = 1> (x, w, r, "", "", h)',
+            {"inputs": LSTM, "values": 'int64[2] "" = [1, 2]', "outputs": "float[1, 1, 1, 1] y"},
+            "value-name-missing",
+        ),
+    ],
+)
+def test_a_wrong_declaration_is_one_finding(node: str, parts: dict[str, str], code: str) -> None:
+    assert [item.code for item in onnxtext.check(text(node, **parts))] == [code]  # type: ignore[arg-type]
+
+
 def test_a_contradiction_is_explained_with_two_places() -> None:
     model = text(
         "y = MatMul (x, W)",

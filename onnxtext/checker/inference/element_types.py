@@ -83,6 +83,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         for index, value in enumerate(scope.inputs[: len(input_types)]):
             origin = declared.get(value.name)
             self._set_input_type(scope, origin[1] if origin else value, input_types[index], types)
+        types.pop("", None)  # omitted inputs are named like a value without name
         environment: TypeEnvironment = Environment(types, outer)
         self.visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeGuard
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
@@ -98,6 +99,11 @@ def _merge_dims(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
     if declared_dim is None or (isinstance(declared_dim, int) and declared_dim < 0):
         return result
     return result if isinstance(result, int) and not isinstance(declared_dim, int) else declared_dim
+
+
+def is_undefined(type: Type | None) -> TypeGuard[None]:
+    """Whether a type is missing, or a tensor type without an element type."""
+    return type is None or getattr(type, "element", None) == "undefined"
 
 
 def clear_negative_dims(type: Type) -> Type:

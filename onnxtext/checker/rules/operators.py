@@ -113,8 +113,8 @@ def _record_unknown(
             unknown.setdefault(key, []).append(place)
         return
     version = scope.opsets.versions.get(domain)
-    if version is None:
-        return  # reported as opset-domain-not-imported
+    if version is None or version < 1:
+        return  # reported as opset-domain-not-imported or opset-version-invalid
     functions = _functions(subject)
     if node.op_type in functions.get(domain, ()):
         return  # reported as function-overload-unknown

@@ -118,6 +118,10 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 declared_shape = None
             shapes[value.name] = shape if declared_shape is None else declared_shape
             equate_dims(sizes, declared_shape, shape, Place(value, ("name",)))
+        # Omitted inputs and outputs are named like a value without name.
+        declared.pop("", None)
+        shapes.pop("", None)
+        environment.values.pop("", None)
         self._nodes(scope, declared, environment)
         return environment
 
