@@ -93,6 +93,27 @@ def test_no_cascading_findings() -> None:
     assert [item.code for item in onnxtext.check(text(nodes))] == ["op-unknown"]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        text(
+            "= If (c) <then_branch = a () => (float[4] t) { t = Neg (x) },"
+            " else_branch = b () => (float[4] e) { e = Abs (x) }>\ny = Relu (x)",
+            inputs="float[4] x, bool c",
+        ),
+        text(
+            "y = f.F (x)",
+            opsets='21, "f": 1',
+            rest='<domain: "f", opset_import: [21]>\n'
+            "F (a) => (b) <float[4] t> { = Neg (a)\n b = Abs (t) }",
+        ),
+    ],
+    ids=["a body", "a value info"],
+)
+def test_a_missing_output_is_one_finding(source: str) -> None:
+    assert [item.code for item in errors(onnxtext.check(source))] == ["node-no-output"]
+
+
 LSTM = "float[1, 1, 1] x, float[1, 4, 1] w, float[1, 4, 1] r, float[1, 1, 1] h"
 
 
@@ -106,6 +127,14 @@ LSTM = "float[1, 1, 1] x, float[1, 4, 1] w, float[1, 4, 1] r, float[1, 1, 1] h"
             "elem-type-undefined",
         ),
         ("y = Neg (x)", {"opsets": "0"}, "opset-version-invalid"),
+        (
+            "y = f.F (x)",
+            {
+                "opsets": '0, "f": 1',
+                "rest": '<domain: "f", opset_import: [21]>\nF (a) => (b) { b = Neg (a) }',
+            },
+            "opset-version-invalid",
+        ),
         (
             'y = LSTM <hidden_size = 1> (x, w, r, "", "", h)',
             {"inputs": LSTM, "values": 'int64[2] "" = [1, 2]', "outputs": "float[1, 1, 1, 1] y"},

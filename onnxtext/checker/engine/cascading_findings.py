@@ -86,19 +86,22 @@ def _without(
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop one finding about an undefined name in the same scope.
+    """For each node without outputs, drop the findings about one undefined name in the same scope.
 
-    The missing output of the node may define this name. `scope_of` returns the id of the scope of a
-    finding.
+    The missing output of the node may define this name. The findings are one about a use of the
+    name, and one about its `value_info`. `scope_of` returns the id of the scope of a finding.
     """
-    lost = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
-    if not lost:
+    scopes = [scope_of(item) for item in findings if item.code == "node-no-output"]
+    if not scopes:
         return findings
+    lost = {codes: Counter(scopes) for codes in (_UNDEFINED, ("value-info-unknown",))}
     remaining = []
     for finding in findings:
-        scope = scope_of(finding) if finding.code in _UNDEFINED else 0
-        if lost[scope]:
-            lost[scope] -= 1
+        for codes, count in lost.items():
+            scope = scope_of(finding) if finding.code in codes else 0
+            if count[scope]:
+                count[scope] -= 1
+                break
         else:
             remaining.append(finding)
     return remaining
@@ -116,6 +119,6 @@ def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
     """
     owners: dict[int, int] = {}
     for scope in scopes:
-        for item in (*scope.nodes, *scope.outputs):
+        for item in (*scope.nodes, *scope.outputs, *scope.infos):
             owners.setdefault(id(item), id(scope))
     return lambda finding: owners.get(id(finding.places[0].item), 0)

@@ -49,7 +49,7 @@ from onnxtext.checker.inference.type_merging import (
     Types,
     clear_negative_dims,
     given_types,
-    is_undefined,
+    is_defined,
 )
 from onnxtext.checker.isolation.child_process import Failure
 
@@ -108,7 +108,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         types, places = environment.facts, environment.places
         declared: dict[str, tuple[Type, Place]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            if not is_undefined(value.type) and value.name not in declared:
+            if is_defined(value.type) and value.name not in declared:
                 declared[value.name] = clear_negative_dims(value.type), Place(value, ("type",))
         for value in (*scope.inputs, *scope.initializers):
             if value.name in declared:

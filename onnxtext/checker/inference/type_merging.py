@@ -101,9 +101,9 @@ def _merge_dims(declared: Dim, inferred: Dim, symbols: frozenset[str]) -> Dim:
     return result if isinstance(result, int) and not isinstance(declared_dim, int) else declared_dim
 
 
-def is_undefined(type: Type | None) -> TypeGuard[None]:
-    """Whether a type is missing, or a tensor type without an element type."""
-    return type is None or getattr(type, "element", None) == "undefined"
+def is_defined(type: Type | None) -> TypeGuard[Type]:
+    """Whether a type is present and, if it is a tensor type, has an element type."""
+    return type is not None and getattr(type, "element", None) != "undefined"
 
 
 def clear_negative_dims(type: Type) -> Type:

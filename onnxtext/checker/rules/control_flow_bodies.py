@@ -54,7 +54,8 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
     if len(names) != passed:
         yield _wrong_count(node, body, "input", len(names), passed)
     is_exact = node.op_type == "If"
-    if outputs < min_outputs or (is_exact and outputs > min_outputs):
+    # `node-no-output` reports a node without outputs.
+    if outputs < min_outputs or (is_exact and outputs > min_outputs and node.outputs):
         ending = "" if is_exact else " or more"
         yield _wrong_count(node, body, "output", outputs, min_outputs, ending)
 

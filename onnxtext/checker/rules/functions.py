@@ -144,7 +144,7 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
                 continue
             own_version, (version, importer) = versions[domain], imports[domain]
             key = domain, node.op_type, id(function)
-            if version == own_version or key in reported:
+            if version == own_version or min(version, own_version) < 1 or key in reported:
                 continue
             other = subject.schemas.find(domain, node.op_type, version)
             function_since = target.since if type(target) is Signature else None
