@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from onnxtext.ast.model import Model
 from onnxtext.ast.visit import walk_graphs
+from onnxtext.equal_keys import equal_keys
 from onnxtext.merger.texts.item_keys import content_of, key_of
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
@@ -132,19 +133,13 @@ def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pair
     often in one list than in the other.
     """
     taken = set(pairs.values())
-    places: dict[Hashable, list[int]] = defaultdict(list)
-    for index, item in enumerate(base):
-        if index not in pairs and (item_key := key(item)) is not None:
-            places[item_key].append(index)
-    if not places:
-        return
-    found: dict[Hashable, list[int]] = defaultdict(list)
-    for index, item in enumerate(others):
-        if index not in taken and (item_key := key(item)) in places:
-            found[item_key].append(index)
-    for item_key, indices in found.items():
-        if len(indices) == len(places[item_key]) or key is _key:
-            pairs.update(zip(places[item_key], indices, strict=False))
+    groups = equal_keys(
+        [(index, key(item)) for index, item in enumerate(base) if index not in pairs],
+        ((index, key(item)) for index, item in enumerate(others) if index not in taken),
+    )
+    for left, right in groups:
+        if len(left) == len(right) or key is _key:
+            pairs.update(zip(left, right, strict=False))
 
 
 def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> None:

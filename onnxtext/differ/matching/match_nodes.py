@@ -23,6 +23,7 @@ from onnxtext.differ.unmatched_nodes import (
     unmatched_nodes,
     value_uses,
 )
+from onnxtext.equal_keys import equal_keys
 
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; nodes with the key None are not matched."""
@@ -80,16 +81,11 @@ class NodeMatcher:
         """
         if not self._has_unmatched():
             return
-        places: dict[Hashable, list[int]] = {}
-        for index in self.old.left:
-            if old[index] is not None:
-                places.setdefault(old[index], []).append(index)
-        by_key: dict[Hashable, list[int]] = {}
-        for index in self.new.left:
-            if new[index] in places:
-                by_key.setdefault(new[index], []).append(index)
-        for key, right in by_key.items():
-            left = places[key]
+        groups = equal_keys(
+            [(index, old[index]) for index in self.old.left],
+            [(index, new[index]) for index in self.new.left],
+        )
+        for left, right in groups:
             if not same_count or len(left) == len(right):
                 for old_index, new_index in zip(left, right, strict=False):
                     self._join(old_index, new_index)

@@ -6,11 +6,11 @@ All functions take O(n log n) time, even if all items are equal.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from onnxtext.equal_keys import equal_keys
 from onnxtext.merger.texts.item_keys import (
     body_of,
     content_of,
@@ -192,18 +192,11 @@ def _pair_by_keys(
         used[other] = True
 
     def run(key: Callable[[Any], Hashable], *, unique: bool = False) -> None:
-        places: dict[Hashable, list[int]] = defaultdict(list)
-        for at, item in enumerate(base):
-            if not used[at] and (item_key := key(item)) is not None:
-                places[item_key].append(at)
-        if not places:
-            return
-        by_key: dict[Hashable, list[int]] = defaultdict(list)
-        for at, item in enumerate(side):
-            if partners[at] == ABSENT and (item_key := key(item)) in places:
-                by_key[item_key].append(at)
-        for item_key, ats in by_key.items():
-            others = places[item_key]
+        groups = equal_keys(
+            ((at, key(item)) for at, item in enumerate(base) if not used[at]),
+            ((at, key(item)) for at, item in enumerate(side) if partners[at] == ABSENT),
+        )
+        for others, ats in groups:
             if unique and (len(ats) != 1 or len(others) != 1):
                 continue
             for at, other in zip(ats, others, strict=False):
@@ -249,17 +242,13 @@ def _pair_as_other_side(
     places = {found: at for at, found in enumerate(from_side) if found != ABSENT}
     added = {rules.key(item) for item, at in zip(other, from_other, strict=True) if at == ABSENT}
     for key in (rules.key, *rules.rename_keys):
-        new = _by_key(key, [(side[at], at) for at, i in enumerate(from_side) if i == ABSENT])
-        if not new:
-            continue
-        moved = [
-            (item, found)
+        new = [(at, key(side[at])) for at, index in enumerate(from_side) if index == ABSENT]
+        moved = (
+            (found, key(item))
             for item, found in zip(other, from_other, strict=True)
             if found != ABSENT and (found not in places or key is rules.key)
-        ]
-        candidates = _by_key(key, moved)
-        for item_key, ats in new.items():
-            founds = candidates.get(item_key, ())
+        )
+        for ats, founds in equal_keys(new, moved):
             if len(ats) != 1 or len(founds) != 1:
                 continue
             (at,), (found,) = ats, founds
@@ -275,17 +264,6 @@ def _pair_as_other_side(
                 from_side[place] = ABSENT
             from_side[at] = found
             places[found] = at
-
-
-def _by_key(
-    key: Callable[[Any], Hashable], items: Iterable[tuple[Any, int]]
-) -> dict[Hashable, list[int]]:
-    """Map each key to the indices of the items that have it; skip items without a key."""
-    result: dict[Hashable, list[int]] = defaultdict(list)
-    for item, at in items:
-        if (item_key := key(item)) is not None:
-            result[item_key].append(at)
-    return result
 
 
 def _pair_neighbors(
