@@ -100,6 +100,18 @@ def test_the_version_key_decides_field_presence() -> None:
     assert node('y = C <value = float[1] "" {1}> ()').attribute[0].t.HasField("name")
 
 
+@pytest.mark.parametrize(
+    "type", ["undefined", "undefined[]", "undefined[3]", "sparse_tensor(undefined[3])"]
+)
+@pytest.mark.parametrize("value", ["{}", "[{}]", "[{0}, {0}]"])
+def test_types_without_an_element_type_are_written_as_types(type: str, value: str) -> None:
+    body = f"y = A <t = {value.format(type)}> (x)"
+    data = onnxtext.to_binary(HEADER + graph(body=body))
+    text = onnxtext.from_binary(data)
+    assert body in text
+    assert onnxtext.to_binary(text) == data
+
+
 def test_empty_opset_domains_can_be_present() -> None:
     model = onnxtext.loads('<opset_import: [21, "": 20, "ai.onnx.ml": 5]> g () => () {}')
     opsets = [(o.HasField("domain"), o.domain, o.version) for o in model.opset_import]

@@ -149,7 +149,7 @@ def _single(
         case _A.GRAPH:
             return lift_graph(inside)
         case _A.TYPE_PROTO:
-            return expressible_type(inside)
+            return lift_type(inside)
     return expressible_sparse(inside)
 
 
@@ -181,13 +181,3 @@ def expressible_tensor(data: Data) -> ast.Tensor | None:
 def expressible_sparse(data: Data) -> ast.SparseTensor | None:
     """Decode a `SparseTensorProto`; return None if the syntax cannot express it."""
     return lift_sparse_tensor(data)[0]
-
-
-def expressible_type(data: Data) -> ast.Type | None:
-    """Decode a `TypeProto`; return None if the syntax cannot express it in an attribute."""
-    result = lift_type(data)
-    # The value of an attribute may be a type or a tensor. So the parser reads `undefined` as a type
-    # only if brackets follow.
-    if isinstance(result, (ast.TensorType, ast.SparseTensorType)) and result.element == "undefined":
-        return None
-    return result

@@ -17,10 +17,9 @@ from onnxtext.proto.convert_records import lift_record
 from onnxtext.proto.decode.attributes import (
     expressible_sparse,
     expressible_tensor,
-    expressible_type,
 )
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
-from onnxtext.proto.decode.types_and_tensors import Data, lift_entry
+from onnxtext.proto.decode.types_and_tensors import Data, lift_entry, lift_type
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 _ITEMS: dict[str, Callable[[Data], FragmentItem | None]] = {
     "TensorProto": expressible_tensor,
     "SparseTensorProto": expressible_sparse,
-    "TypeProto": expressible_type,
+    "TypeProto": lift_type,
     "StringStringEntryProto": lift_entry,
 }
 
