@@ -40,18 +40,29 @@ Examples:
   onnxtext git checkout                   convert the texts of a new clone
   onnxtext git uninstall"""
 
-STATUSES = """\b
-Exit status:
-  0  success
-  1  findings: no installed mode works, or a file would change
-  2  could not run: wrong usage, git failed, or settings that onnxtext did not
-     make are in conflict with a mode; nothing is changed then
-With several files, every file is tried, and the highest status is used."""
-
-EPILOG = f"{EXAMPLES}\n\n{STATUSES}"
+_FAILURE = "2  could not run: wrong usage, or git failed"
+_CONFLICT = """2  could not run: wrong usage, git failed, or settings that onnxtext did not
+     make are in conflict with the mode; nothing is changed then"""
 
 
-@click.group("git", cls=SuggestingGroup, epilog=EPILOG)
+def _epilog(command: str = "", findings: str = "", failure: str = _FAILURE) -> str:
+    """Return the epilog of a command's help: its examples, and the meanings of its exit statuses.
+
+    Args:
+        command: the name of the command; "" for `onnxtext git` itself.
+        findings: the meaning of status 1; "" if the command does not use it.
+        failure: status 2 and its meaning.
+    """
+    examples = examples_of(EXAMPLES, command) if command else EXAMPLES
+    lines = ["0  success", *([f"1  {findings}"] if findings else []), failure]
+    return "\n  ".join([f"{examples}\n\n\b\nExit status:", *lines])
+
+
+@click.group(
+    "git",
+    cls=SuggestingGroup,
+    epilog=_epilog(findings="findings of `status`, `verify` or `checkout`: see their help"),
+)
 def command() -> None:
     """Keep models in git: readable diffs, mergeable models.
 
@@ -82,7 +93,7 @@ def _attributes_option(help: str) -> Callable[[F], F]:
     return click.option("--attributes", metavar="FILE", type=_FILE, help=help)
 
 
-@command.command("install", epilog=examples_of(EPILOG, "install"))
+@command.command("install", epilog=_epilog("install", failure=_CONFLICT))
 @_used_scope
 @click.option(
     "--mode",
@@ -125,7 +136,7 @@ def install(
             _say(f"{files} filtered: `onnxtext git verify` shows what would change")
 
 
-@command.command("uninstall", epilog=examples_of(EPILOG, "uninstall"))
+@command.command("uninstall", epilog=_epilog("uninstall"))
 @_used_scope
 @click.option("--mode", type=_MODE, help="Remove only this mode.")
 @_attributes_option("Also remove the lines of onnxtext from this attributes file.")
@@ -147,7 +158,7 @@ def uninstall(
         _say(*changes or ["nothing is installed"])
 
 
-@command.command("status", epilog=examples_of(EPILOG, "status"))
+@command.command("status", epilog=_epilog("status", "no mode works, or a mode is incomplete"))
 @_scope_options("Show only the repository's configuration.", "Show only your global configuration.")
 @click.option("--mode", type=_MODE, help="Show only this mode.")
 @reporting_options
@@ -155,7 +166,7 @@ def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
     """Show what is configured, and whether git can run it.
 
     Without --local and --global the effective configuration is shown. With --mode, only the
-    selected mode counts. The exit status is 0 if a mode works and none is incomplete, else 1.
+    selected mode counts.
     """
     from onnxtext.git.status import status as check_modes
 
@@ -177,7 +188,7 @@ def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
     return 0 if working and not broken else FINDINGS
 
 
-@command.command("verify", epilog=examples_of(EPILOG, "verify"))
+@command.command("verify", epilog=_epilog("verify", "a model has problems"))
 @reporting_options
 def verify(reporter: Reporter) -> int:
     """Verify that git can restore every tracked model byte for byte.
@@ -202,7 +213,7 @@ def verify(reporter: Reporter) -> int:
     return FINDINGS if bad else 0
 
 
-@command.command("checkout", epilog=examples_of(EPILOG, "checkout"))
+@command.command("checkout", epilog=_epilog("checkout", "a text was not converted"))
 @reporting_options
 def checkout(reporter: Reporter) -> int:
     """Convert texts in the working tree back to binary models.
@@ -222,7 +233,7 @@ def checkout(reporter: Reporter) -> int:
     return FINDINGS if left else 0
 
 
-@command.command("diff", epilog=examples_of(EPILOG, "diff"))
+@command.command("diff", epilog=_epilog("diff"))
 @click.argument("old", metavar="COMMIT")
 @click.argument("new", metavar="[COMMIT]", default="HEAD")
 @stat_option
@@ -249,7 +260,7 @@ def diff(
     """Show the differences between the models of two commits, like `onnxtext diff`.
 
     Every model that differs between the commits is compared. The default of the second commit is
-    HEAD. The exit status is 0 even if there are differences.
+    HEAD. Differences do not change the exit status.
     """
     from onnxtext.git.models_between_commits import find_changes
 
