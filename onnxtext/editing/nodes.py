@@ -275,7 +275,8 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
     If `old` is a graph output, rename `source` to `old` instead. `rest` are the remaining nodes.
 
     Raises:
-        OnnxTextError: a nested graph hides `source`, or no remaining node can compute `old`.
+        OnnxTextError: a nested graph hides `source`, or `source` cannot get the name of
+            a graph output.
     """
     for other in rest:
         if old in used_values(other) and any(
@@ -290,10 +291,11 @@ def _bypass(scope: Graph | Function, rest: list[Node], old: str, source: str) ->
             map_uses(other, lambda name: source if name == old else name)
         return
     # A graph output keeps its name, so the input is renamed to the name of the output.
-    is_produced = any(source in other.outputs for other in rest)
-    if not is_produced or any(value.name == source for value in scope.outputs):
+    if any(value.name == source for value in scope.outputs):
+        raise refused_edit_error(f"`{old}` and `{source}` are both outputs of `{scope.name}`")
+    if not any(source in other.outputs for other in rest):
         raise refused_edit_error(
-            f"`{old}` is an output of `{scope.name}`, and no remaining node can compute it"
+            f"`{old}` is an output of `{scope.name}`, and no remaining node computes `{source}`"
         )
     scope.nodes = rest
     scope.values = [value for value in scope.values if value.name != source]

@@ -297,8 +297,11 @@ def test_remove_connects_users_to_the_input() -> None:
 def test_remove_keeps_outputs_defined() -> None:
     result = edited(editing.remove, node="y")
     assert "  y = Sum (e, d)\n}" in result
-    with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no remaining node"):
+    with pytest.raises(OnnxTextError, match="`y` is an output of `g`, and no remaining node compu"):
         edited(editing.remove, "g (float[1] x) => (float[1] y) { y = Neg (x) }", node="y")
+    both = "g (float x) => (float a, float y) { a = Abs (x) y = Neg (a) }"
+    with pytest.raises(OnnxTextError, match="`y` and `a` are both outputs of `g`"):
+        edited(editing.remove, both, node="y")
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def misfit_reason(
         scope: the graph or function that contains the node.
     """
     if signature.deprecated:
-        return f"`{node.op_type}` was removed in version {signature.since}"
+        return f"`{node.op_type}` is deprecated since version {signature.since}"
     return (
         _attributes(node, signature)
         or _count(node.inputs, signature.min_inputs, signature.max_inputs, "input")

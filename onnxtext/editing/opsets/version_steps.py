@@ -220,7 +220,7 @@ class GraphConverter:
             since = self._targets[old.domain]
             self._converter.convert(conversion, version, since)
         elif new.deprecated and rule.up is None:
-            raise NotConvertible(f"it was removed in version {since}")
+            raise NotConvertible(f"it is deprecated since version {since}")
         else:
             _apply(rule.up, conversion)
         return conversion, since
