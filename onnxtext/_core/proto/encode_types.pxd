@@ -1,6 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.wire.buffer cimport Buffer
 
+cdef class TensorForm:
+    """The encoding parameters of tensors of a type.
+
+    Attributes:
+        head: the encoded dims and element type.
+        key: the key of the typed field; 0 if Python encodes it.
+        width: the bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for
+            entries of fixed width.
+        size: the bytes of `raw_data`; -1 if Python computes them.
+    """
+    cdef bytes head
+    cdef int key, width
+    cdef Py_ssize_t size
+
+
 cdef class TypeEncoder:
     """Encodes types.
 
@@ -18,6 +33,7 @@ cdef class TypeEncoder:
     cdef bint _tensor_type(self, element, shape) except -1
     cdef bint _dim(self, dim) except -1
     cdef bint integer(self, int key, value) except -1
+    cdef TensorForm form(self, type_)
 
 cdef bint is_denoted(type_) except -1
 

@@ -7,6 +7,7 @@ from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 
 from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.element_types import ELEMENTS
 
 cdef extern from "Python.h":
@@ -14,10 +15,30 @@ cdef extern from "Python.h":
 
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are encoded in Python
+    LARGE = 1 << 30  # the sizes of larger data are computed in Python
 
 cdef type DECORATED_DIM = DecoratedDim, SPARSE = SparseTensorType, SEQUENCE = SequenceType
 cdef type OPTIONAL = OptionalType, MAP = MapType
 cdef dict NUMBERS = {name: element.number for name, element in ELEMENTS.items()}
+
+# By element type: its number, the `key` and `width` of a `TensorForm`, and its bits.
+cdef dict FORMS = {"undefined": (0, 0, 0, 0)}
+for _element in ELEMENTS.values():
+    _key, _entries = TENSOR_FIELDS[_element.field]
+    FORMS[_element.name] = (
+        _element.number,
+        0 if _element.kind == "string" else _key[0],
+        int(_entries[2]) if _entries else 0,
+        _element.bits,
+    )
+
+
+cdef class TensorForm:
+    def __cinit__(self, bytes head, int key, int width, Py_ssize_t size):
+        self.head = head
+        self.key = key
+        self.width = width
+        self.size = size
 
 
 cdef bint is_denoted(type_) except -1:
@@ -131,3 +152,19 @@ cdef class TypeEncoder:
             return False
         self.out.number(key, <uint64_t>number)
         return True
+
+    cdef TensorForm form(self, type_):
+        """Return the encoding parameters of tensors of a type."""
+        cdef Py_ssize_t start = self.out.size
+        cdef int64_t size, dim
+        number, key, width, size = FORMS[type_.element]
+        if not size:
+            size = -1
+        for dim_object in type_.shape or ():
+            if not self.integer(TENSOR_DIMS, dim_object):
+                self.out.size = start
+                return TensorForm(tensor_head(type_), 0, 0, -1)
+            dim = dim_object
+            size = size * dim if 0 <= dim < LARGE and 0 <= size < LARGE else -1
+        self.out.number(TENSOR_DATA_TYPE, number)
+        return TensorForm(self.out.take(start), key, width, (size + 7) // 8 if size >= 0 else -1)

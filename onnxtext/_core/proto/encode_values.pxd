@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.proto.decorators cimport Decorations
-from onnxtext._core.proto.encode_types cimport TypeEncoder
+from onnxtext._core.proto.encode_types cimport TensorForm, TypeEncoder
 
 cdef class ValueEncoder(TypeEncoder):
     """Encodes attributes and tensors; caches their fields.
@@ -40,17 +40,4 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int flush_if_large(self) except -1
     cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef bint sparse(self, sparse, name) except -1
-    cdef TensorForm form(self, type_)
     cdef int varints(self, TensorForm form, bytes data) except -1
-
-cdef class TensorForm:
-    """The encoding parameters of tensors of a type.
-
-    Attributes:
-        head: the encoded dims and element type.
-        key: the key of the typed field; 0 if Python encodes it.
-        width: the bytes of an entry that becomes a varint: 4 for int32, 8 for 64 bits; 0 for
-            entries of fixed width.
-    """
-    cdef bytes head
-    cdef int key, width

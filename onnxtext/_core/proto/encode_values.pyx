@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from onnxtext._core.wire.buffer cimport Buffer
 from onnxtext._core.proto.decorators cimport Decorations, decorations_of
-from onnxtext._core.proto.encode_types cimport identity
+from onnxtext._core.proto.encode_types cimport TensorForm, identity
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
     OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
@@ -19,8 +19,7 @@ from onnxtext.ast.tensors_and_attributes import (
     Attribute, Blob, DataFile, ExternalData, Float32, Floats, Reference, SparseTensor, Tensor,
     TypedBlob,
 )
-from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
-from onnxtext.tensor.element_types import ELEMENTS
+from onnxtext.proto.encode.lower_error import LowerError
 
 cdef enum:
     LARGE = 1 << 16  # the minimum size of a piece; malloc reuses blocks of this size
@@ -41,24 +40,6 @@ cdef type ATTRIBUTE = Attribute, A_GRAPH = Graph, A_TENSOR = Tensor, A_FLOAT = F
 cdef Decorations PLAIN = Decorations()
 cdef type A_BLOB = Blob, A_TYPED_BLOB = TypedBlob, A_DATA_FILE = DataFile
 cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
-
-
-# By element type: its number, and the `key` and `width` of a `TensorForm`.
-cdef dict FORMS = {"undefined": (0, 0, 0)}
-for _element in ELEMENTS.values():
-    _key, _entries = TENSOR_FIELDS[_element.field]
-    FORMS[_element.name] = (
-        _element.number,
-        0 if _element.kind == "string" else _key[0],
-        int(_entries[2]) if _entries else 0,
-    )
-
-
-cdef class TensorForm:
-    def __cinit__(self, bytes head, int key, int width):
-        self.head = head
-        self.key = key
-        self.width = width
 
 
 cdef class ValueEncoder(TypeEncoder):
@@ -275,9 +256,9 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef object resolved(self, value, data):
-        """Return the data of an initializer; read data that is in a blob or a data file."""
+        """Return the data of an initializer; read data in a typed blob or a data file."""
         kind = type(data)
-        if kind is A_BLOB or kind is A_TYPED_BLOB or kind is A_DATA_FILE:
+        if kind is A_TYPED_BLOB or kind is A_DATA_FILE:
             return self.lowering.tensor_data(
                 get(value, OF_VALUE.type), data, get(value, OF_VALUE.at), get(value, OF_VALUE.name)
             )
@@ -300,7 +281,7 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef bint tensor(self, type_, name, data, bytes doc) except -1:
-        """Add a tensor with short plain data, strings or external data; return False for others."""
+        """Add a tensor with short data, strings or external data; return False for others."""
         cdef Buffer out = self.out
         cdef TensorForm form
         cdef type kind = type(data)
@@ -312,12 +293,20 @@ cdef class ValueEncoder(TypeEncoder):
             held = get(data, OF_RAW if raw else OF_TYPED)
             if len(held) > SMALL:
                 return False
-        elif kind is not STRING_DATA and kind is not ExternalData:
+        elif kind is not STRING_DATA and kind is not ExternalData and kind is not A_BLOB:
             return False
         form = self.forms.get(identity(type_))
         if form is None:
             form = self.forms[identity(type_)] = self.form(type_)
             self.alive.append(type_)
+        if kind is A_BLOB and 0 <= form.size <= SMALL:
+            try:
+                held = self.lowering.blob(data, -1)
+            except LowerError:
+                return False  # Python raises it again, with the name of the tensor
+            raw = len(held) == form.size
+        if kind is A_BLOB and not raw:
+            return False
         if kind is STRING_DATA or kind is ExternalData:
             out.add_bytes(form.head)
             if kind is STRING_DATA:
@@ -373,17 +362,6 @@ cdef class ValueEncoder(TypeEncoder):
             if not self.integer(SPARSE_TENSOR_DIMS, dim):
                 return False
         return True
-
-    cdef TensorForm form(self, type_):
-        """Return the encoding parameters of tensors of a type."""
-        cdef Py_ssize_t start = self.out.size
-        number, key, width = FORMS[type_.element]
-        for dim in type_.shape or ():
-            if not self.integer(TENSOR_DIMS, dim):
-                self.out.size = start
-                return TensorForm(tensor_head(type_), 0, 0)
-        self.out.number(TENSOR_DATA_TYPE, number)
-        return TensorForm(self.out.take(start), key, width)
 
     cdef int varints(self, TensorForm form, bytes data) except -1:
         """Add a packed field of varints."""
