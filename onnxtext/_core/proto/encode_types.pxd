@@ -14,6 +14,7 @@ cdef class TensorForm:
     cdef bytes head
     cdef int key, width
     cdef Py_ssize_t size
+    cdef int add_varints(self, Buffer out, bytes data) except -1
 
 
 cdef class TypeEncoder:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Encode types: the compiled part of `onnxtext.proto.encode.types_and_tensors`."""
-from libc.stdint cimport int64_t, uint64_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
 
 from onnxtext._core.proto.decorators cimport text_argument
 from onnxtext._core.proto.field_keys cimport *
@@ -39,6 +41,20 @@ cdef class TensorForm:
         self.key = key
         self.width = width
         self.size = size
+
+    cdef int add_varints(self, Buffer out, bytes data) except -1:
+        """Add the typed field, whose entries are varints, from little-endian entries."""
+        cdef Py_ssize_t offset, start = out.open(self.key)
+        cdef int32_t small
+        cdef int64_t large
+        for offset in range(0, PyBytes_GET_SIZE(data) - self.width + 1, self.width):
+            if self.width == 4:
+                memcpy(&small, PyBytes_AS_STRING(data) + offset, 4)
+                large = small
+            else:
+                memcpy(&large, PyBytes_AS_STRING(data) + offset, 8)
+            out.number(0, <uint64_t>large)
+        return out.close(start)
 
 
 cdef bint is_denoted(type_) except -1:

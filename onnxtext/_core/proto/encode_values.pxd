@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.proto.decorators cimport Decorations
-from onnxtext._core.proto.encode_types cimport TensorForm, TypeEncoder
+from onnxtext._core.proto.encode_types cimport TypeEncoder
 
 cdef class ValueEncoder(TypeEncoder):
     """Encodes attributes and tensors; caches their fields.
@@ -33,6 +33,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int attribute(self, int key, attribute, offset) except -1
     cdef bint value(self, attribute) except -1
     cdef bint item(self, int kind, int key, value) except -1
+    cdef bint stored(self, int kind, bint is_typed, blob) except -1
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1
     cdef object resolved(self, value, data)
@@ -40,4 +41,3 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int flush_if_large(self) except -1
     cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef bint sparse(self, sparse, name) except -1
-    cdef int varints(self, TensorForm form, bytes data) except -1

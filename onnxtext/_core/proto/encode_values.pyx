@@ -2,7 +2,7 @@
 """Encode attributes and tensors: the compiled `onnxtext.proto.encode.values_blobs_and_attributes`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 from onnxtext._core.wire.buffer cimport Buffer
@@ -14,11 +14,13 @@ from onnxtext._core.ast.slots cimport (
     STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,
 )
 
+from onnxtext._core.tensor.varints import fields_of_packed, fields_of_strings
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import (
-    Attribute, Blob, DataFile, ExternalData, Float32, Floats, Reference, SparseTensor, Tensor,
-    TypedBlob,
+    Attribute, Blob, DataFile, ExternalData, Float32, Floats, Reference, RepeatedList, SparseTensor,
+    Tensor, TypedBlob,
 )
+from onnxtext.ast.typed_blobs import expand_repetition
 from onnxtext.proto.encode.lower_error import LowerError
 
 cdef enum:
@@ -32,6 +34,8 @@ cdef enum:
     TENSOR = 4
     GRAPH = 5
     FLOATS = 6
+    INTS = 7
+    STRINGS = 8
     SPARSE_TENSOR = 11
     SPARSE_TENSORS = 12
     TYPE_PROTO = 13
@@ -154,7 +158,13 @@ cdef class ValueEncoder(TypeEncoder):
         is_sparse = kind == SPARSE_TENSOR or kind == SPARSE_TENSORS
         if is_sparse:  # the number of `type` is lower than that of the value
             out.number(ATTRIBUTE_TYPE, kind)
-        if kind == FLOATS and held is A_FLOATS:
+        if held is RepeatedList and value.count <= SMALL:
+            value = expand_repetition(value)
+            held = type(value)
+        if held is A_BLOB or held is A_TYPED_BLOB:
+            if not self.stored(kind, held is A_TYPED_BLOB, value):
+                return False
+        elif kind == FLOATS and held is A_FLOATS:
             self.floats(value.data)
         elif held is tuple and ITEM_KINDS[kind]:
             for item in <tuple>value:
@@ -204,6 +214,21 @@ cdef class ValueEncoder(TypeEncoder):
             return False
         out.close(start)
         return True
+
+    cdef bint stored(self, int kind, bint is_typed, blob) except -1:
+        """Add the value of an attribute that is in a blob; return False if Python must encode it."""
+        try:
+            data = self.lowering.blob(blob, -1)
+        except LowerError:
+            return False  # Python raises it again, with the offset of the node
+        fields = None
+        if kind == FLOATS and len(data) % 4 == 0:
+            return not self.floats(bytes(data))
+        if is_typed and kind == INTS:
+            fields = fields_of_packed(VALUE_KEYS[kind], data)
+        elif is_typed and kind == STRINGS:
+            fields = fields_of_strings(VALUE_KEYS[kind], data)
+        return fields is not None and not self.out.add_bytes(<bytes>fields)
 
     cdef int floats(self, bytes data) except -1:
         cdef Buffer out = self.out
@@ -329,7 +354,7 @@ cdef class ValueEncoder(TypeEncoder):
         if raw or (len(held) and not form.width):
             out.field(key, bytes(held))
         elif len(held):
-            self.varints(form, held)
+            form.add_varints(out, held)
         if key < TENSOR_NAME:
             self.some_text(TENSOR_NAME, name)
         if doc is not None:
@@ -362,17 +387,3 @@ cdef class ValueEncoder(TypeEncoder):
             if not self.integer(SPARSE_TENSOR_DIMS, dim):
                 return False
         return True
-
-    cdef int varints(self, TensorForm form, bytes data) except -1:
-        """Add a packed field of varints."""
-        cdef Py_ssize_t offset, start = self.out.open(form.key)
-        cdef int32_t small
-        cdef int64_t large
-        for offset in range(0, PyBytes_GET_SIZE(data) - form.width + 1, form.width):
-            if form.width == 4:
-                memcpy(&small, PyBytes_AS_STRING(data) + offset, 4)
-                large = small
-            else:
-                memcpy(&large, PyBytes_AS_STRING(data) + offset, 8)
-            self.out.number(0, <uint64_t>large)
-        return self.out.close(start)
