@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -24,9 +25,11 @@ from onnxtext.ast.tensors_and_attributes import (
     NoData,
     RawData,
     Reference,
+    RepeatedList,
     SparseTensor,
     StringData,
     Tensor,
+    TypedBlob,
     TypedData,
 )
 from onnxtext.ast.types import SequenceType, TensorType
@@ -250,3 +253,24 @@ def test_every_error_of_a_fragment_is_found(kind: str, text: str) -> None:
     found = [error.message for error in find_errors(fragment)]
     assert first.value.message in found
     assert [message.split("`")[1] for message in found] == ["A", "B"][: text.count("@set")]
+
+
+@pytest.mark.parametrize("data", [b"", b"\x01\x02\x03\x04", b"\x07" * 7, b"\xff" * 8, b"a" * 4100])
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_stored_data_gives_the_same_bytes_and_errors(data: bytes, is_missing: bool) -> None:
+    digest = hashlib.sha256(b"other" if is_missing else data).hexdigest()[:32]
+    resources: dict[str, bytes | memoryview] = {digest: memoryview(data)}
+    blobs = (Blob(digest), TypedBlob(digest))
+    values: list[Any] = [*blobs, *[Tensor(TensorType("float", (1,)), blob) for blob in blobs]]
+    repeated: list[Any] = [(1,), (b"s",), (Float32(1),)]
+    values += [RepeatedList(items, len(data) or 1) for items in repeated]
+    kinds = ("STRING", "FLOATS", "INTS", "STRINGS", "TENSOR", "GRAPHS", "SPARSE_TENSOR")
+    for kind in map(AttributeType.__getitem__, kinds):
+        for value in values:
+            node = Node("Op", (), ("y",), (Attribute("a", kind, value),), at=5)
+            assert_same_bytes(Model(Graph("g", nodes=[node]), resources=resources))
+    for element in ("float", "int4", "uint8", "int64", "string"):
+        for dims in ((), (1,), (7,), (14,), (len(data),), (1,) * 20, (1 << 40, 1 << 40)):
+            for blob in blobs:
+                initializer = ValueInfo("w", TensorType(element, dims), blob, at=3)
+                assert_same_bytes(Model(Graph("g", values=[initializer]), resources=resources))
