@@ -95,3 +95,81 @@ def test_a_bracket_before_the_last_elements_can_be_removed(
     fixed = error.fix.apply(text)
     assert fixed.splitlines()[4].strip() == mended
     assert not syntax_errors(fixed)
+
+
+B = node("  y = Relu (x)")
+FUNCTION = '<domain: "my", opset_import: [21]>\nF (x) => (y) {\n  y = Relu (x)\n}\n'
+IMPORTS = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
+MENDED = {
+    "a quote after the header": (
+        B.replace("]>", ']>"'), (1, 37), 'unexpected `"` at the end of the line', B,
+    ),
+    "a quote after a node": (
+        B.replace("(x)\n}", '(x)"\n}'), (3, 15), 'unexpected `"` at the end of the line', B,
+    ),
+    "doubled quotes": (
+        header('producer_name: ""abc""'), (2, 18), "the quotes of this string are doubled",
+        header('producer_name: "abc"'),
+    ),
+    "a call before the header": (
+        f"print(model)\n{B}", (1, 1), "unexpected text before the header", B,
+    ),
+    "a statement before the header": (
+        f"return (relu,)\n{B}", (1, 1), "unexpected text before the header", B,
+    ),
+    "an XML declaration": (
+        f'<?xml version="1.0"?>\n{B}', (1, 1), "unexpected text before the header", B,
+    ),
+    "lines before the header": (
+        f"---\n{B}", (1, 1), "unexpected text before the header", B,
+    ),
+    "a string before a function": (
+        f'{B}"s" {FUNCTION}', (5, 1), "unexpected text before the header", B + FUNCTION,
+    ),
+    "a header without its bracket before a decorator": (
+        H.replace(">\n", ',\n@doc("d")\n') + G + "  y = Relu (x)\n}\n", (1, 36),
+        "expected `>` after the entries of the header",
+        H.replace(">\n", ',\n>\n@doc("d")\n') + G + "  y = Relu (x)\n}\n",
+    ),
+    "a list in a list of imports": (
+        header('opset_import: [["": 17]]'), (2, 18), IMPORTS, header('opset_import: ["": 17]'),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MENDED)
+def test_the_fix_of_the_only_error_restores_the_text(mistake: str) -> None:
+    text, position, message, intended = MENDED[mistake]
+    (error,) = syntax_errors(text)
+    assert (error.position, error.message) == (position, message)
+    assert error.fix is not None
+    assert error.fix.apply(text) == intended
+
+
+UNMENDED = {
+    "a conflict marker in a header": (
+        B.replace("<ir", "<\n>>>>>>> branch\nir"), (2, 1), "an unresolved merge conflict",
+    ),
+    "a brace and a comma among nodes": (
+        node("  t = Relu (x)\n  },\n  y = Relu (t)"), (4, 3), "unexpected `}`: it closes the graph",
+    ),
+    "an operation of MLIR without parentheses": (
+        node("  %1 = torch.aten.relu %0 : !torch.vtensor<[1],f32>\n  y = Relu (x)"), (3, 3),
+        "this is an operation of MLIR, not a node",
+    ),
+    "an operation of MLIR among attributes": (
+        node('  y = Op (x) <\n    a = 1,\n    %0 = "onnx.Relu"(%a) : (i8) -> i8\n    b = 1,\n  >'),
+        (5, 5), "this is an operation of MLIR, not a node",
+    ),
+    "a quantization section without its first line": (
+        B + '\n  x: ["SCALE_TENSOR": "s"]\n  y: []\n  y.b.z: ["SCALE_TENSOR": "s"]\n}\n', (6, 4),
+        "expected `<` or `(`, found `:`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", UNMENDED)
+def test_the_only_error_is_at_the_mistake(mistake: str) -> None:
+    text, position, message = UNMENDED[mistake]
+    (error,) = syntax_errors(text)
+    assert (error.position, error.message) == (position, message)

@@ -50,7 +50,8 @@ COMMON_ERRORS = (
     label_errors.unquoted_label,
     # Keys
     header_errors.point_in_integer, header_errors.unquoted_header_value,
-    string_errors.string_without_quotes, header_errors.opset_items, header_errors.explicit_fields,
+    string_errors.string_without_quotes, string_errors.doubled_quotes,
+    header_errors.opset_items, header_errors.explicit_fields,
     # Values
     attribute_value_errors.types_without_colon, attribute_value_errors.types_without_equals,
     attribute_value_errors.missing_value, attribute_value_errors.tensor_values,
@@ -96,7 +97,8 @@ COMMON_ERRORS = (
     # Graphs
     graph_errors.domain_of_function, wrong_marks.spaced_arrow,
     graph_errors.values_without_brackets, graph_errors.incomplete_graph_header,
-    other_languages.python_head, graph_errors.function_keyword, graph_errors.missing_opener,
+    other_languages.python_head, graph_errors.function_keyword, header_errors.text_before_header,
+    graph_errors.missing_opener,
     graph_errors.extra_brace, graph_errors.wrong_opening_brace,
     # Constructs in the wrong place
     other_languages.other_format, foreign_nodes.mlir_node, other_languages.other_comments,
@@ -118,7 +120,8 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    token_errors.conflict, attribute_errors.node_among_attributes, right_sides.right_sides,
+    token_errors.conflict, header_errors.text_before_header,
+    attribute_errors.node_among_attributes, right_sides.right_sides,
     foreign_nodes.foreign_nodes, foreign_nodes.mlir_node, metadata_errors.section_without_braces,
     metadata_errors.block_head, python_expressions.python_types, value_errors.unfinished_values,
     section_errors.unknown_section, section_errors.metadata_colon,

@@ -18,6 +18,7 @@ from onnxtext.syntax.heuristics.constructs import (
     attribute_errors,
     attribute_value_errors,
     graph_errors,
+    header_errors,
     list_errors,
     misplaced_constructs,
     misplaced_inputs,
@@ -106,6 +107,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 
 _WIDER = (
+    header_errors.text_before_header,
     attribute_errors.node_among_attributes, misplaced_inputs.swapped_lists,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,
     attribute_errors.unclosed_attributes, other_languages.tensor_types,

@@ -47,6 +47,7 @@ _CONTEXTS = (
     ("g () => () {x = X (", ")"),
     ("g () => () {} metadata {", "}"),
     ("g () => () {} metadata { x {", "}"),
+    ("g () => () {} quantization {", "}"),
 )
 """Contexts in which to parse a line: the text before the line, and a token after it."""
 

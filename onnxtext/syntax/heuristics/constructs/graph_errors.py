@@ -182,6 +182,12 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     if first is None or first == "<" or "function" not in context.rules:
         return
     end = context.until(first.at).previous_end
+    removed = ()
+    if first in {",", ";", ")", "]"} and first.at == end:  # as in `},`
+        removed, following = (replace(first, ""),), context.lexer.token(text, first.end)
+        if following is None:
+            return
+        first = following
     line = text[line_start(text, end) : end]
     indent = indentation(text, end - 1)
     if not line.endswith("}") or not indent or not begins_line(text, first.at):
@@ -191,10 +197,10 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
     if first == "}":
-        edits = (replace(first, ""),)
+        edits = (*removed, replace(first, ""))
         yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
         return
-    edits = (insert(first.at, "g () => () { "),)
+    edits = (*removed, insert(first.at, "g () => () { "))
     yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
     close = text.find("\n}", first.at)  # the end of the graph
     if close >= 0:

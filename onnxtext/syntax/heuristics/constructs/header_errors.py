@@ -15,6 +15,7 @@ from onnxtext.syntax.actions.headers import (
     MODEL_KEYS,
     STRING_KEYS,
 )
+from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.error_context import (
@@ -33,6 +34,8 @@ _MAX_HEADER_LENGTH = 4000
 """Maximum number of characters of a header to inspect at each error, to limit the time."""
 _MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""
+_MAX_TEXT_BEFORE = 200
+"""Maximum number of characters of other text before a header."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
 """The `:` after a key, and the characters that are written instead by mistake."""
@@ -49,7 +52,8 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     if token == ">" and context.done == [">"] and "header_entry" in context.rules:
         message, removed = "unexpected `>`: the header has ended", (replace(token, ""),)
         yield Diagnosis("syntax-error", message, token.span, removed, "remove `>`")
-    if token == ">" and "header_entry" in context.rules and not context.done:
+    marked = context.text.startswith(CONFLICT_MARKERS, context.line_start)
+    if token == ">" and "header_entry" in context.rules and not context.done and not marked:
         message = "the header is empty"
         help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
@@ -82,19 +86,45 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", safe=True)
 
 
-def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header without `>` before the name of a graph or function."""
-    done, opened = context.done, context.opened
-    if context.token not in {"(", "<"} or len(done) != 1 or "header_entry" not in context.rules:
+_HEADER = re.compile(rf"<\s*(?:{'|'.join(sorted(_KEYS))})\s*:")
+
+
+def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose other text before a header, such as `print(model)` or `<?xml version="1.0"?>`."""
+    text, start = context.text, context.region.start
+    if not {"model", "functions", "function"} & context.rules:
         return
-    if opened is not None and context.text[slice(*opened)] == "<" and done[0] not in _KEYS:
-        end = len(context.text[: done[0].at].rstrip())
+    if text.startswith(CONFLICT_MARKERS, start):
+        return
+    match = _HEADER.search(text, start, start + _MAX_TEXT_BEFORE)
+    other = "" if match is None else text[start : match.start()].rstrip()
+    if (
+        match is not None
+        and other
+        and not {"{", "}", "=>"} & {*context.lexer.tokens(text, start, match.start())}
+    ):
+        span, edits = Span(start, start + len(other)), (Edit(Span(start, match.start()), ""),)
+        message = "unexpected text before the header"
+        yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=4)
+
+
+def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header without `>` before a decorator, or the name of a graph or function."""
+    opened, token = context.opened, context.token
+    if token is None or opened is None or "header_entry" not in context.rules:
+        return
+    first = context.done[0] if context.done else token
+    decorated = context.name(token) == "DECORATOR" and begins_line(context.text, token.at)
+    named = token in {"(", "<"} and len(context.done) == 1 and first not in _KEYS
+    if context.text[slice(*opened)] == "<" and (decorated or named):
+        start = token.at if decorated else first.at
+        end = len(context.text[:start].rstrip())
         others = (Label(opened, "this bracket is never closed"),)
         yield Diagnosis(
             "unclosed-bracket",
             "expected `>` after the entries of the header",
             Span(end - 1, end),
-            (insert(done[0].at, ">\n"),),
+            (insert(start, ">\n"),),
             "add `>`",
             other_labels=others,
             min_tokens=4,
@@ -291,8 +321,8 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `"", 21`."""
-    if "header_item" not in context.rules or context.token not in {"(", "{", ","}:
+    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `[21]`."""
+    if "header_item" not in context.rules or context.token not in {"(", "{", ",", "["}:
         return
     opened = context.opened
     start = context.line_start if opened is None else opened.start
@@ -301,6 +331,9 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     end = context.text.find("]", context.at)
     edits = []
+    close = closing_index(context.rest) if context.token == "[" else None
+    if close is not None:
+        edits = [replace(context.rest[0], ""), replace(context.rest[close], "")]
     for match in _PAIR.finditer(context.text, start, max(end, start)):
         if match["string"] is not None:
             edits.append(Edit(Span(*match.span("comma")), ":"))

@@ -21,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
     insert,
     line_end,
     replace,
+    rewritten,
 )
 
 _FARTHEST = 4000
@@ -71,6 +72,17 @@ def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = tuple([replace(word, f'"{word}"') for word in words])
     message = f"`{token}` needs quotes to be a string"
     yield Diagnosis("unquoted-string", message, token.span, edits, "quote it")
+
+
+_DOUBLED = re.compile(r'""([^"\n]+)""(?!")')
+
+
+def doubled_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a string whose quotes are doubled: `""abc""`."""
+    match = _DOUBLED.match(context.text, context.done[-1].at) if context.done else None
+    if match is not None and context.done[-1] == '""' and context.done[-1].end == context.at:
+        span, message = Span(*match.span()), "the quotes of this string are doubled"
+        yield rewritten("wrong-mark", message, span, f'"{match[1]}"', min_tokens=2)
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -148,6 +160,11 @@ def _unclosed_quotes(
             edits = (insert(quote + match.start(), '"'),)
             span = Span(quote, quote + match.start())
             yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', min_tokens=4)
+    if not context.text[quotes[-1] + 1 : end].strip():
+        span = Span(quotes[-1], quotes[-1] + 1)
+        edits = (Edit(span, ""),)
+        stray = 'unexpected `"` at the end of the line'
+        yield Diagnosis("unclosed-string", stray, span, edits, "remove it", min_tokens=4)
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
         span = Span(*smart.span())

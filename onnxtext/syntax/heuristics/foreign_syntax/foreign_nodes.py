@@ -43,6 +43,7 @@ _FORMATS = (
 )
 _MLIR = re.compile(
     r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
+    r"|[ \t]*%[\w.$:]+[ \t]*=[ \t]*[\w.]+[ \t]+%[^\n]*:"
     r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
 )
 _MAX_BLOCK = 4000
@@ -75,7 +76,7 @@ def foreign_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 def mlir_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an operation of MLIR, such as `%1 = "onnx.Relu"(%0) : (f32) -> f32`."""
     match = _MLIR.match(context.text, context.line_start, context.line_limit)
-    if match is not None and "node" in context.rules:
+    if match is not None and {"node", "attribute"} & context.rules:
         start = context.line_start + indentation(context.text, context.line_end)
         message = "this is an operation of MLIR, not a node"
         yield _foreign_node(context, message, start, context.line_end + 1)
