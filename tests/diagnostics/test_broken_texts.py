@@ -173,3 +173,22 @@ def test_the_only_error_is_at_the_mistake(mistake: str) -> None:
     text, position, message = UNMENDED[mistake]
     (error,) = syntax_errors(text)
     assert (error.position, error.message) == (position, message)
+
+
+PROTOBUF = 'node {\n  input: "x"\n  op_type: "Relu"\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"<\n  ir_version: 10,\n  opset_import: [21]\n{PROTOBUF}>\n{G}}}\n", 4),
+        (f"<\n  ir_version: 10,\n{PROTOBUF}  opset_import: [21]\n>\n{G}}}\n", 3),
+        (value(f"float[1] w = [1],\n{PROTOBUF}  float[1] b = [1],"), 4),
+        (node(f"  y = Op (x) <\n    a = 1,\n{PROTOBUF}    b = 1,\n  >"), 5),
+        (node(f"  y = Op (x) <\n    a = [\n      1,\n{PROTOBUF}    ],\n    b = 1,\n  >"), 6),
+    ],
+)
+def test_a_node_of_protobuf_text_in_a_list_gives_one_error(text: str, line: int) -> None:
+    (error,) = syntax_errors(text)
+    assert error.position == (line, 1)
+    assert error.message == "this is protobuf text, not a node"

@@ -41,6 +41,7 @@ _FORMATS = (
     ),
     (re.compile(r"[ \t]*%[\w.]+[ \t]*:[ \t]*[\w*]+(?:\([^)\n]*\))?[ \t]*="), "TorchScript"),
 )
+_LISTS = frozenset(("attribute", "value_info", "header_entry"))
 _MLIR = re.compile(
     r"[ \t]*(?:%[\w.$:%, \t-]+=[^\n]*\)[ \t]*(?:\{[^\n]*\}[ \t]*)?:"
     r"|[ \t]*%[\w.$:]+[ \t]*=[ \t]*[\w.]+[ \t]+%[^\n]*:"
@@ -62,12 +63,14 @@ _MLIR_TYPE = re.compile(r"[ \t]*:[ \t]*(?:[su]?i|f|bf)[0-9]+(?=[ \t]*(?:[,>]|$))
 
 def foreign_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose nodes in other formats, such as `node { op_type: "Relu" }`."""
-    if "node" not in context.rules:
+    if "node" not in context.rules and _LISTS.isdisjoint(context.rules):
         return
     for pattern, name in _FORMATS:
         match = pattern.match(context.text, context.line_start)
         if match is None or context.at > match.end():
             continue
+        if "node" not in context.rules and not match[0].endswith("{"):
+            continue  # in a list, `name: …` and `{…` are often other mistakes
         end = _end_of_nodes(context, pattern, match)
         start = context.line_start + indentation(context.text, context.line_end)
         yield _foreign_node(context, f"this is {name}, not a node", start, end + 1)
