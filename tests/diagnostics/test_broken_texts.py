@@ -192,3 +192,12 @@ def test_a_node_of_protobuf_text_in_a_list_gives_one_error(text: str, line: int)
     (error,) = syntax_errors(text)
     assert error.position == (line, 1)
     assert error.message == "this is protobuf text, not a node"
+
+
+def test_a_doubled_brace_of_a_nested_graph_can_be_removed() -> None:
+    inner = "a = If (c) <\n  t = g () => (x) {\n  }},\n  e = h () => (x) {\n  },\n>"
+    text = node(f"y = Loop (x) <\nbody = b (c) => (a) {{\n{inner}\n}},\n>")
+    (error,) = syntax_errors(text)
+    assert (error.position, error.code) == ((7, 4), "syntax-error")
+    assert error.fix is not None
+    assert error.fix.apply(text) == text.replace("}}", "}")

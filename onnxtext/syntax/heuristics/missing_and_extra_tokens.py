@@ -95,6 +95,8 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
             continue  # the brackets would be empty
         if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
             cost = 0.5 if name in _MISSING else 0.8
+            if name in _CLOSERS and context.token in CLOSING and _is_doubled(context):
+                cost = 1.5
             yield Change(cost, _addition(context, name), name, None, f"add `{SAMPLES[name]}`")
     if context.token is None or cut_short:
         return
@@ -117,6 +119,17 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
         last = context.done[-1]
         removed = removal(context.text, last.span)
         yield Change(1.9, removed, "", last, f"remove {found_words(last)}")
+
+
+def _is_doubled(context: ErrorContext) -> bool:
+    """Whether the unexpected token repeats the token before it, in a list of several lines."""
+    opened, token = context.opened, context.token
+    return (
+        opened is not None
+        and context.done[-1:] == [token]
+        and context.done[-1].end == context.at
+        and context.text.find("\n", opened.start, context.region.start) >= 0
+    )
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
