@@ -38,6 +38,7 @@ NUMBERS = [
     (value("float w = -x"), (3, 13), "`-x` is not a number", None),
     (value("float[2] w = {1, ½}"), (3, 20), "`½` is not a number", None),
     (value("float[2] w = [1, 5%]"), (3, 20), "`5%` is not a number", None),
+    (node("  y = Op <a: float = x> (x)"), (3, 22), "`x` is not a number", None),
     (value("float w = 1e5.5"), (3, 13), "`1e5.5` is not a number", None),
 ]
 
@@ -122,6 +123,10 @@ MENDED = {
     ),
     "lines before the header": (
         f"---\n{B}", (1, 1), "unexpected text before the header", B,
+    ),
+    "a name of TensorFlow in a value": (
+        value("float[2] w:0"), (3, 12), "`w:0` needs quotes to be a name",
+        value('float[2] "w:0"'),
     ),
     "a string before a function": (
         f'{B}"s" {FUNCTION}', (5, 1), "unexpected text before the header", B + FUNCTION,

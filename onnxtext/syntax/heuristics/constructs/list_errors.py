@@ -149,6 +149,9 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     last = done[-2:-1] if done[-1:] == [","] else done[-1:]
     if not last or last[0][-1] != "]" or context.name(context.token) not in _ELEMENTS:
         return
+    rows = any(context.name(token) == "TYPE" and "," in token for token in done)
+    if rows and context.name(last[0]) == "NUMBERS":
+        return  # the `[` before the first row is missing
     end = last[0].end
     span = Span(end - 1, end)
     comma = last[0] is not done[-1]

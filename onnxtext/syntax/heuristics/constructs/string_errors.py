@@ -45,7 +45,13 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
         return
     value = context.done[-1]
-    if context.name(value) == "WORD" and value not in _NO_STRINGS and in_attributes(context):
+    if context.name(value) != "WORD" or value in _NO_STRINGS or not in_attributes(context):
+        return
+    if context.done[-4:-3] == [":"] and context.done[-3] in {"int", "float"}:
+        message, help = f"`{value}` is not a number", "write a number, such as 10"
+        edits = (replace(value, "0"),)
+        yield Diagnosis("syntax-error", message, value.span, edits, help=help, min_tokens=2)
+    else:
         message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
         title = f'write "{value}"'

@@ -84,6 +84,9 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `:` in place of `=`, and the reverse: `axis: 1` and `ir_version = 8`."""
     for token in context.nearby(3):
         if token in {":", "="}:
+            around = context.text[token.at - 1 : token.at], context.text[token.end : token.end + 1]
+            if token == ":" and "value_info" in context.rules and all(map(str.isalnum, around)):
+                continue  # as in `x:0`, a name of TensorFlow
             other = "=" if token == ":" else ":"
             certain = token is context.token and context.expected() == ["COLON"]
             if other == ":" and not certain and not context.rules & _COLON_RULES:
