@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_partial
 from tests.diagnostics.found import syntax_errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
@@ -166,6 +168,20 @@ UNMENDED = {
         node('  y = Op (x) <\n    a = 1,\n    %0 = "onnx.Relu"(%a) : (i8) -> i8\n    b = 1,\n  >'),
         (5, 5), "this is an operation of MLIR, not a node",
     ),
+    "a function of MLIR": (
+        "func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n",
+        (1, 1), "this is MLIR, not the text form of ONNX",
+    ),
+    "a vector of C++": (
+        value("std::vector<float> w"), (3, 3), "`std::vector<float>` is not a type",
+    ),
+    "a word as data": (
+        value("float w = None"), (3, 13),
+        "incomplete statement: expected numbers in braces, `{…}` or `(` after `None`",
+    ),
+    "a field of a tensor with the wrong data": (
+        value("float[2] w = raw_data{1}"), (3, 16), "the data of `raw_data` has the wrong form",
+    ),
     "a quantization section without its first line": (
         B + '\n  x: ["SCALE_TENSOR": "s"]\n  y: []\n  y.b.z: ["SCALE_TENSOR": "s"]\n}\n', (6, 4),
         "expected `<` or `(`, found `:`",
@@ -206,3 +222,8 @@ def test_a_doubled_brace_of_a_nested_graph_can_be_removed() -> None:
     assert (error.position, error.code) == ((7, 4), "syntax-error")
     assert error.fix is not None
     assert error.fix.apply(text) == text.replace("}}", "}")
+
+
+def test_a_header_of_a_type_is_not_a_second_header() -> None:
+    _, found = parse_partial(Source("<onnxtext: 1> float[2]", "t"), "type_fragment")
+    assert [item.message for item in found] == ["this text cannot have a header"]

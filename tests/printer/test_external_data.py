@@ -64,7 +64,7 @@ def test_references_in_a_model_round_trip() -> None:
 @pytest.mark.parametrize(
     ("data", "place", "message"),
     [
-        ('externl("f", 0, 8)', 1, "`externl` is not a field of a tensor in this form"),
+        ('externl("f", 0, 8)', 1, "`externl` is not a field of a tensor"),
         ('external("f", 0, 08)', 18, "the length of external data must be an integer"),
         ('external("f", -1, 8)', 15, "the offset of external data must be an integer"),
         ('external("f", 0x10)', 15, "the offset of external data must be an integer"),

@@ -212,8 +212,11 @@ def _field(call: DataCall) -> bytes | tuple[bytes, ...]:
             isinstance(item, bytes) for item in items
         ):
             return _numeric_field(name, _braces(items))
+    known = call.name in {"raw_data", "string_data", *NUMERIC_FIELDS}
     error = SemanticError(
-        f"`{call.name}` is not a field of a tensor in this form",
+        f"the data of `{call.name}` has the wrong form"
+        if known
+        else f"`{call.name}` is not a field of a tensor",
         token=call.name,
         help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
     )

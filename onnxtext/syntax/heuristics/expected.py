@@ -95,6 +95,8 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
         if needed <= left:
             words.append((max(likely.get(name, 0) for name in group), word))
             left -= group
+    if "BRACES" in left:
+        left.discard("LBRACE")  # the description of `BRACES` includes it
     if len(left) + len(words) > 1:
         left.discard("DECORATOR")  # a decorator is hardly ever missing
     for name in sorted(left, key=lambda name: (name not in _PUNCTUATION, name)):

@@ -75,7 +75,10 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     if token == "<":
         message = "the model already has a header"
         help = "join all entries in one `<…>`"
-        if context.lexer.token(context.text, 0) not in ("<", token):
+        first = context.lexer.token(context.text, 0)
+        if first is not None and first.at == token.at:
+            message, help = "this text cannot have a header", "remove it"
+        elif first not in ("<", token):
             message = "the header of the model belongs before the graph"
             help = "move it to the beginning of the text"
         removed = (Edit(span, ""),)

@@ -39,7 +39,10 @@ FOREIGN_WORDS = frozenset((
 ))  # fmt: skip
 _OTHER_FORMATS = (
     (re.compile(r'\s*\{\s*"'), "JSON"),
-    (re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|func\.func\b[^\n]*)\{"), "MLIR"),
+    (
+        re.compile(r"\s*(?:builtin\.)?(?:module\b[^\n<(]*|(?:func\.)?func[ \t]+[^\n<(]*@[^\n]*)\{"),
+        "MLIR",
+    ),
     (
         re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[^\S\n]*\n\s*[a-z_]+ *[:{]"),
         "protobuf text",
@@ -57,6 +60,7 @@ TENSOR_TYPE = re.compile(
 )
 """Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
+_VECTOR = re.compile(r"(?:std::)?vector<(\w+)>")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
@@ -147,6 +151,12 @@ def translated_type(match: re.Match[str]) -> str:
 
 def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
+    vector = _VECTOR.match(context.text, context.done[-1].at) if context.done else None
+    if context.token in {":", "<"} and vector is not None:
+        message, element = f"`{vector[0]}` is not a type", ALIASES.get(vector[1], vector[1])
+        if element in ELEMENTS:
+            yield rewritten("unknown-type", message, Span(*vector.span()), f"{element}[?]")
+        return
     dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
     if context.token == "." and dotted is not None:
         element = ALIASES.get(dotted[1], dotted[1])
