@@ -182,7 +182,7 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     if first is None or first == "<" or "function" not in context.rules:
         return
     end = context.until(first.at).previous_end
-    removed = ()
+    removed: tuple[Edit, ...] = ()
     if first in {",", ";", ")", "]"} and first.at == end:  # as in `},`
         removed, following = (replace(first, ""),), context.lexer.token(text, first.end)
         if following is None:
