@@ -224,6 +224,11 @@ def test_a_doubled_brace_of_a_nested_graph_can_be_removed() -> None:
     assert error.fix.apply(text) == text.replace("}}", "}")
 
 
+def test_a_bracket_before_the_last_rows_hides_no_error_before_its_tensor() -> None:
+    text = rows("[1, 2],", "],", "[3, 4],", "[5, 6],", "[7, 8],").replace("opset_", "opst_")
+    assert [error.position for error in syntax_errors(text)] == [(1, 18), (5, 5)]
+
+
 def test_a_header_of_a_type_is_not_a_second_header() -> None:
     _, found = parse_partial(Source("<onnxtext: 1> float[2]", "t"), "type_fragment")
     assert [item.message for item in found] == ["this text cannot have a header"]

@@ -146,6 +146,8 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
 def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a `]` before the last elements of a list: `[1, 2], 3, 4]`."""
     done = context.done
+    if not {"value_info", "attribute"} & context.rules:
+        return
     last = done[-2:-1] if done[-1:] == [","] else done[-1:]
     if not last or last[0][-1] != "]" or context.name(context.token) not in _ELEMENTS:
         return
