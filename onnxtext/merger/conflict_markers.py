@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from onnxtext.common_prefix import common_prefix
 from onnxtext.increasing_subsequence import longest_increasing_subsequence
 
 
@@ -100,12 +101,8 @@ def _pairs(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
     Equal lines at the beginning and at the end match; in between, lines that are unique in both
     texts match.
     """
-    start = 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
-        start += 1
-    end = 0
-    while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
-        end += 1
+    start = common_prefix(left, right)
+    end = common_prefix(left[start:][::-1], right[start:][::-1])
     places = {line: index for index, line in enumerate(right[start : len(right) - end], start)}
     counts = Counter(left[start : len(left) - end])
     others = Counter(right[start : len(right) - end])

@@ -269,26 +269,18 @@ def test_an_error_without_a_fix_is_explained(name: str) -> None:
     assert item.help
 
 
-@pytest.mark.parametrize("name", UNSAFE)
-def test_a_doubtful_fix_is_unsafe(name: str) -> None:
-    text, line = UNSAFE[name]
+@pytest.mark.parametrize(
+    ("name", "applicability"),
+    [*[(name, "unsafe") for name in UNSAFE], *[(name, "safe") for name in SAFE]],
+)
+def test_only_certain_fixes_are_safe(name: str, applicability: str) -> None:
+    text, line = (SAFE if applicability == "safe" else UNSAFE)[name]
     (item,) = syntax_errors(text)
     assert item.fix is not None, item.message
-    assert item.fix.applicability == "unsafe", item.message
+    assert item.fix.applicability == applicability, item.message
     fixed = item.fix.apply(text)
     assert not syntax_errors(fixed)
     assert line is None or line in fixed.splitlines(), (item.message, item.fix.title)
-
-
-@pytest.mark.parametrize("name", SAFE)
-def test_a_certain_fix_is_safe(name: str) -> None:
-    text, line = SAFE[name]
-    (item,) = syntax_errors(text)
-    assert item.fix is not None, item.message
-    assert item.fix.applicability == "safe", item.message
-    fixed = item.fix.apply(text)
-    assert not syntax_errors(fixed)
-    assert line in fixed.splitlines(), (item.message, item.fix.title)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Configuration, Node
-from onnxtext.ast.records import Decorator, Field, FieldValue, Record
+from onnxtext.ast.records import FieldValue, Record
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, did_you_mean, quote
 from onnxtext.checker.context.registry import Rule
@@ -17,6 +17,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.plurals import count_noun
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.descriptors import message_spec
+from onnxtext.proto.encode.decorators import device_record
 from onnxtext.proto.unknown_fields import RecordError
 
 Ranks = ChainMap[str, int]
@@ -101,19 +102,11 @@ def _records(node: Node) -> Iterator[Record]:
     """Yield the device configurations of a node, from `@device(…)` and `@set(…)`."""
     for decorator in node.decorators:
         if decorator.name == "device":
-            yield _device(decorator)
+            yield device_record(decorator)
     changed = changed_fields(node.decorators).get("device_configurations")
     for item in changed if isinstance(changed, tuple) else ():
         if isinstance(item, Record):
             yield item
-
-
-def _device(decorator: Decorator) -> Record:
-    """Return `@device(…)` as a record; its first argument may lack the key `configuration_id`."""
-    fields = decorator.arguments
-    if fields and fields[0].key is None:
-        fields = (Field("configuration_id", fields[0].value), *fields[1:])
-    return Record(fields)
 
 
 def _ranks(scope: Scope, by_scope: dict[int, Ranks]) -> Ranks:

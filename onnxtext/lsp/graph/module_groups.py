@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.common_prefix import common_prefix
 
 Path = tuple[str, ...]
 
@@ -211,10 +212,7 @@ def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) 
 def common_path(paths: Sequence[Path]) -> Path:
     """Return the longest common prefix of one or more paths."""
     low, high = min(paths), max(paths)
-    same = 0
-    while same < min(len(low), len(high)) and low[same] == high[same]:
-        same += 1
-    return low[:same]
+    return low[: common_prefix(low, high)]
 
 
 def group_tree(

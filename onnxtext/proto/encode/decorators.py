@@ -206,7 +206,12 @@ def _entries(decorator: Decorator) -> list[bytes]:
 
 
 def _device(decorator: Decorator) -> bytes:
-    arguments = decorator.arguments
-    if arguments and arguments[0].key is None:
-        arguments = (Field("configuration_id", arguments[0].value), *arguments[1:])
-    return lower_record(message_spec("NodeDeviceConfigurationProto"), Record(arguments))
+    return lower_record(message_spec("NodeDeviceConfigurationProto"), device_record(decorator))
+
+
+def device_record(decorator: Decorator) -> Record:
+    """Return `@device(…)` as a record; its first argument may lack the key `configuration_id`."""
+    fields = decorator.arguments
+    if fields and fields[0].key is None:
+        fields = (Field("configuration_id", fields[0].value), *fields[1:])
+    return Record(fields)
