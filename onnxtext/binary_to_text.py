@@ -66,8 +66,9 @@ def print_binary(
         OnnxTextError: the bytes are not a valid `ModelProto`.
         ValueError: `weights` or `metadata` has an unknown value.
     """
-    if weights not in _WEIGHTS or metadata not in _METADATA:
-        raise ValueError(f"invalid value: weights={weights!r} or metadata={metadata!r}")
+    for key, value, valid in (("weights", weights, _WEIGHTS), ("metadata", metadata, _METADATA)):
+        if value not in valid:
+            raise ValueError(f"{key}={value!r} is not one of {', '.join(sorted(valid))}")
     weight_files: WeightFiles | None = None
     reuse_memory(len(data))
     try:

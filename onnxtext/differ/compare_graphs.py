@@ -201,9 +201,9 @@ class GraphComparer:
         pairs: Pairs,
         differences: Callable[[int, int], list[FieldChange]],
     ) -> None:
-        """Compare the (old, new) lists of initializers `lists`.
+        """Compare two lists of initializers; `lists` is (old, new).
 
-        `pairs` has the indices of matching initializers; `differences` compares such a pair.
+        `pairs` has the indices of matching initializers; `differences` compares one pair.
         """
         old, new = lists
         for old_index, new_index, was_moved in self._matched_pairs(match, kind, old, new, pairs):

@@ -84,8 +84,8 @@ def insert(
 ) -> None:
     """Parse nodes from a text and insert them into a graph.
 
-    Without `after` and `before`, the new nodes follow the node that computes `instead_of`. Without
-    any of the three arguments, the new nodes follow all nodes whose outputs they use.
+    Without `after` and `before`, the new nodes follow the node that computes `instead_of`. If there
+    is no such node, they follow all nodes whose outputs they use.
 
     Args:
         model: the syntax tree; changed in place.
@@ -96,8 +96,9 @@ def insert(
             value as an input of all nodes that are already in the graph.
 
     Raises:
-        OnnxTextError: the text has errors, there is no such node or value, or the nodes cannot be
-            inserted without a conflict of names, or a value would be used before it is computed.
+        OnnxTextError: the text has errors; there is no such node or value; a new name is already in
+            use; a value would be used before it is computed; `instead_of` is an output of its
+            graph; or the last new node has no output to replace it.
     """
     item = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(item, list) or not item:

@@ -96,7 +96,10 @@ class RecordWriter(ListWriter):
         return self.bracketed(tree, listing, texts, f"{opening})", indent, budget)
 
     def _order_argument(self, tree: Tree, indent: str) -> str:
-        """Write an argument of `@value_info(…)` or `@initializers(…)`; its names fill the lines."""
+        """Write an argument of `@value_info(…)` or `@initializers(…)`.
+
+        A line holds as many of its names as fit.
+        """
         value = tree.trees()[-1]
         listing = find_list(value)
         key = tree.child("field_key")

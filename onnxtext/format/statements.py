@@ -292,7 +292,10 @@ class StatementWriter(LiteralWriter):
         return only_token(last).text
 
     def _dataless(self, tree: Tree, indent: str, budget: int) -> str:
-        """Write a tensor without data whose `=` is a part of the token `=>`."""
+        """Write a tensor without data at the end of a list `<…>`.
+
+        Its `=` and the closing `>` are one token, `=>`.
+        """
         decorators = self.value_decorators(tree.child("decorators"), indent)
         first, *rest = tree.trees()[-1].parts
         type = first.text if isinstance(first, CommentedToken) else self.type(first)

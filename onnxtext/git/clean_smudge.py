@@ -159,7 +159,9 @@ def _complete(data: bytes, name: str) -> ConvertedFile:
         return ConvertedFile(NOTE + data if _is_canonical(data) else None)
     complete = put_back(data, name)
     if complete is None:
-        message = "stored without its weights: no merged version has them; repeat the merge"
+        message = (
+            "stored without its weights: none of the merged versions has them; repeat the merge"
+        )
         return ConvertedFile(None, (message,))
     return ConvertedFile(complete)
 

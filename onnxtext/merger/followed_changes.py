@@ -112,10 +112,11 @@ def certain_changes(read: Read) -> tuple[Changes, Changes]:
 
 
 def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, FunctionKey]:
-    """Return the functions that the side `own` renamed and the side `other` kept.
+    """Map the old keys of the functions that the side `own` renamed to their new keys.
 
-    A renamed function differs from its base only in its name, its metadata, the names of values,
-    and the order of inputs and outputs.
+    Only functions that the side `other` kept are included. A renamed function differs from its
+    base only in its name (not its domain), its metadata, the names of values, and the order of
+    inputs and outputs.
     """
     found: dict[FunctionKey, FunctionKey] = {}
     for _ in range(_MAX_ROUNDS):  # the body of a function can call other renamed functions

@@ -67,8 +67,8 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
     """Return the errors that the checker finds in a merge, but in no side.
 
-    An edit of the other side may change the message of an error. Therefore, if the merge lacks an
-    error that a side has, one error of the merge with the same code is left out.
+    For each error of a side that the merge lacks, leave out one new error with the same code: it
+    may be the same error, with a message that an edit of the other side has changed.
     """
     found = _errors_in(model)
     if not found:

@@ -64,7 +64,10 @@ class OfficialPrinter(GraphPrinter):
 
 
 def _with_explicit_lists(graph: ast.Graph) -> ast.Graph:
-    """Return a copy of a graph without decorators, with its whole `value_info` list in `<…>`."""
+    """Return a copy of a graph in which `<…>` has all entries of `value_info`.
+
+    The copy has no decorators.
+    """
     listed = value_info_entries(graph, order_of(graph))
     infos = [entry.statement or ast.ValueInfo(entry.name, entry.type) for entry in listed]
     inputs, initializers = graph.inputs, [value for value in graph.values if value.data is not None]

@@ -107,7 +107,10 @@ class ItemEdits:
         )
 
     def _item(self, ours: TextPart, base: TextPart, theirs: TextPart) -> None:
-        """Edit an item. If its path in the text is not the printed path, edit the path, too."""
+        """Edit an item, and its path if the text spells the path differently than the printer.
+
+        Examples of such paths are `node y` and `node [label]`.
+        """
         if has_other_path(ours, base) and not self._rename_in_path(ours):
             head, new = map(_head, (ours, theirs))
             self.edits.replace(ours.start, ours.start + len(head), new)

@@ -41,7 +41,8 @@ class SectionSpan(NamedTuple):
         keyword: its keyword, such as `metadata`.
         at: the offset of the keyword.
         inside: the offset after its opening brace, or after `none`.
-        end: the offset after its closing brace; in a text with errors, after its last `}`.
+        end: the offset after its closing brace, or after `none`; in a text with errors, after its
+            last `}`.
     """
 
     keyword: str

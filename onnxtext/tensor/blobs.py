@@ -96,7 +96,7 @@ class Blobs:
         if not matching:
             raise unknown_blob_error(digest)
         if len(matching) > 1:
-            raise BlobError(f"{len(matching)} resources begin with the digest {digest}", AMBIGUOUS)
+            raise BlobError(f"{len(matching)} resources match the digest {digest}", AMBIGUOUS)
         data = self._resources[matching[0]]
         actual = hashlib.sha256(data).hexdigest()
         if not (actual.startswith(matching[0]) and actual.startswith(digest)):

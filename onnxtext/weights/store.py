@@ -131,7 +131,7 @@ class Store:
         return names[bisect_left(names, digest) : bisect_left(names, digest + "g")]
 
     def leftovers(self) -> Iterator[Path]:
-        """Yield the temporary files that killed processes left in the directory."""
+        """Yield all temporary files in the directory; killed processes leave such files."""
         if self.directory.is_dir():
             for path in sorted(self.directory.iterdir()):
                 if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():

@@ -118,7 +118,7 @@ class ResolvedFields:
         return Lifter(careful=False)
 
     def node(self, node: ast.Node) -> ast.Node:
-        """Return a node with the decorators `@set` and `@unset` of the node applied."""
+        """Return a node with its own decorators `@set` and `@unset` applied."""
         return self._copy(node, lambda: self._lifter.node(memoryview(self._lowering.node(node))))
 
     def _copy(self, item: S, decoded: Callable[[], S]) -> S:
@@ -187,7 +187,7 @@ class ResolvedFields:
         return cached
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
-        """Return a graph with the decorators `@set` and `@unset` of the graph applied."""
+        """Return a graph with its own decorators `@set` and `@unset` applied."""
         changed = changed_fields(graph.decorators)
         if not changed:
             return graph
@@ -203,7 +203,7 @@ class ResolvedFields:
         return self._record(graph, resolved)
 
     def function(self, function: ast.Function) -> ast.Function:
-        """Return a function with the decorators `@set` and `@unset` of the function applied."""
+        """Return a function with its own decorators `@set` and `@unset` applied."""
         lower = self._lowering.function
         return self._copy(function, lambda: self._lifter.function(memoryview(lower(function))))
 

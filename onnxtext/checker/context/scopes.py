@@ -187,8 +187,8 @@ class Scope:
     def typed_output(self, name: str) -> tuple[Node, int, Type] | None:
         """Find the node output `name`; return (node, 0-based index of the output, declared type).
 
-        Return None if no node has this output, or if the node does not declare the output's type
-        (as `float[N] y = …` does).
+        Return None if no node has this output, or if the node declares no type for it. (In
+        `float[N] y = …`, the node declares one.)
         """
         position = self.position.get(name, GIVEN)
         if position == GIVEN:

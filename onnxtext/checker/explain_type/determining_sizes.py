@@ -152,7 +152,10 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
     values = _unknown_values(facts)
 
     def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
-        """Infer the output size as if the input sizes `sizes` and the input `values` were known."""
+        """Infer the output size as if more sizes and elements were known.
+
+        `sizes` are these input sizes; `values` maps indices of inputs to their elements.
+        """
         known = tuple([values.get(index, value) for index, value in enumerate(facts.values)])
         replaced = {influence: _symbol(influence) for influence in sizes}
         return infer_size(_replace_sizes(facts._replace(values=known), replaced), output, part)

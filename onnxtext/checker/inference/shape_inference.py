@@ -305,10 +305,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _accept_answer(
         self, node: Node, answer: Answer, inputs: _Inputs, environment: ShapeEnvironment
     ) -> Types:
-        """Return the types in onnx's answer; if it is an error or a failure, return ().
-
-        Report the error or failure, unless the type of an input is unknown.
-        """
+        """Return the types in onnx's answer; report an error, if all input types are known."""
         if isinstance(answer, tuple):
             return answer
         if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):

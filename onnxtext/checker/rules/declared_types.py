@@ -173,7 +173,7 @@ def _denotation(text: object, place: Place) -> Iterator[Finding]:
             "denotation-unknown",
             message,
             (place,),
-            help="use a denotation of the specification, such as `DATA_BATCH`, or remove it",
+            help="remove it, or use a denotation of the specification, such as `DATA_BATCH`",
         )
 
 

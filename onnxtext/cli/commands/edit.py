@@ -299,7 +299,7 @@ def _pair(text: str, example: str) -> tuple[str, str]:
 
 
 def _weight(text: str) -> tuple[str, str]:
-    """Split `w=@w.npy` into `w` and `@w.npy`; the name and the path may contain equals signs."""
+    """Split `w=@w.npy` at the first `=@` into `w` and `@w.npy`; other equals signs are allowed."""
     name, equals, file = text.partition("=@")
     if not equals:
         _, value = _pair(text, "w=@w.npy")

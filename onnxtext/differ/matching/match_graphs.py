@@ -188,9 +188,10 @@ def _match_nodes(match: GraphMatch, sides: tuple[ModelSide, ModelSide]) -> Pairs
 
 
 def _leaf_keys(match: GraphMatch, side: int) -> LeafKey:
-    """Return a function that returns equal keys for matching values without producers.
+    """Return a function that maps the name of a value without a producer to a key.
 
-    The function is for names of the old graph (`side` is 0) or of the new graph (1).
+    `side` is 0 for names of the old graph, and 1 for names of the new graph. Matching values of the
+    two graphs have equal keys.
     """
     body = (match.old, match.new)[side]
     keys: dict[str, Hashable] = {v.name: ("initializer", v.type) for v in body.initializers}

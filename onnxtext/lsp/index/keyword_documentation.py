@@ -31,12 +31,12 @@ WORDS = {
         "value for them."
     ),
     "value_info": (
-        "The order of the graph's `value_info` list: each argument adds entries. If `values` or "
-        "`nodes` is not given, it is added at the end."
+        "The order of the graph's `value_info` list: each argument adds entries. `values` and "
+        "`nodes` are added at the end if they are not given."
     ),
     "initializers": (
-        "The order of the graph's initializers. If `inputs` or `values` is not given, it is added "
-        "at the end."
+        "The order of the graph's initializers. `inputs` and `values` are added at the end if they "
+        "are not given."
     ),
     "external": "Data in another file: the entries of `external_data`.",
 }

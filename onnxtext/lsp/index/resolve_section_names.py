@@ -102,7 +102,7 @@ def section_occurrences(
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Return (graph, name) of each value that a string in a decorator names, by the string's span.
+    """Map the span of each string in a decorator that is a value's name to (graph, name).
 
     The graph is the graph or function that defines the value.
     """

@@ -330,9 +330,10 @@ def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:
 
 
 def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int]]:
-    """Return the sets of fields to merge as a whole; other fields are in sets of their own.
+    """Divide the fields into sets; each set is merged as a whole.
 
-    The sets are `kind.units` and, if `_is_divided_differently`, the set `kind.divided`.
+    The sets are `kind.units` and, if `_is_divided_differently`, `kind.divided`. Each other field is
+    a set of its own.
     """
     there = {key >> 3 for fields in versions for key in fields}
     units = [*kind.units, kind.divided] if _is_divided_differently(kind, versions) else kind.units

@@ -121,8 +121,8 @@ class _Search:
         """Match moved nodes whose `key` is unique, and add the pairs to `pairs`.
 
         Args:
-            key: returns the property of a node that must be equal.
-            edited: whether all other properties may differ.
+            key: returns the property of a node that must be equal; None if the node lacks it.
+            edited: whether a node may have been edited: `key` is only one of its properties.
         """
         left = sorted(set(self.base.indices).difference(self.pairs.values()))
         takers = {at: self._takers(at) for at in left}

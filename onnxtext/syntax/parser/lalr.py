@@ -150,7 +150,7 @@ class Automaton:
         ]
 
     def _only_unit(self, row: dict[str, int]) -> str | None:
-        """Return the name of a unit rule if all actions in a row reduce by it; otherwise None."""
+        """Return the name of the unit rule by which all actions of a state reduce, or None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:

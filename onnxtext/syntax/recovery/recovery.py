@@ -376,10 +376,7 @@ class Recovery:
         return True
 
     def _close(self) -> int | None:
-        """Close all open constructs, to keep the tree so far.
-
-        Return the length of the text; None if a construct cannot be closed.
-        """
+        """Close all open constructs; return the end of the text, None if one cannot be closed."""
         self.parser.machine.has_error_nodes = True
         error_count = len(self._errors)
         try:

@@ -55,7 +55,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     marked = context.text.startswith(CONFLICT_MARKERS, context.line_start)
     if token == ">" and "header_entry" in context.rules and not context.done and not marked:
         message = "the header is empty"
-        help = "write `<ir_version: 10, opset_import: [21]>`, or remove it"
+        help = "write `<ir_version: 10, opset_import: [21]>`, or remove the header"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
         yield Diagnosis("syntax-error", message, span, (insert(context.at, "x: 0"),), help=help)
         return
