@@ -74,7 +74,7 @@ class Fix:
     applicability: Applicability = "safe"
 
     def apply(self, text: str) -> str:
-        """Return the diagnostic's source text `text` with the edits applied."""
+        """Apply the edits to `text`, the source text of the diagnostic; return the new text."""
         return apply_edits(text, self.edits)
 
 

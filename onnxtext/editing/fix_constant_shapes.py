@@ -143,7 +143,7 @@ def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
-    """Return a copy of an int64 attribute with one element replaced; None for other attributes."""
+    """Replace an element in a copy of an int64 attribute; return None for other attributes."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, size)
@@ -155,7 +155,7 @@ def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute
 
 
 def _changed(type: Any, data: Any, index: int, size: int) -> RawData | TypedData | None:
-    """Return the data of an int64 tensor with one element replaced; None for other data."""
+    """Replace an element in a copy of an int64 tensor's data; return None for other data."""
     if not isinstance(type, TensorType) or type.element != "int64":
         return None
     if isinstance(data, RawData):

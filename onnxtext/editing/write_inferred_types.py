@@ -2,8 +2,8 @@
 """Write inferred types into a syntax tree: at node outputs, or into incomplete declarations.
 
 In declared types, only unknown element types, ranks and dimensions are filled in. A size that is
-an expression of symbols is written as one name, such as `"2*seq"`, as onnxruntime does. A size with
-a symbol that no declaration contains stays unknown.
+an expression of symbols is written as one name, such as `"2*seq"`; onnxruntime does the same. A
+size with a symbol that no declaration contains stays unknown.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def command_program(value: str) -> str:
 
 
 def with_mode(modes: frozenset[Mode], mode: Mode) -> frozenset[Mode]:
-    """Return the modes with `mode` added and the mode that it excludes removed."""
+    """Add `mode` to a set of modes, and remove the mode that `mode` excludes."""
     return modes - {_EXCLUSIVE.get(mode, mode)} | {mode}
 
 

@@ -298,7 +298,7 @@ def _join_pieces(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memor
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a file, links resolved; None if it does not exist.
+    """Return the status of a file or of a link's target; None if it does not exist.
 
     Raises:
         OSError: the path is a directory, or cannot be inspected.

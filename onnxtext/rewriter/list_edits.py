@@ -65,7 +65,7 @@ class ListEdits:
         self._first_edit = len(edits.edits)
 
     def lift(self, index: int, since: int) -> InsertedItem:
-        """Remove an item from its place and return it with its edits applied.
+        """Remove an item from its place, apply its edits, and return the edited item.
 
         All edits in `edits` from the index `since` on must belong to this item.
         """

@@ -54,7 +54,7 @@ class TextEdits:
         return self._apply(0, len(self.text), self.edits)
 
     def cut(self, start: int, end: int, since: int) -> str:
-        """Remove edits from the list, and return the text of a range with these edits applied.
+        """Remove edits from the list, apply them to a range, and return the edited text.
 
         The removed edits are those from the index `since` on. They must be in the range, or begin
         in the blanks before the range.

@@ -91,7 +91,7 @@ _MAX_BYTES = 1 << 22
 
 
 class ResolvedFields:
-    """Makes copies of statements with the changes of `@set` and `@unset` applied.
+    """Copies statements and applies their decorators `@set` and `@unset` to the copies.
 
     The methods return the statement itself if its decorators change nothing, or if the statement
     cannot be encoded (the encoder reports this error).
@@ -118,7 +118,7 @@ class ResolvedFields:
         return Lifter(careful=False)
 
     def node(self, node: ast.Node) -> ast.Node:
-        """Return a node with its own decorators `@set` and `@unset` applied."""
+        """Apply the decorators `@set` and `@unset` of a node, but not those of its parts."""
         return self._copy(node, lambda: self._lifter.node(memoryview(self._lowering.node(node))))
 
     def _copy(self, item: S, decoded: Callable[[], S]) -> S:
@@ -187,7 +187,7 @@ class ResolvedFields:
         return cached
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
-        """Return a graph with its own decorators `@set` and `@unset` applied."""
+        """Apply the decorators `@set` and `@unset` of a graph, but not those of its parts."""
         changed = changed_fields(graph.decorators)
         if not changed:
             return graph
@@ -203,12 +203,15 @@ class ResolvedFields:
         return self._record(graph, resolved)
 
     def function(self, function: ast.Function) -> ast.Function:
-        """Return a function with its own decorators `@set` and `@unset` applied."""
+        """Apply the decorators `@set` and `@unset` of a function, but not those of its parts."""
         lower = self._lowering.function
         return self._copy(function, lambda: self._lifter.function(memoryview(lower(function))))
 
     def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
-        """Return an input, output or value info with its decorators `@set` and `@unset` applied."""
+        """Apply the decorators `@set` and `@unset` of an input, output or value info.
+
+        Return a value with data unchanged; see `initializer`.
+        """
         if value.data is not None:
             return value
         lower = self._lowering.value_info
@@ -224,10 +227,10 @@ class ResolvedFields:
         return type if isinstance(type, ast.Record) else None
 
     def initializer(self, value: ast.ValueInfo, *, is_input: bool) -> ast.ValueInfo:
-        """Return an initializer with its decorators `@set` and `@unset` applied.
+        """Apply the decorators `@set` and `@unset` of an initializer.
 
-        If `is_input`, the initializer is the default value of an input, and `@data.set` and
-        `@data.unset` are applied instead.
+        If `is_input`, the initializer is the default value of an input: apply `@data.set` and
+        `@data.unset` instead. Return a sparse initializer unchanged.
         """
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
         if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, ast.SparseTensor):
@@ -241,7 +244,7 @@ class ResolvedFields:
         return self._record(value, copy)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
-        """Return a tensor of an attribute with its decorators `@set` and `@unset` applied."""
+        """Apply the decorators `@set` and `@unset` of a tensor in an attribute."""
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:
