@@ -148,10 +148,11 @@ class ValueComparer:
     def _with_data(
         self, old: TensorRef, new: TensorRef, others: list[FieldChange]
     ) -> list[FieldChange]:
-        """Return the changes `others`, followed by the changes of the elements of two tensors.
+        """Return `others`, followed by the changes of the elements of two tensors.
 
-        If elements differ, leave out the changes of `external_data` and `data_location`, because
-        the change of the elements shows these references, too.
+        `others` are the other changes of the tensors. If elements differ, leave out the
+        changes of `external_data` and `data_location`, because the change of the elements shows
+        these references, too.
         """
         changes = self._data(old, new, others)
         if any(change.category == "weights" for change in changes):

@@ -237,7 +237,7 @@ def _check_inside(scope: Scope, file: Path) -> None:
 
 
 def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str, str]) -> list[str]:
-    """Write the required settings `settings`, and remove onnxtext's other settings.
+    """Write the settings in `settings`, and remove onnxtext's other settings.
 
     Return the changes, and the settings of other tools that were kept, one line each.
     """

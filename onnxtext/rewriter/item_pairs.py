@@ -83,7 +83,7 @@ def _statement_names(model: Model) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def pair_spellings(base: Sequence[Item], ours: Sequence[Item]) -> Pairs:
-    """Pair the printed items `base` with the items of the text that have the same meaning.
+    """Pair the printed items in `base` with the items in the text that have the same meaning.
 
     The text may have these items in another order and spelling, such as `value y { … }` for
     `output y { … }`.

@@ -185,7 +185,7 @@ class ListEdits:
         self.edits.remove(start, end, is_statement=part.origin in construct_rules.STATEMENTS)
 
     def _replace_first(self, texts: Sequence[str]) -> None:
-        """Replace the first item, and the comment behind it, by the items `texts`."""
+        """Replace the first item, and the comment behind it, by items with the texts in `texts`."""
         part, end = self.listed.items[0].part, self._comma_end(0)
         glue = ", " if self.commas else f"\n{self.edits.indent(part.start)}"
         self.edits.replace(part.start, part.end, glue.join(texts))

@@ -99,7 +99,7 @@ def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
 
 
 def _field(item: Any, name: str, other: str) -> Any:
-    """Return the attribute `name` (in onnx) or `other` (in onnxruntime) of a schema object."""
+    """Return a Python attribute of a schema; onnx calls it `name`, onnxruntime `other`."""
     return getattr(item, name) if hasattr(item, name) else getattr(item, other)
 
 

@@ -175,7 +175,7 @@ _HELP = {
 def decorator_of(
     order: ListOrder, names: Sequence[str] = (), decorator: str = DECORATOR
 ) -> Decorator:
-    """Return the decorator with the arguments `order`.
+    """Return the decorator for a list order.
 
     Args:
         order: the arguments.

@@ -100,8 +100,8 @@ def _entries(
 ) -> list[tuple[str, Type | None]]:
     """Compute the (name, type) pairs of the `value_info` list from its text form.
 
-    The text form has the decorator arguments `order`, and `statements` in `<…>`. If the arguments
-    are invalid, the list is empty.
+    The text form consists of `order`, the arguments of the decorator, and `statements`, the
+    statements in `<…>`. If the arguments are invalid, the list is empty.
     """
     values = graph.values
     graph.values = [*[value for value in values if value.data is not None], *statements]

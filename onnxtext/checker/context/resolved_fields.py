@@ -313,7 +313,7 @@ class ResolvedFields:
 
 
 def _with_fields(original: S, decoded: S, fields: Iterable[str]) -> S:
-    """Copy `original`, but take the protobuf fields `fields` from `decoded`."""
+    """Copy `original`, but take the protobuf fields named in `fields` from `decoded`."""
     result = replace(original)
     for field in fields:
         name = _FIELDS.get(field)

@@ -232,7 +232,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         return with_special(target, node, inputs, output_types)
 
     def _call(self, function: Scope, inputs: Texts) -> Texts:
-        """Return the types of the outputs of a function that gets inputs of the types `inputs`.
+        """Return the output types of a call of a function; `inputs` are the types of its inputs.
 
         Return () if the types are unknown, because the function calls itself or a limit is reached.
         """

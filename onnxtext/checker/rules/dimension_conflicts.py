@@ -157,7 +157,7 @@ def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
 def _forced_equality(
     names: list[str], declared: dict[str, ValueInfo], trace: SymbolTrace
 ) -> Finding:
-    """Report the symbols `names`, whose sizes must be equal, or must differ by a constant.
+    """Report the symbols in `names`, whose sizes must be equal, or must differ by a constant.
 
     `declared` maps each symbol to an input whose type has the symbol.
     """

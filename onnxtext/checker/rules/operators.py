@@ -192,7 +192,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
 
 
 def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Report the nodes at `places`, whose operator the packages `origins` do not have."""
+    """Report an operator that is used at `places`, but is in none of the packages in `origins`."""
     return Finding(
         "op-unknown-domain",
         f"{quote(name)} is not an operator of {origins}, so nodes that use it are not checked",

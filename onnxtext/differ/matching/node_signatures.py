@@ -207,7 +207,7 @@ class Signatures:
 
 
 def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
-    """Return the indices `left`, sorted topologically; nodes in or after a cycle come last."""
+    """Sort the node indices in `left` topologically; nodes in or after a cycle come last."""
     expected = set(left)
     waits = dict.fromkeys(left, 0)
     consumers: dict[int, list[int]] = {}

@@ -241,7 +241,7 @@ def _pairwise(
 ) -> list[MatchedItem] | None:
     """Order every two items as on the side that changed their order; None if impossible.
 
-    `by_us` and `by_them` are the items `shared` in the order of ours and of theirs.
+    `by_us` and `by_them` are the items in `shared`, in the order of ours and of theirs.
     """
     present = [[t for t in order if t.base != ABSENT] for order in (by_us, by_them)]
     apart = _inversions(by_us, _theirs)

@@ -101,7 +101,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], non_empty: Sequence[str], path: ItemPath) -> None:
-        """Record the loss of the fields `names`, or a change of presence if not in `non_empty`."""
+        """Record the loss of each field in `names`, or a change of presence if it is empty."""
         for name in names:
             if name in non_empty:
                 self.losses.lost(path.at(name), EXTRA_VALUE)

@@ -23,7 +23,7 @@ def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> No
 
 
 def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
-    """Return a function that requires the inputs `indices` to be vectors.
+    """Return a function that requires the inputs at `indices` to be vectors.
 
     Each vector must have the size of the last dimension of input 0.
     """

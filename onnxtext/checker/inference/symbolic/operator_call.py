@@ -72,7 +72,7 @@ class OperatorCall:
         return self.integer("keepdims", 1) == 1
 
     def length(self, *names: str) -> int:
-        """Return the length of the first non-empty list among the attributes `names`; 0 if none."""
+        """Return the length of the first non-empty list attribute that is in `names`; 0 if none."""
         for name in names:
             value = self.attribute(name)
             if isinstance(value, (tuple, Floats)) and len(value):

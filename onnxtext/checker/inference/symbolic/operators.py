@@ -67,7 +67,7 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
-    """Return the result of broadcasting the aligned dimensions `extents`.
+    """Broadcast aligned dimensions, whose sizes are `extents`; return the resulting size.
 
     If the result must be a number, restrict each symbolic dimension to 1 or this number.
     """

@@ -13,7 +13,7 @@ from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 
 
 def ints_to_input(conversion: NodeConversion, name: str, index: int = 1) -> bool:
-    """Convert the attribute `name` with integers to the input `index`.
+    """Replace the attribute called `name`, a list of integers, by the input at `index`.
 
     Return False if the attribute is missing or empty; an empty attribute is dropped.
     """
@@ -32,14 +32,14 @@ def ints_to_input(conversion: NodeConversion, name: str, index: int = 1) -> bool
 
 
 def ints_to_attribute(conversion: NodeConversion, name: str, index: int = 1) -> None:
-    """Convert the input `index` with integers to the attribute `name`; ignore an omitted input."""
+    """Replace the input at `index`, if any, by the attribute called `name`, a list of integers."""
     if conversion.input(index):
         numbers = conversion.needed_numbers(index, f"input `{name}`")
         become_attribute(conversion, name, index, _whole(numbers))
 
 
 def _become_input(conversion: NodeConversion, name: str, index: int, value: str) -> None:
-    """Replace the attribute `name` by the input `index`, the value named `value`."""
+    """Replace the attribute called `name` by the input at `index`: the value called `value`."""
     conversion.drop(name)
     conversion.set_input(index, value)
     conversion.add_note(f"`{name}` becomes an input")
@@ -49,12 +49,12 @@ def become_input(
     conversion: NodeConversion, name: str, index: int, numbers: Sequence[Number],
     element: str = "int64", dims: Sequence[int] | None = None,
 ) -> None:  # fmt: skip
-    """Replace the attribute `name` by the input `index`, a constant with the elements `numbers`."""
+    """Replace the attribute called `name` by the input at `index`: a constant of `numbers`."""
     _become_input(conversion, name, index, conversion.constant(name, numbers, element, dims))
 
 
 def become_attribute(conversion: NodeConversion, name: str, index: int, value: object) -> None:
-    """Replace the input `index` by the attribute `name` with the value `value`."""
+    """Replace the input at `index` by the attribute called `name`, which gets `value`."""
     conversion.leave_out(index)
     conversion.set(name, value)
     conversion.add_note(f"`{name}` becomes an attribute")

@@ -98,8 +98,9 @@ def require_matmul_scales(
 ) -> None:
     """Check the shapes of the scales and zero points of a matrix product.
 
-    The inputs `rows` must have one element, or one for each row of the left matrix. The inputs
-    `columns` must have one element, or one for each column of the right matrix, the input `right`.
+    `rows`, `right` and `columns` are indices of inputs. The inputs at `rows` must have one element,
+    or one for each row of the left matrix, input 0. The inputs at `columns` must have one element,
+    or one for each column of the right matrix, the input at `right`.
     """
     for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)
