@@ -62,7 +62,7 @@ def show(
 ) -> Shown:
     """Return a model, or a part of it, as a text for reading.
 
-    The text has no metadata, and statistics in place of large weights. Notebooks show it as HTML,
+    The text shows statistics instead of large weights, and no metadata. Notebooks show it as HTML,
     terminals in color.
 
     Args:

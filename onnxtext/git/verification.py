@@ -165,7 +165,7 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
 
 
 def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
-    """Verify a text that no filter converts, as `onnxtext verify` does."""
+    """Run the checks of `onnxtext verify` on a text that no filter converts."""
     from onnxtext.verifier import verify_text
 
     try:

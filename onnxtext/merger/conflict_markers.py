@@ -26,7 +26,7 @@ class Markers:
     swapped: bool = False
 
     def lines(self, base: str, ours: str, theirs: str) -> str:
-        """Return a conflict with its markers, without a final line end.
+        """Return a conflict with its markers; the text has no final line end.
 
         Each version must be empty or consist of whole lines.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load a model for `onnxtext show`: without metadata, with blobs in place of large weights.
+"""Load a model for `onnxtext show`: drop metadata, and replace large weights by blobs.
 
 A blob is a reference to bytes by their digest: `blob"<digest>"` in the text.
 """

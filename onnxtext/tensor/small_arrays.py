@@ -112,7 +112,7 @@ def flatten(text: str, dims: Sequence[int]) -> str | None:
 
 
 def _integers(element: ElementType, text: str, count: int | None) -> bytes | None:
-    """Read a flat literal of decimal integers, as `parse_small` does."""
+    """Implement `parse_small` for integers: read a flat literal of decimal integers."""
     letter = _LETTERS.get(element.bits)
     plain = None if letter is None else _INTEGERS.fullmatch(text)
     if plain is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare an encoding in pieces with bytes, without copying large pieces."""
+"""Compare an encoding in pieces with bytes; do not copy large pieces."""
 
 from __future__ import annotations
 

@@ -52,9 +52,10 @@ def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
 
 
 def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
-    """Match the entries that are not in `pairs` by their keys, as `match_keys` does.
+    """Call `match_keys` for the entries that are in none of the `pairs`.
 
-    `old` and `new` are the keys of all entries. Return all pairs, in the order of the new list.
+    `old` and `new` are the keys of all entries. Return the old and the added pairs, in the order of
+    the new list.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
     key_pairs = match_keys([old[index] for index in left], [new[index] for index in right])

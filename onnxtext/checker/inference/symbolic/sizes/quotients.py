@@ -134,7 +134,7 @@ def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
 
 
 def opaque_size(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
-    """Return a size with one `SizeTerm` of this kind and these parts, without simplification.
+    """Return an unsimplified size: one `SizeTerm` of this kind, which has these parts.
 
     Return None if the `SizeTerm` would contain too many symbols and other `SizeTerm`s.
     """
