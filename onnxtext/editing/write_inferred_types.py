@@ -135,7 +135,7 @@ def _declared_symbols(scope: Scope, known: Symbols) -> ChainMap[str, None]:
 
 
 def _own_symbols(scope: Scope) -> dict[str, None]:
-    """Return the symbolic dimensions that a graph declares, except names that onnx generates."""
+    """Return a graph's declared symbols as the keys of a dict, except names that onnx generates."""
     found: set[str] = set()
     declared = [v.type for v in (*scope.inputs, *scope.outputs, *scope.infos)]
     for node in scope.nodes:

@@ -226,9 +226,10 @@ def random_inputs(
     seed: int = 0,
     sizes: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Make random inputs: normally distributed floats, 0 or 1 for integers and booleans.
+    """Make random values for inputs, by name.
 
-    Strings are not random: each is `a`.
+    Floats are normally distributed; integers and booleans are 0 or 1. Strings are not
+    random: each is `a`.
 
     Args:
         model: the model.

@@ -41,7 +41,7 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
 
 
 def read_values(directory: Path) -> dict[str, Any]:
-    """Return the values that `write_values` has written to a directory."""
+    """Return the values, by name, that `write_values` has written to a directory."""
 
     def read(value: Any) -> Any:
         if value is None:

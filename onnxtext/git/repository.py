@@ -73,7 +73,7 @@ def configured_limit() -> tuple[int | None, str | None]:
 
 
 def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
-    """Return the values of all settings whose names match a regular expression.
+    """Map the names that match a regular expression to the values of these settings.
 
     The expression is as for `git config --get-regexp`: it must match names with section and
     variable in lower case. If `scope` is None, all configurations are read.

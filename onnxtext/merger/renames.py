@@ -123,7 +123,7 @@ def dimension_notes(models: Sequence[Model], labels: Sequence[str]) -> list[str]
 
 
 def _dimensions(model: Model) -> Counter[str]:
-    """Count the symbolic dimensions in the types of values."""
+    """Count how often each symbol occurs as a dimension in the types of values."""
     result: Counter[str] = Counter()
     for scope in walk_graphs(model):
         types = [value.type for value in (*scope.inputs, *scope.outputs, *scope.values)]

@@ -140,7 +140,7 @@ def _descriptors() -> dict[str, Any]:
 
 @cache
 def _other_descriptors() -> dict[str, Any]:
-    """Return the messages that are not part of a model, such as `SequenceProto`."""
+    """Map the names of messages outside of models, such as `SequenceProto`, to descriptors."""
     from onnx import onnx_data_pb2, onnx_operators_ml_pb2
 
     return _messages_of(onnx_data_pb2) | _messages_of(onnx_operators_ml_pb2)

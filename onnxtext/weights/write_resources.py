@@ -66,7 +66,7 @@ class WeightFiles:
         )
 
     def _blobs_in(self, target: Path) -> dict[str, memoryview]:
-        """Return the blobs in a file; {} if the file is missing, or not a safetensors file."""
+        """Map digests to the blobs in a file; {} if it is missing, or not a safetensors file."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
         if not target.exists():

@@ -115,7 +115,7 @@ class RecordedView:
         return None if caller is None else (RecordedView(self.recorded, caller[0]), caller[1])
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes of the node that calls the enclosing function; None if unknown."""
+        """Map names to the attributes of the call of the enclosing function; None if unknown."""
         outermost = self.facts
         while isinstance(outermost.outer, ShapeEnvironment):
             outermost = outermost.outer

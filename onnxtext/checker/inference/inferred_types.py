@@ -77,7 +77,7 @@ def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
 
 @cache_in_memo
 def _full_types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
-    """Return the types that `check_by_kind` infers; None if any is unknown or incomplete."""
+    """Return the result of `types_by_kind`; None if any type is unknown or incomplete."""
     found = types_by_kind(subject)
     distinct = {id(type): type for types in (found or {}).values() for type in types.values()}
     return found if all(map(is_full, distinct.values())) else None

@@ -282,7 +282,7 @@ def _normalized_text(token: CommentedToken) -> str:
 
 
 def comments_in(*texts: str) -> Counter[str]:
-    """Count the comments in some texts."""
+    """Count how often each comment occurs in some texts."""
     result: Counter[str] = Counter()
     for text in texts:
         if "#" in text:
