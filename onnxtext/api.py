@@ -252,6 +252,7 @@ def dumps(proto: object) -> str:
         The text. If it is passed to `loads`, the result is an equal message.
 
     Raises:
+        OnnxTextError: the message is nested deeper than protobuf reads.
         TypeError: `proto` is not a message.
     """
     from onnxtext.printer import print_fragment
@@ -358,10 +359,12 @@ def dump(
             `from_binary`.
 
     Raises:
+        OnnxTextError: the message is nested deeper than protobuf reads.
         OSError: a file cannot be written.
         TypeError: the message is not a `ModelProto`.
-        ValueError: `weights` or `metadata` has an unknown value, or the safetensors file has
-            external data of the model.
+        ValueError: `weights` or `metadata` has an unknown value; or the weights cannot be written,
+            for example because the safetensors file has external data of the model, or the library
+            `safetensors` is not installed.
     """
     proto = message_of(proto)
     if message_name(type(proto)) != "ModelProto":

@@ -32,6 +32,7 @@ class TextSerializer:
         """Return the text of a message, in UTF-8; large weights are at the end of the text.
 
         Raises:
+            OnnxTextError: the message is nested deeper than protobuf reads.
             TypeError: messages of this type have no text.
         """
         return dumps(proto).encode()

@@ -24,7 +24,7 @@ class EditTarget(InputFile):
 
     Attributes:
         output: the file to write; `-` for standard output; None to replace the edited file.
-        force: whether to overwrite `output` if it exists.
+        force: whether to overwrite `output` if it has other content.
         diff: whether to show the differences and write nothing.
     """
 

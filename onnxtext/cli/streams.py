@@ -111,8 +111,8 @@ def write_output(path: Path | None, data: bytes, *, force: bool) -> None:
         force: whether to overwrite a file that has other content.
 
     Raises:
-        CommandError: the file has other content and `force` is False, or it cannot be written; or
-            a binary model would be written to a terminal.
+        CommandError: the file has other content and `force` is False; the output cannot be
+            written; or a binary model would be written to a terminal.
     """
     if path is None:
         if is_terminal(sys.stdout) and looks_binary(data):

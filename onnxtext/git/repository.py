@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Query and configure a repository by running git."""
+"""Query and configure a repository by running git.
+
+The functions raise the errors of `run_git`, unless their docstrings describe another result.
+"""
 
 from __future__ import annotations
 

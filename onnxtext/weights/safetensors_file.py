@@ -139,6 +139,7 @@ def read_safetensors(path: Path) -> dict[str, memoryview]:
     Raises:
         BlobError: the library is not installed, or rejects the file.
         OSError: the file cannot be read.
+        PathError: the file is not a regular file.
     """
     tensors, metadata = open_safetensors(path)
     return {
@@ -158,6 +159,7 @@ def open_safetensors(
     Raises:
         BlobError: the library is not installed, or rejects the file.
         OSError: the file cannot be read.
+        PathError: the file is not a regular file.
     """
     try:
         from safetensors import SafetensorError, safe_open

@@ -52,7 +52,8 @@ class WeightFiles:
 
         Raises:
             OSError: the file exists and cannot be read.
-            PathError: the destination is not below the directory of the text.
+            PathError: the destination is not below the directory of the text, or is not a regular
+                file.
         """
         target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
@@ -87,8 +88,8 @@ class WeightFiles:
         Raises:
             BlobError: for a safetensors file, the library is not installed or fails.
             OSError: something cannot be written; existing blobs are intact.
-            PathError: the destination is not below the directory of the text, or is a file of the
-                model's external data.
+            PathError: the destination is not below the directory of the text, is a file of the
+                model's external data, or is a directory instead of a safetensors file.
         """
         target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "safetensors":
@@ -124,7 +125,9 @@ class WeightFiles:
         is killed, the text that remains, old or new, finds its blobs.
 
         Raises:
+            BlobError: the library cannot write the blobs.
             OSError: the file cannot be written; it is unchanged.
+            PathError: the file is no longer below the directory of the text.
         """
         if self._extended:
             from onnxtext.weights.safetensors_file import write_safetensors
