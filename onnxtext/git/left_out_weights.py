@@ -3,7 +3,7 @@
 
 The filter stores the weights of a model at the end of its text, in base64. In a text with
 conflicts, `resources none` replaces them. After the conflicts are resolved, `clean` copies the
-weights from the merged versions, which git stores.
+weights from the versions that the merge combined, which git stores.
 """
 
 from __future__ import annotations

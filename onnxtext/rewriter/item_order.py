@@ -82,7 +82,7 @@ def _unsorted(indices: Sequence[int], groups: Mapping[int, Hashable]) -> set[Has
 def _new_order(groups: Mapping[int, Hashable], places: Mapping[int, int]) -> list[int]:
     """Return the indices of the items of `groups` in the order that the text will have.
 
-    Each position in the text stays with its group. The items of a group fill the positions of the
+    Each position in the text stays with its group. The items of a group get the positions of the
     group in ascending order of their indices. If the text has no item of a group, the items of the
     group follow the item with the next smaller index.
     """

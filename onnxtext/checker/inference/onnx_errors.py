@@ -51,8 +51,8 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     """Have onnx check a whole model, as `onnx.checker.check_model(full_check=True)` does.
 
     Return onnx's error message, or the failure of the process that runs onnx. Return None if onnx
-    accepts the model, or if the model cannot be passed to onnx. After a failure, later calls return
-    the same failure at once.
+    accepts the model, or if the model cannot be passed to onnx. After a failure, later calls
+    immediately return the same failure.
     """
     inference = subject.options.inference
     if inference.failures:

@@ -236,7 +236,7 @@ class _Restorer(Rewriter):
 def lift(data: bytes, marks: DataMarks, versions: Iterable[ast.Model]) -> ast.Model:
     """Return the syntax tree of a merged model, with data instead of marks.
 
-    The blobs that the model uses are copied from the merged versions.
+    The blobs that the model uses are copied from `versions`, the models before the merge.
     """
     from onnxtext.printer.metadata_placement import place_metadata
     from onnxtext.proto.decode.lift import lift_model
