@@ -34,7 +34,7 @@ else:
         return cls
 
     def _getter(cls):
-        """Return a function that returns the compared fields of an object, as a tuple."""
+        """Make a function that collects the compared fields of an object in a tuple."""
         names = [field.name for field in dataclasses.fields(cls) if field.compare]
         if len(names) > 1:
             return attrgetter(*names)

@@ -124,8 +124,8 @@ def map_spans(source: Source, offset: int, kind: str, max_tokens: int | None = N
         max_tokens: the maximum number of tokens to parse; None for no limit.
 
     Raises:
-        ValueError: no statement of this kind begins at `offset`, or it has more than `max_tokens`
-            tokens.
+        ValueError: no statement of this kind begins at `offset`, or the statement has more than
+            `max_tokens` tokens.
     """
     automaton = _automaton()
     machine = Machine(automaton, [automaton.starts[f"{kind}_fragment"]])

@@ -114,7 +114,7 @@ def _numbered(name: str, default: str | None) -> OutputType:
 
 
 def _wrapped(kind: str) -> OutputType:
-    """Return a function that returns `kind(T)`, such as `seq(T)`, for a first input of type `T`."""
+    """Return a rule: if the first input has type `T`, the output has type `kind(T)`: `seq(T)`."""
     return lambda node, inputs: f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 

@@ -141,7 +141,7 @@ def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> st
 
 @cache_in_memo
 def _nodes_of_functions(subject: CheckedModel) -> dict[int, tuple[Scope, Target]]:
-    """Map the `id()` of each node in a function to (scope, operator or function that it uses)."""
+    """Map the `id()` of each node in a function to (scope, operator or called function)."""
     resolved = resolve_targets(subject)
     return {
         id(node): (scope, target)

@@ -38,7 +38,7 @@ def _identity(child: Any) -> Any:
 
 
 def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return a function that returns the items of a sequence at the indexes `take`."""
+    """Make a function that picks the items at the indexes in `take` from a sequence."""
     if len(take) > 1:
         return itemgetter(*take)
     return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
