@@ -123,7 +123,7 @@ def _ending_signals() -> list[signal.Signals]:
 
 
 def _end(signal_number: int, frame: FrameType | None) -> None:
-    """Raise an exception that ends the process; if a module is being imported, wait for it first.
+    """Wait until no module is being imported, then raise an exception that ends the process.
 
     Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
     initialization.

@@ -239,8 +239,8 @@ def random_inputs(
         sizes: the sizes of symbolic dimensions, by symbol. All other symbols have the size 1.
 
     Raises:
-        OnnxTextError: an input is not a tensor, has no shape or a negative dimension, or numpy cannot
-            make an array of its type and shape.
+        OnnxTextError: an input is not a tensor, has no shape, or has a negative dimension; or numpy
+            cannot make an array of its type and shape.
     """
     needed = needed_inputs(model)
     return {

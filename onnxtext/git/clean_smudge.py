@@ -160,7 +160,7 @@ def _complete(data: bytes, name: str) -> ConvertedFile:
     complete = put_back(data, name)
     if complete is None:
         message = (
-            "stored without its weights: none of the merged versions has them; repeat the merge"
+            "stored without its weights: the versions that were merged lack them; repeat the merge"
         )
         return ConvertedFile(None, (message,))
     return ConvertedFile(complete)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Query and configure a repository by running git.
 
-The functions raise the errors of `run_git`, unless their docstrings describe another result.
+Functions that run git raise the errors of `run_git`, unless their docstrings say otherwise.
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ def _typed_range(element: ElementType) -> tuple[int, int]:
 
 
 def _raw_elements(element: ElementType, elements: Elements) -> NDArray[Any]:
-    """Read elements as integers; floats as their bits, complex numbers in two columns."""
+    """Read elements as integers: a float as its bits, a complex number as a row of two."""
     if element.kind == "complex":
         return number_lists.read_complexes(elements, element.bits // 2, pairs=True).reshape(-1, 2)
     if element.kind == "bool":

@@ -184,7 +184,11 @@ class Embedder(_DataMover):
         self.found = False
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Read the data that an `ExternalData` refers to; return other data unchanged."""
+        """Read the data that an `ExternalData` refers to; return other data unchanged.
+
+        Raises:
+            BlobError: the reference is invalid, or its file cannot be read or does not match it.
+        """
         if not isinstance(data, ExternalData):
             return data
         self.found = True
@@ -241,7 +245,7 @@ def _number(text: str, subject: str, key: str) -> int:
 
 
 class _ExternalFiles(Rewriter):
-    """Collects the files of the external data of a model; changes nothing."""
+    """Collects the files of a model's external data, without changing the model."""
 
     def __init__(self, base: Path) -> None:
         super().__init__()

@@ -169,7 +169,9 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def read_frame(fd: int, wait: Callable[[], None]) -> bytes:
-    """Return the content of the next frame; call `wait`, which waits for data, before each read.
+    """Read the next frame and return its content.
+
+    `wait` is called before each read, to wait for data.
 
     Raises:
         EOFError: the writer has closed the pipe.

@@ -213,7 +213,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Model | Fragment:
-    """Choose the presence defaults of a decoded message; call `finish`, or make `@meta`.
+    """Choose the presence defaults of a decoded message, and place its metadata.
 
     Args:
         lifted: the message; changed in place.

@@ -77,7 +77,7 @@ class Header:
 
 @lru_cache(maxsize=16)
 def presence_of(version: int | None, explicit: tuple[str, ...]) -> Presence:
-    """Return the `Presence` for the keys `onnxtext` and `explicit`; cached: their values repeat."""
+    """Return the `Presence` for the values of the header's keys `onnxtext` and `explicit`."""
     return Presence(version, explicit)
 
 

@@ -231,7 +231,7 @@ def is_incomplete(context: ErrorContext) -> bool:
 
 
 def _common_error(context: ErrorContext) -> Diagnosis | None:
-    """Return the first common error that matches and has no edits, or edits that parse; or None."""
+    """Return the first matching common error whose edits, if any, parse; None if there is none."""
     for recognizer in COMMON_ERRORS if context.next_statement is None else INCOMPLETE_STATEMENTS:
         for diagnosis in recognizer(context):
             if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.min_tokens):

@@ -104,7 +104,7 @@ def _tree_reduction(rule: GrammarRule) -> Reduction:
 
 
 class Automaton:
-    """The parser tables, with a reduction for each rule; immutable.
+    """Immutable parser tables, with a reduction for each rule.
 
     Attributes:
         reductions: the reductions of all rules.
