@@ -36,8 +36,9 @@ def make_symbolic(
         A sentence for each fix, then an `Obstacle` for each node that may reject other sizes.
 
     Raises:
-        OnnxTextError: an input or dimension does not exist, the dimensions have different sizes,
-            or `symbol` is not a valid name.
+        OnnxTextError: an input or dimension does not exist; an input has a default value, or is not
+            a tensor of known rank; the dimensions have different sizes; or `symbol` is not a valid
+            name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
         raise refused_edit_error(

@@ -53,7 +53,8 @@ def set_attribute(model: Model, node: str, text: str) -> None:
         text: the attribute in the syntax of texts, such as `axis = 1`.
 
     Raises:
-        OnnxTextError: there is no such node, or the text is not an attribute.
+        OnnxTextError: no node, or more than one, has the name `node`; or the text is not an
+            attribute.
     """
     _, target = find_node(model, node)
     item = parse_fragment(Source(text, "<attribute>"), "attribute").item
@@ -96,9 +97,10 @@ def insert(
             value as an input of all nodes that are already in the graph.
 
     Raises:
-        OnnxTextError: the text has errors; there is no such node or value; a new name is already in
-            use; a value would be used before it is computed; `instead_of` is an output of its
-            graph; or the last new node has no output to replace it.
+        OnnxTextError: the text has errors or no node; there is no such node or value, or more than
+            one such node; a new name is already in use; a value would be used before it is
+            computed; `instead_of` is an output of its graph; or the last new node has no output to
+            replace it.
     """
     item = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(item, list) or not item:
@@ -206,15 +208,15 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
 
 
 def remove(model: Model, node: str) -> None:
-    """Remove a node, and replace uses of its first output by its first input.
+    """Remove a node, and replace uses of its first output by its first given input.
 
     Args:
         model: the syntax tree; changed in place.
         node: the node's label (`NodeProto.name`), or the name of one of its outputs.
 
     Raises:
-        OnnxTextError: there is no such node, or a used output cannot be replaced by the first
-            input.
+        OnnxTextError: no node, or more than one, has the name `node`; a used output cannot be
+            replaced by the first input; or training information uses a name that would disappear.
     """
     scope, target = find_node(model, node)
     rest = [other for other in scope.nodes if other is not target]

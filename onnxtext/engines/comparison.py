@@ -98,6 +98,7 @@ def run_both(
     Raises:
         OnnxTextError: a model cannot be run, or an input that the second model requires is neither
             given nor has a valid default value in the first model.
+        ValueError: `engine` is unknown.
     """
     others = set(_computed_names(second))
     common = [name for name in _computed_names(first) if name in others]

@@ -116,7 +116,8 @@ def run_model(
         The outputs and the values named in `also`, by name.
 
     Raises:
-        OnnxTextError: the engine is not installed, rejects the model, crashes, or exceeds a limit.
+        OnnxTextError: the engine is not installed, rejects the model, crashes, or exceeds a limit;
+            or the model is too large for protobuf.
         ValueError: `engine` is unknown.
     """
     if engine not in ENGINES:

@@ -29,7 +29,7 @@ def needed_inputs(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
 
 
 def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
-    """Return the default values of inputs, by input name; sparse values as dense arrays.
+    """Return the default values of inputs, by input name; convert sparse values to dense arrays.
 
     Raises:
         OnnxTextError: a sparse default value is invalid or too large.
@@ -92,8 +92,8 @@ def fill_inputs(
             the size 1.
 
     Raises:
-        OnnxTextError: a given input or a symbol is unknown, a required input is missing, or a given
-            input does not fit its declared type.
+        OnnxTextError: a given input or a symbol is unknown, a required input is missing, a given
+            input does not fit its declared type, or `random_inputs` cannot make a value.
     """
     declared = {value.name: value.type for value in model.graph.input}
     for name in given:

@@ -95,16 +95,16 @@ def install(
     Args:
         scope: the configuration of the repository (local) or of the user (global).
         mode: the mode.
-        file: the attributes file. None stands for the file of the last installation or, if there
-            was no installation, for the default file.
+        file: the attributes file; None for the file of the last installation, else the default.
         structural: whether `git diff` shows the output of `onnxtext diff`; None keeps the setting.
 
     Returns:
         The changes, one line each.
 
     Raises:
-        OnnxTextError: git fails, or a setting of another tool conflicts with the mode; nothing is
-            changed.
+        OnnxTextError: git fails; or nothing is changed, because a setting or filter of another tool
+            conflicts with the mode, onnxtext's block of attributes is damaged, or the attributes
+            file is a link that leads out of the working tree.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)
@@ -136,7 +136,7 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
         The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails, or onnxtext's block of attributes is damaged; nothing is changed.
+        OnnxTextError: git fails; or onnxtext's block of attributes is damaged, so nothing changes.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)

@@ -30,7 +30,8 @@ def import_schemas(package: str) -> SchemaFile:
     """Import a package in a child process and return its schemas.
 
     Raises:
-        SchemaImportError: the package is missing, fails, or has no schemas.
+        SchemaImportError: the package is missing, its import fails or takes too long, or its
+            schemas are missing, too large or invalid.
     """
     command = [sys.executable, "-m", "onnxtext.schemas.child_main", package]
     try:

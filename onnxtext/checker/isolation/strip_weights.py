@@ -27,7 +27,8 @@ _SHAPES = frozenset((ELEMENTS["int32"].number, ELEMENTS["int64"].number))
 def without_weights(data: bytes) -> bytes:
     """Strip the data of large initializers from the main graph of an encoded model.
 
-    Small or malformed models are returned unchanged.
+    Initializers of type int32 and int64 keep their data, because they may be shapes. Small or
+    malformed models are returned unchanged.
     """
     if len(data) < _SMALL:
         return data
