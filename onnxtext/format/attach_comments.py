@@ -206,7 +206,7 @@ class _Statement:
 
 
 def _group_arguments(node: Tree) -> None:
-    """If the inputs of a node contain comments, group them in a tree `arguments`, which is a list.
+    """Group the inputs of a node in a tree `arguments`, a list, if comments are in the brackets.
 
     If the node has no inputs or omits an input, do nothing: the comments will move above the node.
     """

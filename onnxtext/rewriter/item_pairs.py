@@ -29,7 +29,7 @@ def has_other_path(ours: TextPart, base: TextPart) -> bool:
 
 
 def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
-    """Map the old name of each value or node that an edit renamed to the new name.
+    """Map old names to new names, for the values and nodes that an edit renamed.
 
     A name is mapped to None if the edit removed it, and to itself if the edit moved its declaration
     to another list, such as from the outputs to the inner values.

@@ -75,7 +75,7 @@ def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) ->
 
 
 def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
-    """Return statistics of the weights whose elements the page does not show completely, by line.
+    """Map lines to statistics of weights whose elements the page does not show completely.
 
     A line is the index in `text.lines` of the first line of the statement with the weight.
     """

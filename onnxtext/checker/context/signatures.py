@@ -245,7 +245,7 @@ def newest_versions() -> dict[str, int]:
 
 @cache
 def _operators() -> dict[tuple[str, str], list[int]]:
-    """Return the versions that added or changed each operator, by domain and name."""
+    """Map (domain, name) of each operator to the versions that added or changed it."""
     result: dict[tuple[str, str], list[int]] = {}
     for schema in onnx_native_module().defs.get_all_schemas_with_history():
         domain = "" if schema.domain == "ai.onnx" else schema.domain

@@ -92,7 +92,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
 
 
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
-    """Whether another rule reports the missing header of a model, or its imports.
+    """Whether another rule reports that a model lacks its header, or its imports.
 
     For a function, whether another rule reports its missing domain.
     """

@@ -144,7 +144,7 @@ class _Fish(_Protocol, FishComplete):
 
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": _Bash, "zsh": _Zsh, "fish": _Fish}
-"""The completion class of each shell, by the name of the shell."""
+"""Maps the name of each shell to its completion class."""
 
 EXAMPLES = """\b
 Examples:

@@ -60,7 +60,7 @@ class ConversionError(OnnxTextError):
         self.subject = subject
 
     def located(self, source: Source) -> OnnxTextError:
-        """Return an error with a diagnostic for each remark, located in the text `source`."""
+        """Return an error with a diagnostic for each remark; `source` is the text of the model."""
         return OnnxTextError(*remark_diagnostics(self.remarks, self.subject, source=source))
 
 

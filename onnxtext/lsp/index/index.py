@@ -95,7 +95,7 @@ class Index:
 
     @cached_property
     def _by_item(self) -> dict[int, Statement]:
-        """The statement of each item of the syntax tree, by the Python `id` of the item."""
+        """Maps the Python `id` of each item of the syntax tree to the statement of the item."""
         return {id(statement.item): statement for statement in self.statements}
 
     @cached_property

@@ -24,7 +24,7 @@ Data = bytes | memoryview
 
 
 class NotCanonical(ValueError):
-    """The fast path found bytes that encoding the result again cannot give."""
+    """The fast path found bytes that differ from the encoding of its result."""
 
 
 def lift_entry(data: Data) -> tuple[str, str]:

@@ -92,7 +92,7 @@ def _with_unsafe_fix(item: Diagnostic) -> Diagnostic:
 def errors_after_mark(
     source: Source, mark: Diagnostic, replaced: int, parse: Parse
 ) -> list[Diagnostic]:
-    """Return the errors that remain after the fix of a mark, such as a wrong quote, in text order.
+    """Return, in text order, the errors that remain after the fix of a mark, such as a wrong quote.
 
     Args:
         source: the text.

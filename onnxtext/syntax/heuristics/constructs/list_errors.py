@@ -29,7 +29,7 @@ _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 
 
 def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a list in an attribute without brackets: `pads = 1, 1, 1, 1`."""
+    """Diagnose a list without brackets in an attribute: `pads = 1, 1, 1, 1`."""
     done, rest = context.done, context.rest
     number = context.name(context.token) in _NUMBERS
     if not number or done[-1:] != [","] or done[-3:-2] != ["="] or not in_attributes(context):

@@ -200,7 +200,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a graph in an attribute without a name and outputs: `body = { y = Relu (x) }`."""
+    """Diagnose a graph that lacks name and outputs, in an attribute: `body = { y = Relu (x) }`."""
     if context.token != "=" or context.done[-3:-1] != ["=", "{"]:
         return
     brace, name = context.done[-2:]
