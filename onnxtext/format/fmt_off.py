@@ -19,7 +19,7 @@ class VerbatimSpans:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        # The copied spans do not overlap.
+        # The starts and the ends of the recorded spans, ascending; the spans do not overlap.
         self._starts: list[int] = []
         self._ends: list[int] = []
 

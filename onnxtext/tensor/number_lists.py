@@ -262,7 +262,8 @@ def _has_gap(data: bytes) -> bool:
     if start[:1] == b",":
         return True
     codes = np.frombuffer(data, np.uint8)
-    # Few commas follow a blank or a comma, except where blanks have replaced inner brackets.
+    # Only a comma after a blank or a comma can end a gap. There are few of them, except where
+    # blanks have replaced inner brackets. Other characters below "," are harmless here.
     places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
     return bool((codes[preceding_offsets(codes, places)] == ord(",")).any())
 

@@ -88,7 +88,7 @@ class ExternalFile:
 
 
 class _DataMover(Rewriter):
-    """Moves the data of tensors; its errors have the offsets of their initializers."""
+    """Moves the data of tensors; an error has the offset of its initializer or node."""
 
     def initializer(self, value: ValueInfo) -> None:
         """Rewrite an initializer in place."""

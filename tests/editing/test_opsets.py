@@ -319,6 +319,13 @@ def test_the_ir_version_is_raised() -> None:
     assert "ir_version: 3" in converted(text, 8)
 
 
+def test_the_operator_sets_that_need_the_ir_version_are_named() -> None:
+    text = model(11, "g (float[2] x) => (float[2] y) { y = Relu (x) }")
+    plan = plan_conversion(onnxtext.parse(text), {"": 21, "ai.onnx.ml": 3})
+    (message,) = [remark.message for remark in plan.remarks if "ir_version" in remark.message]
+    assert message == "`ir_version` is raised from 8 to 10, which came with opset 21"
+
+
 def test_other_domains_are_converted() -> None:
     body = 'y = ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_int64s = [1]> (x)'
     text = model(15, f"g (string[2] x) => (int64[2] y) {{ {body} }}")

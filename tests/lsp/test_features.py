@@ -87,6 +87,18 @@ async def test_hover_describes_operators_and_values(client: LanguageClient) -> N
     assert "scores = my.ops.Scores <scale: float = 1.0> (queries, keys)" in function
 
 
+async def test_hover_shows_the_doc_string_of_a_graph_output(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    text = (
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+        'g (float[2] x) => (@doc("the sum") float[2] y) {\n  y = Relu (x)\n}\n'
+    )
+    session = Session(client, tmp_path / "output.onnxtxt", text)
+    await session.diagnostics()
+    assert "the sum" in await hover(session, "y| = Relu")
+
+
 async def test_hover_shows_statistics_of_tensors(client: LanguageClient) -> None:
     session = opened(client, "extensions")
     await session.diagnostics()

@@ -84,7 +84,7 @@ def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     subject, findings = run_rules(root, encoded=encoded, **options)
     judged = findings
     if fragment is not None:
-        # Adding a header would turn the graph into a model.
+        # The repair `import` would add a header, which turns a graph into a model.
         findings = [item for item in findings if not _is_kind(item, ("import",))]
         # The operators of a model without imports are unknown, those of a fragment are checked.
         judged = [*findings, *run_rules(fragment, **options)[1]]

@@ -118,7 +118,8 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     if max_findings is not None and (
         isinstance(max_findings, bool) or not isinstance(max_findings, int) or max_findings < 0
     ):
-        raise SettingsError(f"{table_name} max-findings must be a number; 0 shows all findings")
+        problem = "must be an integer of at least 0; 0 shows all findings"
+        raise SettingsError(f"{table_name} max-findings {problem}")
     schemas = strings("schemas", "a list of schema files")
     if len(schemas) > _MAX_SCHEMAS:
         raise SettingsError(f"{table_name} schemas: more than {_MAX_SCHEMAS} files")

@@ -28,7 +28,7 @@ It also limits the number of missing attributes to report for one call.
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Compare calls with the called functions."""
+    """Compare calls with the called functions; find parameters that a body uses with two types."""
     if not subject.functions:
         return
     resolved = resolve_targets(subject)

@@ -174,15 +174,18 @@ def _raise_ir_version(plan: ConversionPlan, model: Model) -> None:
     """Plan to raise the IR version of a model if the new operator sets need a newer one."""
     from onnx.helper import OP_SET_ID_VERSION_MAP as IR_VERSIONS
 
-    keys = [(domain or "ai.onnx", version) for domain, version in plan.targets.items()]
-    needed = max([IR_VERSIONS.get(key, 0) for key in keys], default=0)
+    versions = {
+        (domain, version): IR_VERSIONS.get((domain or "ai.onnx", version), 0)
+        for domain, version in plan.targets.items()
+    }
+    needed = max(versions.values(), default=0)
     changes = plan._imports or not model.opset_imports
     if changes and model.ir_version and model.ir_version < needed:
         plan._ir_version = needed
+        causes = [_opset_text(*target) for target, version in versions.items() if version == needed]
         message = f"`ir_version` is raised from {model.ir_version} to {needed}, which came with "
-        shown = ", ".join(_opset_text(*target) for target in plan.targets.items())
         place = Place(model, ("ir_version",))
-        plan.remarks.append(Remark(CHANGE, f"{message}{shown}", None, [place]))
+        plan.remarks.append(Remark(CHANGE, message + ", ".join(causes), None, [place]))
 
 
 class _Conversion:

@@ -164,7 +164,7 @@ def _tensor(document: Document, scope: Scope, name: str) -> str | None:
 
 def _doc(scope: Scope, name: str) -> str:
     """Return the doc string of a value, or of the node that computes it; "" if there is none."""
-    items: list[Any] = [*scope.inputs, *scope.initializers, *scope.infos]
+    items: list[Any] = [*scope.inputs, *scope.outputs, *scope.initializers, *scope.infos]
     decorators = [d for item in items if item.name == name for d in item.decorators]
     position = scope.position.get(name, GIVEN)
     if position != GIVEN:

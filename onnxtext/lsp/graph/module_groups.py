@@ -44,9 +44,10 @@ class ModuleGroup:
     """A group of nodes and values. The root of a graph's tree of groups is the graph itself.
 
     Attributes:
-        id: its id, such as `g0/model/layers.3`. It is unique in the model. It stays the same in
-            later versions of the text, while a node has this path.
-        name: the part of its path below its parent.
+        id: its id, such as `g0/model/layers.3`, unique in the model. Later versions of the text
+            keep it as long as a node has this path. A part of a divided group has an id such as
+            `g0#1.0`.
+        name: the part of its path below its parent, or `part 1 of 3`; the graph's title for a root.
         kind: the class of its module; "" if unknown.
         parent: the enclosing group; None for a root.
         members: groups, and ids of nodes and values, in the order of the text.

@@ -150,7 +150,7 @@ def _in_section(index: Index, section: SectionContext, token: Token) -> str | No
 
 
 def _value_above(section: SectionContext) -> str:
-    """Return the value that `above` repeats, as Markdown."""
+    """Return the value that the word `above` stands for, as Markdown; "" if none or too long."""
     block, seen = section.block.above, 0
     value = section.above.get(section.key, "")
     while value == "above" and block is not None and seen < _MAX_BLOCKS_ABOVE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Add the comments of merged texts to a text that was printed from the merged model."""
+"""Add the comments of earlier texts to a text printed from a merged or edited model."""
 
 from __future__ import annotations
 

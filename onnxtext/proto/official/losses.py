@@ -107,7 +107,7 @@ class Losses:
 
 
 def group_losses(losses: Iterable[Loss]) -> dict[str, list[str]]:
-    """Map each message to the paths of its losses; ignore harmless losses."""
+    """Map the text of each loss to the paths of the losses with it; ignore harmless losses."""
     groups: dict[str, list[str]] = {}
     for loss in losses:
         if not loss.harmless:

@@ -16,7 +16,7 @@ from onnxtext.proto.official.fields import Data, Fields, field, varint_field
 from onnxtext.proto.official.losses import MODEL, ItemPath, Loss
 
 ELEMENT = "a tensor of an unknown element type cannot be written: it is left out"
-NO_OPERATOR = "a domain without an operator type cannot be written: it is left out"
+NO_OPERATOR = "the domain of a node without `op_type` cannot be written: it is left out"
 
 
 def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:

@@ -34,7 +34,8 @@ STRINGS_OF_DATA = "data with NUL or invalid UTF-8 cannot be written as a string:
 NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
 TYPE = "a type of this kind, or without an element type, cannot be written: it is left out"
 RAW_SIZE = "raw_data does not have the size that type and dims imply: it is left out"
-WRONG_FIELD = "a tensor literal fills only the data field of its type: other data is left out"
+WRONG_FIELD = "data is written only in the field of its element type: other data is left out"
+EXTERNAL = "the data of this tensor is external: its other data is left out"
 NO_ENTRIES = "external data without entries cannot be written"
 NOT_EXTERNAL = "external_data is written only for a data_location of EXTERNAL: it is left out"
 
@@ -174,7 +175,7 @@ class ValueReducer(FieldReducer):
                     if name == "raw_data" and not fields[name][-1]:
                         self.losses.presence_changed("TensorProto", name)
                     else:
-                        self.losses.lost(path.at(name), WRONG_FIELD)
+                        self.losses.lost(path.at(name), EXTERNAL)
                 entries = self.entries(fields["external_data"], path.at("external_data"))
                 return [*[field(13, entry) for entry in entries], varint_field(14, b"\x01")]
             self.losses.lost(path.at("data_location"), NO_ENTRIES)

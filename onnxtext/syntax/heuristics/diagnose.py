@@ -209,7 +209,8 @@ def _innermost_item(
         if not ITEMS.isdisjoint(context.automaton.gotos[states.stack[-2]]):
             first, start = index, tuple(states.stack[:-1])
     offset = before.tokens[first].at if before.tokens else token.at
-    # If the first token of the item is unedited, text inserted before it is in the previous item.
+    # Text inserted at the start of the item belongs to the previous item, unless the first token of
+    # the item is edited.
     offset_of_edits = offset if first in before.edited else offset + 1
     later = tuple([edit for edit in together if edit.span.start >= offset_of_edits])
     inner = Region(context.text, offset, start, token.at)

@@ -172,7 +172,7 @@ _NODE = 8
 
 
 def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
-    """Whether a block parses as the body of a graph after an edit adds inputs and outputs."""
+    """Whether a block parses as the body of a graph if `edit` inserts inputs and outputs."""
     outcome = context.attempt(edit)
     return outcome is not None and (outcome.complete or outcome.count >= _NODE)
 

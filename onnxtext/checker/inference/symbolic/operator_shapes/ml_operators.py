@@ -307,7 +307,8 @@ def _feature_vectorizer(call: OperatorCall) -> Shapes:
 def _feature_extractor(call: OperatorCall) -> Shapes:
     """Infer the output shape of `ArrayFeatureExtractor`: it selects from the last dimension.
 
-    A negative index causes only a warning: onnxruntime does not count it from the end.
+    A negative index causes only a warning: the specification does not forbid it, but onnxruntime
+    does not count it from the end.
     """
     shape, chosen = call.shape(0), call.shape(1)
     count = None if chosen is None else product_of(chosen)
