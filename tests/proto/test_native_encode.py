@@ -56,6 +56,7 @@ EXPLICIT = (
     "graph.doc_string", "value_info.doc_string", "attribute.doc_string", "tensor.doc_string",
     "function.doc_string", "operator_set_id.domain", "model.domain", "nothing.at_all",
 )  # fmt: skip
+EMPTY = hashlib.sha256(b"").hexdigest()[:32]
 META = Decorator("meta", (Field("k", b"v"),))
 DECORATORS = (
     Decorator("doc", (Field(None, b"why"),)),
@@ -202,6 +203,30 @@ def test_any_attribute_value_gives_the_same_bytes(kind: AttributeType | None, va
     assert_same_bytes(Model(Graph("g", nodes=[node, node])))
     function = Function("f", attributes=("p", Attribute("a", kind, value)), nodes=[node], at=7)
     assert_same_bytes(Model(Graph("g"), [function]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (AttributeType.TYPE_PROTO, TENSORS[0]),
+        (AttributeType.TYPE_PROTO, INNER),
+        (AttributeType.TYPE_PROTO, b"no type"),
+        (AttributeType.TYPE_PROTO, RepeatedList((1,), 3)),
+        (AttributeType.TYPE_PROTO, Blob(EMPTY)),
+        (AttributeType.TYPE_PROTOS, (Blob(EMPTY),)),
+        (AttributeType.TYPE_PROTOS, (FLOATS, TENSORS[0])),
+        (AttributeType.TYPE_PROTOS, RepeatedList((1,), 3)),
+        (AttributeType.TENSOR, Blob(EMPTY)),
+        (AttributeType.STRINGS, Blob(EMPTY)),
+    ],
+)
+def test_a_value_of_another_type_is_an_error(kind: AttributeType, value: Any) -> None:
+    node = Node("Op", (), ("y",), (Attribute("a", kind, value),), at=3)
+    model = Model(Graph("g", nodes=[node]), resources={EMPTY: b""})
+    assert_same_bytes(model)
+    with pytest.raises(LowerError, match="match") as raised:
+        lower_guarded(model)
+    assert raised.value.at == 3
 
 
 def test_presence_defaults_give_the_same_bytes() -> None:

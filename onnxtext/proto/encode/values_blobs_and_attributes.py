@@ -294,7 +294,7 @@ class ValueLowering(ABC):
                 return b"\x15" + value.bits.to_bytes(4, "little")
             case _A.STRING, bytes():
                 return delimited(b"\x22", value)
-            case _, ast.Blob():
+            case ((_A.STRING | _A.FLOATS | _A.INTS), ast.Blob()):
                 return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
             case _, ast.TypedBlob():
                 return self._typed_value(attribute.type, value)
@@ -311,8 +311,8 @@ class ValueLowering(ABC):
                 return varints.int_fields(b"\x40", value)  # type: ignore[arg-type]
             case _A.SPARSE_TENSOR, ast.SparseTensor():
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
-            case _A.TYPE_PROTO, _ if not isinstance(value, tuple):
-                return delimited(b"\x72", self.type_proto(value, (), -1))  # type: ignore[arg-type]
+            case _A.TYPE_PROTO, _ if isinstance(value, ast.Type):
+                return delimited(b"\x72", self.type_proto(value, (), -1))
             case _, tuple():
                 return self._list_value(attribute.type, value)
         raise LowerError(
@@ -366,8 +366,8 @@ class ValueLowering(ABC):
                     parts.append(b"".join(delimited_pieces(b"\x5a", self.graph(item))))
                 case _A.SPARSE_TENSORS, ast.SparseTensor():
                     parts.append(delimited(b"\xba\x01", self.sparse_tensor(item, None)))
-                case _A.TYPE_PROTOS, _:
-                    parts.append(delimited(b"\x7a", self.type_proto(item, (), -1)))  # type: ignore[arg-type]
+                case _A.TYPE_PROTOS, _ if isinstance(item, ast.Type):
+                    parts.append(delimited(b"\x7a", self.type_proto(item, (), -1)))
                 case _:
                     raise LowerError("an item of a list does not match the attribute's type", -1)
         return b"".join(parts)
