@@ -28,6 +28,8 @@ _BY_OWNER = {
     "function-input-duplicate": ("function-call-arity",),
 }
 """Maps the rule of a cause to the rules of its consequences for the same graph or function."""
+_BY_FIRST_DECLARATION = {"tensor-data-size": ("value-info-conflict",)}
+"""Maps the rule of a cause to the rules of its consequences with the same last place."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
 
 
@@ -40,6 +42,7 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
     kept = _without(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
     owner_of = _owner_lookup(scopes)
     kept = _without(kept, _BY_OWNER, owner_of)
+    kept = _without(kept, _BY_FIRST_DECLARATION, lambda finding: id(finding.places[-1].item))
     return _without_lost_outputs(kept, scope_of)
 
 

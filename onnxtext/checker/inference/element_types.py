@@ -20,6 +20,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain_shape_errors import explain_difference
+from onnxtext.checker.inference.onnx_errors import untyped_values
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.type_variables import (
@@ -39,7 +40,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
-        self._functions = subject.functions
+        self._functions, self._untyped = subject.functions, untyped_values(subject)
         self._texts: dict[int, str | None] = {}
         self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
         self._reported: set[tuple[int, tuple[str | int, ...], int]] = set()
@@ -75,7 +76,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         declared: dict[str, tuple[str, ValueInfo]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             declared_type = text(value.type)
-            if declared_type is not None and value.name not in declared:
+            if declared_type is None or id(value) in self._untyped:
+                continue
+            if value.name not in declared:
                 declared[value.name] = declared_type, value
         for value in (*scope.inputs, *scope.initializers):
             origin = declared.get(value.name)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import field
 from typing import Generic, TypeVar
 
@@ -18,7 +18,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensors,
     stored_value,
 )
-from onnxtext.checker.inference.type_merging import Types
+from onnxtext.checker.inference.type_merging import Types, clear_negative_dims, is_defined
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.tensor.element_count import count_elements
 
@@ -113,6 +113,18 @@ class ShapeEnvironment(ValueEnvironment[Type]):
         """Return the place in the model that determines a value's type; None if unknown."""
         holder = self.holder(name)
         return holder.places.get(name) if isinstance(holder, ShapeEnvironment) else None
+
+
+def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Type, Place]]:
+    """Return the first declared type of each value of a scope, and its place, by name.
+
+    `untyped` are the `id()` of the values whose types are ignored.
+    """
+    declared: dict[str, tuple[Type, Place]] = {}
+    for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+        if id(value) not in untyped and is_defined(value.type) and value.name not in declared:
+            declared[value.name] = clear_negative_dims(value.type), Place(value, ("type",))
+    return declared
 
 
 def small_constant(type: Type | None, data: object) -> Constant | None:

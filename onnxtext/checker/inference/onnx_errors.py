@@ -6,6 +6,9 @@ A failure is, for example, a crash or a timeout of the process that runs onnx.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
@@ -34,6 +37,16 @@ def wrong_items(subject: CheckedModel) -> set[int]:
     Inference skips these statements.
     """
     return {id(finding.places[0].item) for finding in errors_of(subject)}
+
+
+def untyped_values(subject: CheckedModel) -> set[int]:
+    """Return the `id()` of each value whose declared type is probably the cause of an error.
+
+    The type of an initializer does not fit its data, or two declarations contradict each other.
+    """
+    codes = ("tensor-data-size", "value-info-conflict")
+    findings = [finding for finding in errors_of(subject) if finding.code in codes]
+    return {id(place.item) for finding in findings for place in finding.places}
 
 
 def contradicted_outputs(subject: CheckedModel) -> set[tuple[int, int]]:
@@ -112,6 +125,17 @@ def code_of(error: str) -> str:
         return "attribute-type"
     is_type_error = "[TypeInferenceError]" in error or "has unsupported type" in error
     return "type-mismatch" if is_type_error else "shape-mismatch"
+
+
+def is_due_to_unknown(error: str, inputs: Sequence[Type | None]) -> bool:
+    """Whether the cause of an error message of onnx is an unknown type or number of elements.
+
+    `inputs` are the types of the node's inputs.
+    """
+    if "expected to have type but instead is null" in error:
+        return True
+    # If the number of the sizes of a `Resize` is unknown, onnx assumes that it is 0.
+    return "of input 'sizes' (0)" in error and getattr(inputs[3], "shape", None) != (0,)
 
 
 _VERBS = {

@@ -21,6 +21,7 @@ from onnxtext.checker.inference import control_flow_types as inner
 from onnxtext.checker.inference.control_flow_types import Outputs
 from onnxtext.checker.inference.environment import (
     ShapeEnvironment,
+    declared_types,
     input_symbols,
     known_values,
     replaceable_inputs,
@@ -37,6 +38,8 @@ from onnxtext.checker.inference.onnx_errors import (
     code_of,
     contradicted_outputs,
     failure_of,
+    is_due_to_unknown,
+    untyped_values,
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
@@ -47,9 +50,7 @@ from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import (
     TypeMerger,
     Types,
-    clear_negative_dims,
     given_types,
-    is_defined,
 )
 from onnxtext.checker.isolation.child_process import Failure
 
@@ -89,7 +90,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         # The outputs of a node with an error are unknown, which prevents cascading errors.
         self._wrong = wrong_items(subject)
         # Contradictory types are not used, because a wrong type could cause cascading errors.
-        self._contradicted = contradicted_outputs(subject)
+        self._contradicted, self._untyped = contradicted_outputs(subject), untyped_values(subject)
 
     # ---- Scopes -----------------------------------------------------------------------------
 
@@ -106,10 +107,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if not self._quiet:
             self.visits.setdefault(id(scope), []).append(environment)
         types, places = environment.facts, environment.places
-        declared: dict[str, tuple[Type, Place]] = {}
-        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            if is_defined(value.type) and value.name not in declared:
-                declared[value.name] = clear_negative_dims(value.type), Place(value, ("type",))
+        declared = declared_types(scope, self._untyped)
         for value in (*scope.inputs, *scope.initializers):
             if value.name in declared:
                 types[value.name], places[value.name] = declared[value.name]
@@ -330,7 +328,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         code = code_of(message)
         if code == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
-        if code == "type-mismatch" and "expected to have type but instead is null" in message:
+        if is_due_to_unknown(message, inputs):
             return
         explained = explain(node, message, inputs, environment.place)
         help = "correct a declaration, or reshape, transpose or slice one of the inputs"

@@ -19,7 +19,7 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import live_branch
 from onnxtext.checker.inference.environment import ValueEnvironment, known_values
-from onnxtext.checker.inference.onnx_errors import wrong_items
+from onnxtext.checker.inference.onnx_errors import untyped_values, wrong_items
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
@@ -75,7 +75,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self._equal: dict[Any, Any] = {}
         self._instances = 0
         # Nodes with errors are skipped, so that they get no further findings.
-        self._wrong = wrong_items(subject)
+        self._wrong, self._untyped = wrong_items(subject), untyped_values(subject)
 
     # ---- Scopes -----------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             shape = self._shapes.of(value.type, instance)
-            if shape is not None:
+            if shape is not None and id(value) not in self._untyped:
                 earlier_shape = declared.setdefault(value.name, shape)
                 if earlier_shape is not shape:
                     equate_dims(sizes, earlier_shape, shape, Place(value, ("type",)))
