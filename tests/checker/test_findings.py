@@ -94,6 +94,41 @@ def test_no_cascading_findings() -> None:
 
 
 @pytest.mark.parametrize(
+    ("inputs", "value", "code"),
+    [
+        ("float[2, 3] x", "float[4] w = {1, 2, 3}", "tensor-data-size"),
+        ("float[2, 3] x, float[3] w", "float[4] w = {1, 2, 3}", "tensor-data-size"),
+        ("float[2, 3] x, float[3] w", "int64[4] w = {1, 2, 3}", "tensor-data-size"),
+        ("float[2, 3] x, float[3] w", "float[4] w = {1, 2, 3, 4}", "value-info-conflict"),
+        ("float[2, 3] x, float[3] w", "int64[3] w = {1, 2, 3}", "value-info-conflict"),
+    ],
+)
+def test_a_wrong_type_of_an_initializer_is_one_finding(inputs: str, value: str, code: str) -> None:
+    source = text("t = Add (x, w)\ny = MatMul (t, w)", inputs=inputs, values=f"{value},")
+    for model in (source, onnxtext.to_binary(source)):
+        assert [item.code for item in errors(onnxtext.check(model))] == [code]
+
+
+def test_a_function_without_imports_is_one_finding() -> None:
+    function = '<domain: "f"> F (a) => (d) { b = Neg (a) c = ai.onnx.ml.Scaler (b) d = f.G (c) }'
+    other = '<domain: "f", opset_import: [17]> G (a) => (b) { b = Abs (a) }'
+    source = text("y = f.F (x)", opsets='17, "f": 1', rest=f"{function}\n{other}")
+    for model in (source, onnxtext.to_binary(source)):
+        (found,) = errors(onnxtext.check(model))
+        assert found.code == "function-opset-missing"
+        # The versions that the model imports come first.
+        assert found.help.startswith("add 17, ")
+        assert '"ai.onnx.ml": ' in found.help
+        assert '"f": 1' in found.help
+
+
+@pytest.mark.parametrize("cause", ["Nope (x)", "Shape (missing)", "Shape <wrong = 1> (x)"])
+def test_unknown_sizes_of_a_resize_give_no_finding(cause: str) -> None:
+    nodes = f"s = {cause}\nt = Cast <to = 7> (s)\ny = Resize (x, , , t)"
+    assert len(errors(onnxtext.check(text(nodes, inputs="float[1, 1, 4, 4] x")))) == 1
+
+
+@pytest.mark.parametrize(
     "source",
     [
         text(

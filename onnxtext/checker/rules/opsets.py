@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
@@ -104,8 +104,7 @@ def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
 
 def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
     """Find domains of nodes that the model or function does not import."""
-    missing: dict[tuple[int, str], tuple[Scope, list[Place]]] = {}
-    defined = {key[0] for key in subject.functions}  # domains of the model's own functions
+    missing: dict[int, tuple[Scope, dict[str, list[Place]]]] = {}
     for scope in subject.scopes:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
@@ -115,25 +114,51 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
         for node in scope.nodes:
             domain = plain_domain(node.domain)
             if domain not in versions:
-                key = id(scope.opsets), domain
-                missing.setdefault(key, (scope, []))[1].append(Place(node, ("domain",)))
-    for (_, domain), (scope, places) in missing.items():
-        shown = f"domain `{domain}`" if domain else "standard domain"
-        owner = f"the function `{scope.function.name}`" if scope.function else "the model"
-        newest = subject.schemas.newest(domain)
-        version = (newest or 1) if domain else _suggested_version()
-        entry = f'"{domain}": {version}' if domain else str(version)
-        target = scope.function or subject.model
-        yield Finding(
-            "function-opset-missing" if scope.function else "opset-domain-not-imported",
-            f"{owner} uses operators of the {shown}, but its `opset_import` does not list this "
-            "domain",
-            (places[0]._replace(label=f"used by {count_noun(len(places), 'node')}"), *places[1:]),
-            help=f"add {entry} to `opset_import`",
-            repair=Repair("import", subject.resolved.original(target), (domain, version))
-            if (newest is not None or domain in defined) and target is not None
-            else None,
-        )
+                _, domains = missing.setdefault(id(scope.opsets), (scope, {}))
+                domains.setdefault(domain, []).append(Place(node, ("domain",)))
+    for scope, domains in missing.values():
+        # If nothing is imported, the list is missing, which is one mistake.
+        groups = [{name: domains[name]} for name in domains]
+        assert scope.opsets is not None
+        for group in groups if scope.opsets.versions else [domains]:
+            yield _missing_imports(subject, scope, group)
+
+
+def _missing_imports(
+    subject: CheckedModel, scope: Scope, domains: Mapping[str, Sequence[Place]]
+) -> Finding:
+    """Return the finding for domains that a scope does not import; `domains` has their nodes."""
+    shown = [f"the domain `{name}`" if name else "the standard domain" for name in domains]
+    owner = f"the function `{scope.function.name}`" if scope.function else "the model"
+    versions = {name: _version_to_import(subject, name) for name in domains}
+    entries = [
+        f'"{name}": {version}' if name else str(version) for name, version in versions.items()
+    ]
+    places = [place for found in domains.values() for place in found]
+    defined = {key[0] for key in subject.functions}  # domains of the model's own functions
+    domain = next(iter(domains))
+    target = scope.function or subject.model
+    return Finding(
+        "function-opset-missing" if scope.function else "opset-domain-not-imported",
+        f"{owner} uses operators of {' and '.join(shown)}, but its `opset_import` does not list "
+        f"{'this domain' if len(shown) == 1 else 'these domains'}",
+        (places[0]._replace(label=f"used by {count_noun(len(places), 'node')}"), *places[1:]),
+        help=f"add {', '.join(entries)} to `opset_import`",
+        repair=Repair("import", subject.resolved.original(target), (domain, versions[domain]))
+        if (subject.schemas.newest(domain) is not None or domain in defined) and target is not None
+        else None,
+    )
+
+
+def _version_to_import(subject: CheckedModel, domain: str) -> int:
+    """Return the version of a domain to suggest to a model or function that does not import it.
+
+    It is the version that the model imports, or a recent one.
+    """
+    main = subject.main.opsets if subject.main is not None else None
+    if main is not None and domain in main.versions:
+        return main.versions[domain]
+    return (subject.schemas.newest(domain) or 1) if domain else _suggested_version()
 
 
 def _unused(subject: CheckedModel) -> Iterator[Finding]:
