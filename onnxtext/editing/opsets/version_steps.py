@@ -112,10 +112,11 @@ class GraphConverter:
         new = self._schemas.find(domain, name, target)
         if old is None or self._is_call(node):
             return [node]
-        if new is not None and old.since == new.since:
-            self._infer(node, old)
-            return [node]
         self._infer(node, old)
+        if new is not None and old.since == new.since:
+            if depth:
+                self._require_fit(node, new, old)
+            return [node]
         self._made += 1
         if depth > _MAX_SUCCESSIVE_STEPS or self._made > _MAX_STEPS:
             raise NotConvertible("its conversion takes too many steps")
@@ -271,9 +272,13 @@ class GraphConverter:
         schema = self._schemas.find(domain, new_node.op_type, reached)
         if schema is None or schema.since != new.since:
             return
-        reason = misfit_reason(new_node, new, old, self._facts, self._graph.scope)
+        self._require_fit(new_node, new, old)
+
+    def _require_fit(self, node: Node, new: Signature, old: Signature) -> None:
+        """Raise `NotConvertible` unless a node fits the schema `new`; before, it fitted `old`."""
+        reason = misfit_reason(node, new, old, self._facts, self._graph.scope)
         if reason is not None:
-            raise NotConvertible(f"in version {self._targets[domain]}, {reason}")
+            raise NotConvertible(f"in version {self._targets[new.domain]}, {reason}")
 
     def _type(self, name: str) -> str | None:
         return self._facts.element_type(self._graph.scope, name)
