@@ -157,6 +157,7 @@ def declared_twice(graph: Graph | Function) -> list[str]:
         ('initializers, without: ["w"]', "v t"),
         ('"w", initializers', "w v t"),
         ('"w", "t", "v"', "w t v"),
+        ('"t", "v", "y", "w"', "t v y w"),
     ],
 )
 def test_each_order_gives_its_value_infos(order: str, infos: str) -> None:

@@ -95,7 +95,7 @@ def ordered_infos(graph, initializers):
         return None
     parts = ordered_parts(decorators[0].arguments if decorators else ())
     if parts is None:
-        return infos_by_name(graph, decorators[0].arguments)
+        return infos_by_name(graph, initializers, decorators[0].arguments)
     cdef list result = []
     for part in parts:
         if part == "values":
@@ -121,18 +121,15 @@ cdef list ordered_parts(arguments):
     return parts + [part for part in BY_DEFAULT[DECORATOR] if part not in parts]
 
 
-cdef list infos_by_name(graph, arguments):
-    """Return the result of `ordered_infos` if the arguments are names; named entries come first."""
-    cdef dict places = {}
+cdef list infos_by_name(graph, list initializers, arguments):
+    """Return the result of `ordered_infos` if the arguments are names; other entries follow them."""
+    cdef dict places = {}, copies = {}
     cdef list result = []
-    cdef set others
     cdef Py_ssize_t index
-    others = {value.name for values in (graph.inputs, graph.outputs) for value in values}
-    others.update([value.name for value in graph.values if value.data is not None])
     for value in graph.values:
         if value.data is None:
             name = value.name
-            if name in others or name in places:
+            if name in places:
                 return None
             places[name] = value
     for node in graph.nodes:
@@ -150,15 +147,23 @@ cdef list infos_by_name(graph, arguments):
                 if name in places:
                     return None
                 places[name] = (name, types[index], get(node, OF_NODE.at))
+    for values in (graph.outputs, graph.inputs, initializers):
+        for value in reversed(values):
+            copies[value.name] = value
+    for value in initializers:
+        if value.name in places:
+            return None
     for argument in arguments:
         if argument.key is not None or type(argument.value) is not bytes:
             return None
         name = (<bytes>argument.value).decode("utf-8", "surrogateescape")
-        if name in others:
-            return None
+        copied = copies.pop(name, None)
         entry = places.pop(name, None)
-        if entry is None:
+        if entry is not None:
+            result.append(entry)
+        elif copied is not None:
+            result.append((name, copied.type, copied.at))
+        else:
             return None
-        result.append(entry)
     result.extend(places.values())
     return result

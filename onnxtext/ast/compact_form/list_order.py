@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from onnxtext.ast.byte_strings import to_bytes, to_text
@@ -216,18 +217,19 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 
 
 def value_info_entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
-    """Yield the entries of a graph's `value_info` list, in the order of the `GraphProto`.
+    """Return the entries of a graph's `value_info` list, in the order of the `GraphProto`.
 
     Args:
         graph: the graph.
         order: the arguments of its `@value_info`; None for the default order. Names that the graph
             does not have are ignored, so that values can be removed from the text.
     """
-    without = frozenset[str]() if order is None else order.without
     lists = {part: _entries_of(graph, part) for part in _referenced_parts(order)}
-    for entry in _entries_in_order(DECORATOR, order, lists):
-        if not (entry.part in _COPIES and entry.name in without):
-            yield entry
+    entries = _entries_in_order(DECORATOR, order, lists)
+    if order is None or not order.without:
+        return entries
+    without = order.without
+    return (e for e in entries if not (e.part in _COPIES and e.name in without))
 
 
 def known_entries(graph: Graph) -> list[ListEntry]:
@@ -267,25 +269,20 @@ def _entries_in_order(
             yield from lists[word.text]
         return
     names = Counter([item for item in items if isinstance(item, str)])
-    places: dict[str, list[tuple[str, int]]] = {}
+    named: dict[str, list[ListEntry]] = {}
     for part in _BY_NAME[decorator]:
-        for index, entry in enumerate(lists[part]):
+        for entry in lists[part]:
             if entry.name in names:
-                found = places.setdefault(entry.name, [])
-                if decorator == INITIALIZERS or not found or found[0][0] == part:
-                    found.append((part, index))
-    taken = {place for name, found in places.items() for place in found[: names[name]]}
-    seen: Counter[str] = Counter()
+                found = named.setdefault(entry.name, [])
+                if decorator == INITIALIZERS or not found or found[0].part == part:
+                    found.append(entry)
+    taken = {id(entry) for name, found in named.items() for entry in found[: names[name]]}
+    in_order = {name: iter(found) for name, found in named.items()}
     for item in (*items, *rest):
         if isinstance(item, str):
-            if seen[item] < len(places.get(item, ())):
-                part, index = places[item][seen[item]]
-                yield lists[part][index]
-            seen[item] += 1
-            continue
-        for index, entry in enumerate(lists[item.text]):
-            if (item.text, index) not in taken:
-                yield entry
+            yield from islice(in_order.get(item, ()), 1)
+        else:
+            yield from [entry for entry in lists[item.text] if id(entry) not in taken]
 
 
 def with_data(graph: Graph) -> list[ValueInfo]:

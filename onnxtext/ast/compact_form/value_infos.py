@@ -18,6 +18,7 @@ from onnxtext.ast.compact_form.list_order import (
     ValueInfoError,
     ascending_end,
     decorator_of,
+    node_entries,
     value_info_entries,
     with_data,
 )
@@ -80,7 +81,7 @@ def place_infos(
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists[part] = types
     before = [node.output_types for node in graph.nodes]
-    new_entries = _entries(graph, None, infos)
+    new_entries = [(entry.name, entry.type) for entry in (*infos, *node_entries(graph.nodes))]
     placed = None
     if len(names) == len(infos):
         placed = _in_parts(graph, infos, lists, any_order=any_order)
@@ -96,7 +97,7 @@ def place_infos(
 
 
 def _entries(
-    graph: Graph, order: ListOrder | None, statements: list[ValueInfo]
+    graph: Graph, order: ListOrder, statements: list[ValueInfo]
 ) -> list[tuple[str, Type | None]]:
     """Compute the (name, type) pairs of the `value_info` list from its text form.
 
