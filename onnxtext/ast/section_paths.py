@@ -206,7 +206,7 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
         (None, _graph_parts(model.graph, (), True))
     ]
     keys = list(map(function_key, model.functions))
-    counts = Counter(keys)
+    counts = Counter(keys) if keys else {}
     for function, key in zip(model.functions, keys, strict=True):
         tied = counts[key] == 1
         owner = Named("function", (PathStep(function.name),), function, tied)

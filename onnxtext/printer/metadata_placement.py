@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, partial
 
 from onnxtext.ast.compact_form.assemble import recombine_value_infos
 from onnxtext.ast.compact_form.list_order import place_order
@@ -43,12 +42,15 @@ def place_metadata(
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
         return
-    repeated_keys = cache(partial(_repeated_keys, graphs))
+    repeated_keys: frozenset[str] | None = None
 
     def is_short(entries: Pairs) -> bool:
+        nonlocal repeated_keys
         if short_too or len(entries) != 1 or entries[0][0].startswith(EXPORTED):
             return False
-        return entries[0][0] not in repeated_keys() and _fits_on_a_line(entries)
+        if repeated_keys is None:
+            repeated_keys = _repeated_keys(graphs)
+        return entries[0][0] not in repeated_keys and _fits_on_a_line(entries)
 
     owners: list[Graph | Function] = []
     listed: set[int] = set()

@@ -8,7 +8,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint64_t
 
-from onnxtext._core.proto.decode_entries cimport entry_of, is_entry
+from onnxtext._core.proto.decode_entries cimport any_entry_of, entry_of, is_entry
 from onnxtext._core.proto.decode_types cimport copied, text_of
 from onnxtext._core.proto.decode_values cimport SMALL, Values
 from onnxtext._core.proto.decorators cimport text_decorator
@@ -104,7 +104,7 @@ cdef class Decoder:
         cdef bint has_length
         cdef int patience = UNINTERRUPTED
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
-        cdef list sparse = [], annotations = [], values
+        cdef list sparse = [], annotations = [], metadata = [], values
         name = None
         while offset < end:
             patience -= 1
@@ -136,6 +136,9 @@ cdef class Decoder:
                 annotations.append(self._annotation(data, view, field.value, offset))
             elif field.key == GRAPH_NAME:
                 name = text_of(data, field.value, offset)
+            elif field.key == GRAPH_METADATA_PROPS:
+                metadata.append(any_entry_of(data, view, field.value, offset))
+                self.values.is_plain = False
             else:
                 others.append((field.key >> 3, view[field.value:offset]))
                 if field.key != GRAPH_DOC_STRING:
@@ -144,9 +147,10 @@ cdef class Decoder:
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         if annotations:
             graph.quantization = annotations
-        if others or infos or name is None or share_names(initializers, inputs):
+        if others or infos or metadata or name is None or share_names(initializers, inputs):
             self.python().finish_graph(
-                graph, others, initializers, infos, depth, is_named=name is not None
+                graph, others, initializers, infos, depth,
+                metadata=metadata, is_named=name is not None,
             )
         return graph
 

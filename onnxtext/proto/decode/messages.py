@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
+from onnxtext.ast.metadata import meta_of
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators
@@ -174,6 +175,7 @@ class Lifter(NodeLifter):
         infos: list[ast.ValueInfo],
         depth: int,
         *,
+        metadata: Iterable[tuple[str, str]] = (),
         is_named: bool = True,
     ) -> None:
         """Decode the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
@@ -184,10 +186,11 @@ class Lifter(NodeLifter):
             initializers: the initializers that the caller has decoded.
             infos: the value infos that the caller has decoded.
             depth: the number of enclosing messages.
+            metadata: the metadata entries that the caller has decoded.
             is_named: whether the message stores a name, which may be empty.
         """
         decorators: list[ast.Decorator] = []
-        entries: list[Data] = []
+        entries = [*metadata]
         values = {11: graph.inputs, 12: graph.outputs, 13: infos}
         for number, inside in others:
             match number:
@@ -204,9 +207,9 @@ class Lifter(NodeLifter):
                 case 10:
                     decorators.append(doc_decorator(inside))
                 case 16:
-                    entries.append(inside)
+                    entries.append(lift_entry(inside))
         if entries:
-            decorators.append(meta_decorator(entries))
+            decorators.append(meta_of(tuple(entries)))
         if not is_named:
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
