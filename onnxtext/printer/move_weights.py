@@ -28,7 +28,7 @@ INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""
 
 
-_LISTS = (ast.AttributeType.INTS, ast.AttributeType.STRINGS)
+_LISTS = (ast.AttributeType.FLOATS, ast.AttributeType.INTS, ast.AttributeType.STRINGS)
 
 
 class WeightMover(Rewriter):
@@ -46,14 +46,14 @@ class WeightMover(Rewriter):
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
 
-    def blob(self, data: bytes | memoryview) -> ast.Blob:
-        """Add bytes to the resources; return the blob that refers to them."""
+    def add(self, data: bytes | memoryview) -> str:
+        """Add bytes to the resources; return their printed digest."""
         full_digest = hashlib.sha256(data).hexdigest()
         digest = full_digest[:PRINTED_DIGITS]
         if digest not in self.resources:
             self.resources[digest] = data
             self.digests[digest] = full_digest
-        return ast.Blob(digest)
+        return digest
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
         """Return the data of a tensor, or a blob if the data is large.
@@ -66,28 +66,28 @@ class WeightMover(Rewriter):
                 return data
             if entry_count(type, data) != required_entries(type):
                 return data  # a wrong number of entries is easier to see inline
-            return ast.TypedBlob(self.blob(blob_of_data(type, data)).digest)
+            return ast.TypedBlob(self.add(blob_of_data(type, data)))
         if not isinstance(data, ast.RawData):
             return data
         count = count_elements(type.integer_dims)
         if count <= self.max_small_elements or is_splat(ELEMENTS[type.element], data.data, count):
             return data
-        return self.blob(data.data)
+        return ast.Blob(self.add(data.data))
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
         """Return the value of an attribute; replace large data by a blob or a `RepeatedList`."""
-        match value:
-            case bytes() if len(value) > INLINE_BYTES:
-                return self.blob(value)
-            case ast.Floats(data) if len(value) > self.max_small_elements:
-                return compress_repetition(value, self.max_small_elements) or self.blob(data)
-            case tuple() if kind in _LISTS and len(value) > self.max_small_elements:
-                splat = compress_repetition(value, self.max_small_elements)
-                if splat is not None:
-                    return splat
-                packed = blob_of_list(kind, value)
-                return value if packed is None else ast.TypedBlob(self.blob(packed).digest)
-        return super().value(kind, value, name)
+        if isinstance(value, bytes):
+            return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
+        is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))
+        if not is_list or len(value) <= self.max_small_elements:
+            return super().value(kind, value, name)
+        splat = compress_repetition(value, self.max_small_elements)
+        if splat is not None:
+            return splat
+        if isinstance(value, ast.Floats):
+            return ast.Blob(self.add(value.data))
+        packed = blob_of_list(kind, value)
+        return value if packed is None else ast.TypedBlob(self.add(packed))
 
 
 def move_weights(

@@ -53,8 +53,8 @@ def _base64_lines(data: bytes | memoryview, indent: str) -> str:
     text = binascii.b2a_base64(data, newline=False)
     full_rows = len(text) // BASE64_WIDTH * BASE64_WIDTH if len(text) >= _LONG else 0
     rest = text[full_rows:].decode("ascii")
-    rows = range(0, len(rest), BASE64_WIDTH)
-    lines = "".join([f"{indent}{rest[offset : offset + BASE64_WIDTH]}\n" for offset in rows])
+    rows = [rest[offset : offset + BASE64_WIDTH] for offset in range(0, len(rest), BASE64_WIDTH)]
+    lines = indent + f"\n{indent}".join(rows) + "\n" if rows else ""
     return _full_lines(text[:full_rows], indent) + lines if full_rows else lines
 
 
