@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
 from itertools import groupby
 
 from onnxtext.ast.compact_form.list_order import (
@@ -170,20 +169,22 @@ def _in_parts(
         contiguous, or `@value_info(…)` cannot express the list. If `any_order` is true, also None
         if the type of a node's output would have to be printed in `<…>`.
     """
-    fewer = {part: types for part, types in lists.items() if part != "outputs"}
+    found = [_part_of(lists, info) for info in infos]
     # First try to store entries of graph outputs as types of nodes' outputs, not as copies.
-    for used in (fewer, lists):
-        runs = [(part, list(run)) for part, run in groupby(infos, partial(_part_of, used))]
-        copied = [part for part, _ in runs if part]
-        others = [run for part, run in runs if not part]
-        if len(set(copied)) < len(copied) or len(others) > 2:
+    for parts in (["" if part == "outputs" else part for part in found], found):
+        starts = [part for part, _ in groupby(parts)]
+        copied = [part for part in starts if part]
+        if len(set(copied)) < len(copied) or len(starts) - len(copied) > 2:
             continue
+        entries = iter(infos)
+        runs = [(part, [next(entries) for _ in run]) for part, run in groupby(parts)]
+        others = [run for part, run in runs if not part]
         copies = _copy_arguments(graph, runs, lists)
         places = _split_runs(graph.nodes, others)
         if copies is None or places is None:
             continue
         rest = [info for statements, _ in places for info in statements]
-        if used is not lists and any(_part_of(lists, info) for info in rest):
+        if parts is not found and any(_part_of(lists, info) for info in rest):
             continue
         if any_order and _has_node_output(graph, rest):
             return None
