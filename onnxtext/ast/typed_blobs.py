@@ -94,7 +94,7 @@ def data_of_blob(
     return data_field
 
 
-def blob_of_list(kind: AttributeType, value: Any) -> bytes | None:
+def blob_of_list(kind: AttributeType | None, value: Any) -> bytes | None:
     """Return the bytes of the blob that stores a list in an attribute; None for other values."""
     match value:
         case Floats(data):

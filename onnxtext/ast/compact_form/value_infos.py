@@ -80,7 +80,8 @@ def place_infos(
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists[part] = types
     before = [node.output_types for node in graph.nodes]
-    new_entries = [(entry.name, entry.type) for entry in (*infos, *node_entries(graph.nodes))]
+    new_entries = [(info.name, info.type) for info in infos]
+    new_entries += [(entry.name, entry.type) for entry in node_entries(graph.nodes)]
     placed = None
     if len(names) == len(infos):
         placed = _in_parts(graph, infos, lists, any_order=any_order)
