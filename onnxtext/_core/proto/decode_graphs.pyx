@@ -119,9 +119,7 @@ cdef class Decoder:
                 nodes.append(self._node(data, view, field.value, offset, depth + 1))
             elif field.key == GRAPH_INITIALIZER:
                 decoded = self.values.initializer(data, view, field.value, offset)
-                if decoded is None:
-                    decoded = self._rare("initializer", view[field.value:offset])
-                initializers.append(decoded)
+                initializers.append(decoded or self._rare("initializer", view[field.value:offset]))
             elif field.key == GRAPH_SPARSE_INITIALIZER:
                 decoded = self.values.sparse_initializer(data, view, field.value, offset)
                 if decoded is not None:
@@ -145,12 +143,10 @@ cdef class Decoder:
                     self.values.is_plain = False
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
-        if annotations:
-            graph.quantization = annotations
+        graph.quantization = annotations
         if others or infos or metadata or name is None or share_names(initializers, inputs):
             self.python().finish_graph(
-                graph, others, initializers, infos, depth,
-                metadata=metadata, is_named=name is not None,
+                graph, others, initializers, infos, depth, metadata, is_named=name is not None
             )
         return graph
 

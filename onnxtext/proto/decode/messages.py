@@ -174,8 +174,8 @@ class Lifter(NodeLifter):
         initializers: list[ast.ValueInfo],
         infos: list[ast.ValueInfo],
         depth: int,
-        *,
         metadata: Iterable[tuple[str, str]] = (),
+        *,
         is_named: bool = True,
     ) -> None:
         """Decode the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
