@@ -330,7 +330,7 @@ LOSSES = [
      "graph.initializer[0].double_data", "payload"),
     (r'g () => () <float[2] w = raw_data(b"\x01")> {}', "graph.initializer[0].raw_data", "size"),
     ("g () => () <float[1] w = int32_data{1}> {}", "graph.initializer[0].int32_data",
-     "the data field of its type"),
+     "the field of its element type"),
     # Attributes
     ("g () => () { y = A <a = [float[1] {1}]> () }", 'graph.node[0].attribute["a"].tensors',
      "drops"),
