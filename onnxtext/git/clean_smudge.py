@@ -96,7 +96,8 @@ def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Conver
 
     Args:
         data: the content that git stores.
-        limit: the maximum size in bytes of weights that are much larger than the text.
+        limit: the maximum size in bytes of weights that are much larger than the text; weights of
+            up to 1 MiB are always expanded.
         name: name of the file; files with the suffix of a text are unchanged.
     """
     if not data or is_source(name) or has_binary_content(data):

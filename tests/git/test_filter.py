@@ -290,17 +290,17 @@ def test_a_short_text_does_not_expand_to_a_huge_model(filtered: Repository, item
     assert "m.onnx: checked out unchanged: line 1, column " in said
     assert "the limit is 67,108,864 [model-too-large] (`git config onnxtext.maxSize`)" in said
     assert filtered.read("m.onnx") == text
-    result = filtered.onnxtext("git", "checkout")
-    assert result.status == 1
-    assert "model-too-large" in result.err
-    assert b"model-too-large" in filtered.onnxtext("git", "verify").out
+    for command in ("checkout", "verify"):
+        result = filtered.onnxtext("git", command, check=False)
+        assert result.status == 1
+        assert b"model-too-large" in result.out
 
 
 def test_the_limit_of_expanded_weights_can_be_changed(filtered: Repository) -> None:
-    text = b"<ir_version: 10> g () => () <float[1000] w = [0, ...]> {}\n"
+    text = b"<ir_version: 10> g () => () <float[1000000] w = [0, ...]> {}\n"
     filtered.write("m.onnx", text)
     filtered.git("add", "m.onnx")
-    for size, is_model in (("3k", False), ("4k", True)):
+    for size, is_model in (("3m", False), ("4m", True)):
         filtered.git("config", "onnxtext.maxSize", size)
         (filtered.path / "m.onnx").unlink()
         filtered.git("checkout", "m.onnx")
