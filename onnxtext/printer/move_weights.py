@@ -47,7 +47,7 @@ class WeightMover(Rewriter):
         self.digests: dict[str, str] = {}
 
     def add(self, data: bytes | memoryview) -> str:
-        """Add bytes to the resources; return their printed digest."""
+        """Add bytes to the resources; return their digest as the text shows it."""
         full_digest = hashlib.sha256(data).hexdigest()
         digest = full_digest[:PRINTED_DIGITS]
         if digest not in self.resources:

@@ -195,7 +195,7 @@ class _Splice:
 
 
 def _without_lists(node: Node) -> object:
-    """Return a key that is equal for nodes that differ only in metadata and in nested graphs."""
+    """Return a key to compare nodes; it leaves out metadata and the content of nested graphs."""
 
     def plain(value: object) -> object:
         if isinstance(value, Graph):

@@ -254,7 +254,7 @@ def _is_structure(structure: bytes, shape: tuple[int, ...]) -> bool:
 
 
 def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
-    """Return the first error in the nesting of the literal `clean` of a tensor with these dims."""
+    """Return the first error in the nesting of brackets in `clean`, the literal of a tensor."""
     shapes = shapes_of(dims)
     opening = re.match(r"[ \t\n\v\f\r]*([ \t\n\v\f\r\[]*)", clean)
     assert opening is not None

@@ -118,7 +118,7 @@ class ResolvedFields:
         return Lifter(careful=False)
 
     def node(self, node: ast.Node) -> ast.Node:
-        """Apply the decorators `@set` and `@unset` of a node, but not those of its parts."""
+        """Copy a node and apply its own `@set` and `@unset`, but not those of its parts."""
         return self._copy(node, lambda: self._lifter.node(memoryview(self._lowering.node(node))))
 
     def _copy(self, item: S, decoded: Callable[[], S]) -> S:
@@ -187,7 +187,7 @@ class ResolvedFields:
         return cached
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
-        """Apply the decorators `@set` and `@unset` of a graph, but not those of its parts."""
+        """Copy a graph and apply its own `@set` and `@unset`, but not those of its parts."""
         changed = changed_fields(graph.decorators)
         if not changed:
             return graph
@@ -203,12 +203,12 @@ class ResolvedFields:
         return self._record(graph, resolved)
 
     def function(self, function: ast.Function) -> ast.Function:
-        """Apply the decorators `@set` and `@unset` of a function, but not those of its parts."""
+        """Copy a function and apply its own `@set` and `@unset`, but not those of its parts."""
         lower = self._lowering.function
         return self._copy(function, lambda: self._lifter.function(memoryview(lower(function))))
 
     def value(self, value: ast.ValueInfo) -> ast.ValueInfo:
-        """Apply the decorators `@set` and `@unset` of an input, output or value info.
+        """Copy an input, output or value info and apply its decorators `@set` and `@unset`.
 
         Return a value with data unchanged; see `initializer`.
         """
@@ -227,7 +227,7 @@ class ResolvedFields:
         return type if isinstance(type, ast.Record) else None
 
     def initializer(self, value: ast.ValueInfo, *, is_input: bool) -> ast.ValueInfo:
-        """Apply the decorators `@set` and `@unset` of an initializer.
+        """Copy an initializer and apply its decorators `@set` and `@unset`.
 
         If `is_input`, the initializer is the default value of an input: apply `@data.set` and
         `@data.unset` instead. Return a sparse initializer unchanged.
@@ -244,7 +244,7 @@ class ResolvedFields:
         return self._record(value, copy)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
-        """Apply the decorators `@set` and `@unset` of a tensor in an attribute."""
+        """Copy a tensor in an attribute and apply its decorators `@set` and `@unset`."""
         if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
             return tensor
         try:

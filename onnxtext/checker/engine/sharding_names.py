@@ -23,7 +23,7 @@ def unambiguous_users(name: str, uses: Iterable[tuple[Node, int]]) -> list[Node]
 
 
 def sharding_spans(source: Source, node: Node, quoted: str) -> list[Span]:
-    """Return the spans of a value's name (`quoted`, in quotes) in the sharding specs of a node."""
+    """Return the spans of `quoted`, the quoted name of a value, in the sharding specs of a node."""
     if not any(decorator.name == "device" for decorator in node.decorators):
         return []
     span = map_spans(source, node.at, "node").find("decorators").span

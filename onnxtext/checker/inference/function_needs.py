@@ -135,7 +135,7 @@ class FunctionNeeds:
         return (id(function.function), kind, name) in self._needed
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record the inputs of a function that a node in its body requires, or passes to a call.
+        """Record which inputs of a function a node in its body requires, or passes to a call.
 
         `function` is the `id()` of the function.
         """

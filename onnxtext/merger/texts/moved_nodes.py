@@ -149,7 +149,7 @@ class _Search:
                 self.pairs[free[0]] = at
 
     def _takers(self, at: int) -> set[int]:
-        """Return the indices of the new nodes that have output names of the base node `at`."""
+        """Return the indices of the new nodes that compute an output of the base node `at`."""
         names = names_of(self.rules.outputs(self.base.items[at]))
         return {self.makers[name] for name in names if name in self.makers}
 

@@ -135,7 +135,7 @@ def attribute_value(
 def _single(
     kind: ast.AttributeType, data: Data, item: WireField, lift_graph: Callable[[Data], ast.Graph]
 ) -> ast.AttributeValue | None:
-    """Decode the value of type `kind` in a wire field; None if the syntax cannot express it."""
+    """Decode the value in a wire field as type `kind`; None if the syntax cannot express it."""
     if kind is _A.INT:
         return to_int64(read_varint(data, item.value, item.end)[0])
     inside = data[item.value : item.end]

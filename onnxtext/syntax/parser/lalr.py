@@ -296,7 +296,7 @@ class Machine:
         return self.values[-1]
 
     def value(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
-        """Return the value of a rule for its children; if its action fails, the result of `keep`.
+        """Call the action of a rule with its children; if the action fails, call `keep`.
 
         Raises:
             SemanticError: the action failed, and `semantic_errors` is None or has too many errors.

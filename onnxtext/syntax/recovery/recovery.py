@@ -325,7 +325,7 @@ class Recovery:
         )
 
     def _drop_errors(self, start: int, end: int) -> None:
-        """Drop the semantic errors in a range."""
+        """Drop the semantic errors from offset `start` up to `end`."""
         self._errors[:] = [e for e in self._errors if not start <= (e.at or 0) < end]
 
     def _has_semantic_error(self, start: int, end: int) -> bool:

@@ -174,7 +174,7 @@ def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _entries(tokens: list[Token]) -> tuple[list[Edit], int, int]:
-    """Correct the header entries at the start of `tokens`.
+    """Find edits that correct the header entries at the start of `tokens`.
 
     Returns:
         The edits, the index of the token after the entries, and the number of entries.

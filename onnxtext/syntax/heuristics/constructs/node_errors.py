@@ -55,7 +55,7 @@ def unopened_bracket(tokens: Sequence[str]) -> int | None:
 
 
 def opening_index(context: ErrorContext, token: str) -> int | None:
-    """Return the index in `done` of the innermost open bracket; None if it is not `token`."""
+    """Return the index in `done` of the innermost open bracket if this is `token`, or else None."""
     index = innermost_bracket(context.done)
     return None if index is None or context.done[index] != token else index
 
