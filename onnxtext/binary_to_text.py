@@ -59,11 +59,12 @@ def print_binary(
         name: the name of the data in messages.
 
     Returns:
-        (text, weight files). The weight files must be written before the text. They are None if all
-        weights are in the text.
+        (text, weight files). The weight files must be written before the text. They are None if no
+        weights are to be written beside the text.
 
     Raises:
-        OnnxTextError: the bytes are not a valid `ModelProto`.
+        OnnxTextError: the bytes are not a valid `ModelProto`, or external data to embed cannot be
+            read.
         ValueError: `weights` or `metadata` has an unknown value.
     """
     for key, value, valid in (("weights", weights, _WEIGHTS), ("metadata", metadata, _METADATA)):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choose the core (the hot loops): compiled (`onnxtext._core`) or equivalent pure Python.
+"""Choose the core (the hot loops): native (`onnxtext._core`) or equivalent pure Python.
 
-`ONNXTEXT_CORE` is `native` or `python`; by default the compiled core runs if it is installed.
+`ONNXTEXT_CORE` is `native` or `python`; by default the native core runs if it is installed and not
+older than its sources, and the machine is little-endian.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ def core() -> Core:
     """Return the core in use, `native` or `python`. The choice is made once per process.
 
     Raises:
-        CoreError: `ONNXTEXT_CORE` is invalid, or the compiled core is missing.
+        CoreError: `ONNXTEXT_CORE` is invalid, or is `native` and the native core cannot run.
     """
     choice = os.environ.get("ONNXTEXT_CORE", "")
     if choice not in ("", "native", "python"):
         raise CoreError(f"ONNXTEXT_CORE must be `native` or `python`, not `{choice}`")
     if choice == "python":
         return "python"
-    # The compiled core writes little-endian only.
+    # The native core writes little-endian only.
     missing = "is not installed" if sys.byteorder == "little" else "is for little-endian machines"
     spec = find_spec("onnxtext._core.syntax.parser") if sys.byteorder == "little" else None
     if spec is not None and spec.origin is not None:
@@ -54,10 +55,10 @@ def cached_module(name: str) -> Any:
 
 @cache
 def core_module(name: str) -> Any:
-    """Return a module of the compiled core, faster than an import statement.
+    """Return a module of the native core, faster than an import statement.
 
     Raises:
-        ImportError: the compiled core is not installed.
+        ImportError: the native core is not installed.
     """
     return import_module(f"onnxtext._core.{name}")
 

@@ -51,7 +51,7 @@ def map_all_names(root: Scope, names: Names) -> None:
 
     Args:
         root: the graph or function; changed in place.
-        names: see `map_names`; nested graphs may define the names, too.
+        names: as for `map_names`; names that nested graphs define are renamed there, too.
     """
     for scope in list_graphs(root):
         _map_declarations(scope, names)

@@ -199,8 +199,8 @@ def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
     """Return the parts of the main graph and of each function, as (function, parts) pairs.
 
     The first pair is for the main graph; its function is None. In each pair, the first part is the
-    main graph or the function itself. Then come the nested graphs, and the nodes and values with
-    metadata or decorators.
+    main graph or the function itself. The others are the nested graphs, and the nodes and values
+    with metadata or decorators.
     """
     result: list[tuple[Function | None, list[Named]]] = [
         (None, _graph_parts(model.graph, (), True))

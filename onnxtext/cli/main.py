@@ -74,9 +74,9 @@ def _run(arguments: list[str]) -> int:
         plain_error(str(error))
         return ERROR_STATUS
     except OSError as error:
-        # An error without a file name is from standard output, because `write_stderr` never raises.
         if files.lacks_current_directory(error):
             plain_error(files.reason_of(error))
+        # The error is from standard output, because `write_stderr` never raises.
         elif error.filename is None and sys.stdout is not None:
             discard_stream(sys.stdout)
             plain_error(cannot_write_stdout(error))

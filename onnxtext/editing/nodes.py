@@ -210,6 +210,8 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
 def remove(model: Model, node: str) -> None:
     """Remove a node, and replace uses of its first output by its first given input.
 
+    If that output is a graph output, the input gets its name instead.
+
     Args:
         model: the syntax tree; changed in place.
         node: the node's label (`NodeProto.name`), or the name of one of its outputs.

@@ -130,7 +130,7 @@ def read_stored(version: str, name: str) -> bytes:
     """Return the content of a file in a version, such as `HEAD`, or `:0` for the index.
 
     `name` is the path relative to the top of the working tree. Return empty content if the version
-    or the file does not exist.
+    or the file does not exist, or if git fails.
     """
     try:
         return run_git("cat-file", "blob", f"{version}:{name}", fails=[128])

@@ -175,7 +175,7 @@ class ValueNames:
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None
 
     def name_of(self, name: str) -> str | None:
-        """Return this side's name of the base's value `name`; None if this side has deleted it."""
+        """Return this side's name for the base's `name`; None if this side has deleted it."""
         return self._names.get(name)
 
     @cached_property
@@ -183,7 +183,7 @@ class ValueNames:
         return {new: old for old, new in self._names.items()}
 
     def base_of(self, name: str) -> str | None:
-        """Return the base's name of this side's value `name`; None if this side has added it."""
+        """Return the base's name for this side's `name`; None if this side has added the value."""
         return self._old_names.get(name)
 
 

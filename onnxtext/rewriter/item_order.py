@@ -68,7 +68,7 @@ def _groups(
 
 
 def _unsorted(indices: Sequence[int], groups: Mapping[int, Hashable]) -> set[Hashable]:
-    """Return the groups whose items are not in ascending order in `indices`."""
+    """Return the groups whose indices do not occur in ascending order in `indices`."""
     greatest: dict[Hashable, int] = {}
     result: set[Hashable] = set()
     for index in indices:

@@ -84,8 +84,8 @@ class Blobs:
             digest: the digest of the blob; may be shorter or longer than the resource's digest.
 
         Raises:
-            BlobError: no resource matches, several resources match, or the bytes of the resource
-                do not match its digest.
+            BlobError: no resource matches, several resources match, or the SHA-256 of the bytes
+                does not begin with both the digest of the resource and `digest`.
         """
         cached = self._verified.get(digest)
         if cached is not None:

@@ -131,7 +131,7 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
                 "expected an element, found '...'",
                 offset,
                 3,
-                "'...' is only valid in brackets: [0, ...]",
+                "only the data of a tensor can have '...', in brackets: [0, ...]",
             )
         inner = inner[:-3].rstrip(BLANKS)
         if not inner.endswith(",") or not inner[:-1].strip(BLANKS):

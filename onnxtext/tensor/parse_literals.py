@@ -132,11 +132,11 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
 def parse_typed(element: ElementType, text: str) -> bytes:
     """Convert a literal in braces to the entries of the element type's typed field.
 
-    Elements have the same meaning as in the official parser. In ``int32_data``, an integer may have
-    any int32 value if the type has at least six bits; for floats of at most 16 bits, the integer is
-    the code (bit pattern) of the float. Negative integers of uint32 and uint64 wrap around. The
-    number of elements is not checked. Unlike in the official parser, elements narrower than six
-    bits are packed, as the schema requires, and must be in range.
+    Elements have the same meaning as in the official parser, with one exception: elements narrower
+    than six bits must be in range and are packed, as the schema requires. In ``int32_data``, wider
+    elements may have any int32 value; for floats, an integer is the code (bit pattern). uint32 and
+    uint64 accept integers between -2^64 and 2^64 (exclusive); negative ones wrap around modulo
+    2^64. The number of elements is not checked.
 
     Args:
         element: The element type.

@@ -108,7 +108,8 @@ def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, i
     `start` and `end` are offsets in the patch if the instruction inserts, otherwise in `canonical`.
 
     Raises:
-        WireError: an instruction refers to bytes beyond the end of `canonical` or of the patch.
+        WireError: an instruction is incomplete, or refers to bytes beyond the end of `canonical`
+            or of the patch.
     """
     offset = 0
     while offset < len(patch):

@@ -183,7 +183,7 @@ async def test_completion_offers_names_in_sections(
         ("    trace: abo|ve\n  }\n  node [ch", "return -x"),
         ("q {\n    trace: abo|ve", 'File "m.py", line 3'),
         ('"SCALE_TEN|SOR"', "scale of the quantized tensor"),
-        ("initialization_b|inding", "Pairs of an initializer"),
+        ("initialization_b|inding", "For each initializer"),
         ("@value|_info(", "The order of the graph's `value_info`"),
         ("ord|er {", "Long decorators `@initializers`"),
         ("@initial|izers(", "The order of the graph's initializers"),

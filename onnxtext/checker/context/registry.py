@@ -30,7 +30,8 @@ class Rule(NamedTuple):
         code: the stable code that users see, suppress and link to, such as `value-undefined`.
         title: the rule in one sentence.
         source: the documents that state the rule, separated by commas; `""` if there are none. Each
-            is a key of `_DOCUMENTS`, and may have a section or protobuf message after the key. For
+            is a key of `_DOCUMENTS`, and may have a section or protobuf message after the key. A
+            part without a key is a further section or message of the document before it. For
             example, `IR Nodes, schema` cites the section "Nodes" of the ONNX IR specification, and
             the operator's schema.
         level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are

@@ -89,10 +89,11 @@ def _without(
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop the findings about one undefined name in the same scope.
+    """For each node without outputs, drop findings that its missing output may have caused.
 
-    The missing output of the node may define this name. The findings are one about a use of the
-    name, and one about its `value_info`. `scope_of` returns the id of the scope of a finding.
+    These are, in the same scope, the first finding about a use of an undefined name, and the first
+    about a `value_info` of an undefined name; the two names may differ. `scope_of` returns the id
+    of the scope of a finding.
     """
     scopes = [scope_of(item) for item in findings if item.code == "node-no-output"]
     if not scopes:
@@ -118,7 +119,8 @@ def _name(finding: Finding) -> str | None:
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
     """Return a function that maps a finding to the id of its scope.
 
-    The function returns 0 if the first place of the finding is neither a node nor a graph output.
+    The function returns 0 if the first place of the finding is neither a node, a graph output nor a
+    value info.
     """
     owners: dict[int, int] = {}
     for scope in scopes:

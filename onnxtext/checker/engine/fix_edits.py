@@ -137,7 +137,7 @@ def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
 
 
 def plan_fix(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
-    """Plan the edits of a repair; None if it is a guess (kind `respell`) or is not possible."""
+    """Plan the edits of a repair; None for the kind `respell`, or if the edits are not possible."""
     try:
         match repair.kind:
             case "import":

@@ -24,10 +24,10 @@ from onnxtext.source import Source
 _MAX_ROUNDS = 100
 """The maximum number of rounds; each round applies all repairs that do not conflict."""
 
-_GUESSES = ("import", "rename")
+_UNCERTAIN = ("import", "rename")
 """The kinds of repairs that may be wrong, and so may cause new errors."""
-_MAX_GUESSES = 20
-"""The maximum number of guesses to try one by one if applying all of them causes new errors."""
+_MAX_UNCERTAIN = 20
+"""Maximum number of these to try one by one if applying all of them causes new errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:
     if fragment is not None:
         # The repair `import` would add a header, which turns a graph into a model.
         findings = [item for item in findings if not _is_kind(item, ("import",))]
-        # The operators of a model without imports are unknown, those of a fragment are checked.
+        # As a model, the fragment imports no operators, so they are unknown. Only the second check,
+        # as a fragment, finds errors about operators.
         judged = [*findings, *run_rules(fragment, **options)[1]]
     errors = Counter([item.code for item in judged if severity_of(item) == "error"])
     return _Checked(source, subject, findings, errors)
@@ -119,11 +120,11 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
 def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     """Yield the lists of findings to try to repair together.
 
-    The first list is `repairable`, the second lacks the guesses, each further one is a single
-    guess. Without guesses, there is only the first list.
+    The first list is `repairable`. If some of its repairs may be wrong (`_UNCERTAIN`), the second
+    list lacks these, and each further list has one of them.
     """
     yield repairable
-    guesses = [item for item in repairable if _is_kind(item, _GUESSES)]
-    if guesses:
-        yield [item for item in repairable if not _is_kind(item, _GUESSES)]
-        yield from [[item] for item in guesses[:_MAX_GUESSES]]
+    uncertain = [item for item in repairable if _is_kind(item, _UNCERTAIN)]
+    if uncertain:
+        yield [item for item in repairable if not _is_kind(item, _UNCERTAIN)]
+        yield from [[item] for item in uncertain[:_MAX_UNCERTAIN]]

@@ -35,8 +35,9 @@ _ABOUT_OPERATORS = frozenset(
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel, list[Finding]]:
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
-    A function is checked with the versions that it imports. Return the subject of the check, which
-    has `options`, and the findings.
+    Of several such versions, the newest is used. A function is checked with the versions that it
+    imports, and a fragment of more than `_MAX_NODES` nodes with the newest. Return the
+    `CheckedModel`, whose `options.assumed` has the version (not for a function), and the findings.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):

@@ -72,7 +72,7 @@ def _file(
     """Check the location of external data, and the file there if `base_dir` is known.
 
     `entries` are the entries of `external_data`. `digests` caches the digests of files. If there is
-    no regular file, add the tensor to `missing`, by location and reason.
+    no regular file, add the tensor to `missing`, whose keys are (location, reason).
     """
     location = entries.get("location")
     if not location:

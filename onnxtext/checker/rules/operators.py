@@ -30,7 +30,7 @@ _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find unknown and deprecated operators, and nodes with a wrong number of inputs or outputs."""
+    """Find missing, unknown and deprecated operators, and wrong numbers of inputs or outputs."""
     resolved = resolve_targets(subject)
     unknown: dict[tuple[str, str, str, int], list[Place]] = {}
     unknown_domains: dict[str, list[Place]] = {}

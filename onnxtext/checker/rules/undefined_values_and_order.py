@@ -322,7 +322,7 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
         if outer is not None:
             owner = outer[0].describe()
             notes = (f"it is defined in {owner}, but a graph cannot output values of outer graphs",)
-            help = f"copy it with a node: {value.name} = Identity (…)"
+            help = f"copy {quote(value.name)} with `Identity`, and output the copy by a new name"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",
             f"the output {quote(value.name)} of {scope.describe()} is not defined in it",

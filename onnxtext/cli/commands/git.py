@@ -281,7 +281,7 @@ def _not_shown(changes: Sequence[ChangedModel], form: Form | None) -> list[str]:
     """Return lines that name up to `_MAX_NAMED` models left out by `--most`, and count the rest."""
     lines = [_remark(change, "not shown, too long", form) for change in changes[:_MAX_NAMED]]
     if len(changes) > _MAX_NAMED:
-        line = f"and {len(changes) - _MAX_NAMED:,} more models"
+        line = f"and {count_noun(len(changes) - _MAX_NAMED, 'more model')}"
         lines.append(f"- {line}\n" if form == "markdown" else f"{line}\n")
     return lines
 

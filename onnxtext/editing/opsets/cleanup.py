@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Remove constants that became attributes, and types of outputs that no longer exist."""
+"""Remove constants that became attributes, and declarations of outputs that were dropped."""
 
 from __future__ import annotations
 

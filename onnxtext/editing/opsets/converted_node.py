@@ -248,14 +248,15 @@ class NodeConversion:
             kind: describes the input in the message of the error.
 
         Raises:
-            NotConvertible: the input is not a constant.
+            NotConvertible: the input is not a constant of at most `MAX_NUMBERS` elements.
         """
         name = self.input(index)
         numbers = self.numbers(name)
         if numbers is None:
+            limit = make_tensors.MAX_NUMBERS
             raise NotConvertible(
-                f"its {kind} `{name}` is computed, but must be a constant",
-                "make it an initializer or a `Constant`",
+                f"its {kind} `{name}` must be a constant of at most {limit:,} elements",
+                "make it an initializer or a `Constant`, with its data in the model",
             )
         self.facts.replaced.add(name)
         return numbers

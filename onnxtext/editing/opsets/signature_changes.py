@@ -115,13 +115,12 @@ def _allowed_values(conversion: NodeConversion, step: Step) -> None:
         if attribute is not None and (
             attribute.value in values or isinstance(attribute.value, Reference)
         ):
-            shown = (
-                attribute.value.decode() if isinstance(attribute.value, bytes) else "a parameter"
-            )
+            value = attribute.value
+            shown = f"`{value.decode()}`" if isinstance(value, bytes) else "a parameter"
             version = (
                 f"since version {step[2]}" if conversion.is_up else f"before version {step[2]}"
             )
-            raise NotConvertible(f"its attribute `{name}` cannot be `{shown}` {version}")
+            raise NotConvertible(f"its attribute `{name}` cannot be {shown} {version}")
 
 
 def _drop(conversion: NodeConversion, step: Step, name: str) -> None:

@@ -69,10 +69,8 @@ class Changes:
     def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
         """Add the fields `change` and `changes` to an item with changes, and return the item.
 
-        `changes` describes the changes of a node; for a group, it has counts such as `2 added`.
-
-        `member` is the id of the node or value, or the group.
-
+        `member` is the id of a node or value, or a group. `changes` describes the changes of a
+        node; for a group, it has counts such as `2 added`.
         """
         if isinstance(member, str):
             if member in self.status:

@@ -90,8 +90,8 @@ _KEYS = {
     "ZERO_POINT_TENSOR": "The initializer with the zero point of the quantized tensor.",
     "initialization": "The graph that initializes the weights before training.",
     "algorithm": "The graph of one training step.",
-    "initialization_binding": "Pairs of an initializer and the output of `initialization` for it.",
-    "update_binding": "Pairs of an initializer and the output of `algorithm` for it.",
+    "initialization_binding": "For each initializer, the `initialization` output with its value.",
+    "update_binding": "For each initializer, the `algorithm` output with its new value.",
     "store": "The directory of the blobs.",
     "safetensors": "The file of the blobs.",
 }

@@ -149,7 +149,7 @@ def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     for step in steps[:_MAX_LINES]:
         yield _line(document, step)
     if len(steps) > _MAX_LINES:
-        yield f"- and {len(steps) - _MAX_LINES} more sizes"
+        yield f"- and {count_noun(len(steps) - _MAX_LINES, 'more size')}"
 
 
 def _line(document: Document, step: ExplanationStep) -> str:

@@ -283,8 +283,8 @@ class ModelMerger:
 def _common_definition(kind: MessageKind, ours: bytes, theirs: bytes) -> bytes | None:
     """Return the definition of an item that both sides add, as the base of a merge.
 
-    The definition is the item without its `kind.described` fields. Return None if the sides define
-    the item differently.
+    The definition is the item without its `kind.described` fields. Return None if the kind has no
+    such fields, or if the sides define the item differently.
     """
     if not kind.described:
         return None

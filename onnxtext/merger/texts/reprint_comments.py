@@ -98,7 +98,7 @@ def _comment_anchors(
 
 
 def _keys(model: Model) -> dict[int, Key]:
-    """Return the key of each statement by its offset."""
+    """Map the offset of each statement to the key of the statement."""
     return dict(_statements(model))
 
 

@@ -32,6 +32,7 @@ from onnxtext.merger.texts.text_proposal import (
 )
 from onnxtext.merger.texts.text_review import Unmergeable
 from onnxtext.merger.texts.verify_merged_text import agrees_with_model_merge, lower_text, lower_tree
+from onnxtext.plurals import count_noun
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
@@ -296,7 +297,9 @@ class _Merge:
 def _limit_notes(notes: list[str]) -> list[str]:
     """Limit a list of notes to `_MAX_NOTES`, followed by the number of hidden notes."""
     hidden = len(notes) - _MAX_NOTES
-    return notes if hidden <= 0 else [*notes[:_MAX_NOTES], f"and {hidden} more warnings"]
+    if hidden <= 0:
+        return notes
+    return [*notes[:_MAX_NOTES], f"and {count_noun(hidden, 'more warning')}"]
 
 
 _MAX_NOTES = 20

@@ -126,7 +126,7 @@ class Item:
     comma: bool = False
 
     def comments(self) -> Counter[str]:
-        """Return how often each comment occurs before, in and after the item."""
+        """Count each comment before, in and after the item, together."""
         return comments_in(self.lead, self.part.body, self.tail)
 
 

@@ -59,6 +59,8 @@ class AttributeReducer(ValueReducer, ABC):
     def attribute(self, data: Data, path: ItemPath, *, in_function: bool) -> bytes | None:
         """Remove from an `AttributeProto` what the official syntax cannot express.
 
+        Return None, and record the loss, if the attribute cannot be written at all.
+
         Args:
             data: the bytes of the message.
             path: the path of the message in the model, to report losses.

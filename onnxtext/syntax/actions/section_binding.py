@@ -260,7 +260,7 @@ class SectionBinding:
             raise SemanticError(
                 "the path of a graph must alternate between a node and one of its attributes",
                 token=token,
-                help="write NODE.ATTRIBUTE, such as graph output.then_branch",
+                help="write the path as NODE.ATTRIBUTE, such as `y.then_branch`",
             )
         for index in range(0, len(path), 2):
             node_step, step = path[index : index + 2]

@@ -97,11 +97,11 @@ ERRORS = {
     tree(target_ids="[0, -1]"): "`target_ids` has the negative index -1",
     tree(nodes_featureids="[3, 0, 0]"): "`nodes_featureids` has the index 3, but `x` has only 3",
     tree(nodes_featureids="[-1, 0, 0]"): "`nodes_featureids` has the negative index -1",
-    tree(nodes_truenodeids="[3, 0, 0]"): "`nodes_truenodeids` has node 3, which tree 0",
+    tree(nodes_truenodeids="[3, 0, 0]"): "`nodes_truenodeids` refers to node 3 of tree 0",
     'y = Conv <auto_pad = "VALID", pads = [0, 0]> (line, w)': "`auto_pad` and `pads` are both",
     'y = ConvInteger <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (q, kernel)': "are both given",
     tree(nodes_falsenodeids="[0, 0, 0]"): "`nodes_falsenodeids` has a node that is its own child",
-    tree(target_nodeids="[1, 3]"): "`target_nodeids` has node 3, which tree 0 does not have",
+    tree(target_nodeids="[1, 3]"): "`target_nodeids` refers to node 3 of tree 0, which does not",
     tree(nodes_nodeids="[0, 1, 1]"): "tree 0 has several nodes with the ID 1",
     tree(nodes_modes='["BRANCH_LEQ", "LEAF", "LEEF"]'): "`nodes_modes` has the unknown mode `LEEF`",
     classifier(SIX, "intercepts = [1.0, 2.0, 3.0]", "classlabels_ints = [0, 1, 2]"):

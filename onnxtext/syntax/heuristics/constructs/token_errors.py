@@ -120,7 +120,7 @@ _MAX_HEX_LENGTH = len("-0x") + 16
 
 
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `.5`, `+1`, `1_000`, `1.5f`, and `0x10` where only decimal numbers are valid."""
+    """Diagnose `.5`, `+1`, `1_000`, `1.5f`, `0X10`, and `0x10` where only decimals are valid."""
     start = context.at
     before = context.done[-1] if context.done else None
     if before is not None and before.end == start and before[:1].isdigit():

@@ -53,7 +53,10 @@ def _require_functions(call: OperatorCall, directions: int) -> None:
 
 
 def _hidden(call: OperatorCall) -> Extent:
-    """Return the size of the hidden state, from `hidden_size`, `initial_h` or the weights."""
+    """Return the size of the hidden state; check `hidden_size`.
+
+    If `hidden_size` is missing, the size comes from `initial_h` or the weights; None if unknown.
+    """
     hidden = call.attribute("hidden_size")
     if isinstance(hidden, int):
         if hidden < 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of operators that reshape, transpose, join and slice tensors."""
+"""Infer symbolic shapes of operators that reshape, transpose, join, split and pad tensors."""
 
 from __future__ import annotations
 

@@ -168,7 +168,8 @@ def _require_known(
 ) -> None:
     missing = next((node for node in used if node not in defined), None)
     if missing is not None:
-        call.reject(f"`{name}` has node {missing[1]}, which tree {missing[0]} does not have")
+        tree, node = missing
+        call.reject(f"`{name}` refers to node {node} of tree {tree}, which does not exist")
 
 
 def _require_features(call: OperatorCall, branches: list[int]) -> None:
