@@ -71,7 +71,7 @@ _MODULES = {
     "show": "api_show",
     "view": "viewer",
 }
-"""Maps exported names to their modules. All other exported names are in `api`."""
+"""Maps exported names to their modules. All other exported functions are in `api`."""
 
 
 def __getattr__(name: str) -> object:

@@ -143,7 +143,7 @@ def verify(source: ModelSource) -> Verdict:
         source: the model, in one of the forms that `diff` takes.
 
     Returns:
-        The violations of the laws in docs/laws.md. The `Verdict` is true if there are none.
+        The violations of the laws L1 and L3 in docs/laws.md. The result is true if there are none.
 
     Raises:
         OnnxTextError: the model is not valid.

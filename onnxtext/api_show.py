@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Show a model in a notebook or an interactive session, without metadata and weights."""
+"""Show a model in a notebook or an interactive session, without metadata and large weights."""
 
 from __future__ import annotations
 

@@ -63,8 +63,7 @@ def print_binary(
         weights are to be written beside the text.
 
     Raises:
-        OnnxTextError: the bytes are not a valid `ModelProto`, or external data to embed cannot be
-            read.
+        OnnxTextError: the bytes are not a valid `ModelProto`, or external data cannot be embedded.
         ValueError: `weights` or `metadata` has an unknown value.
     """
     for key, value, valid in (("weights", weights, _WEIGHTS), ("metadata", metadata, _METADATA)):

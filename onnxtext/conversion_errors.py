@@ -35,7 +35,7 @@ def check_declared_size(
         max_bytes: the maximum size of the weights; None for only the limit of protobuf.
 
     Raises:
-        OnnxTextError: the message would be too large.
+        OnnxTextError: the message, or the weights, would be too large.
     """
     from onnxtext.weights.declared_sizes import declared_size
 
@@ -107,7 +107,7 @@ def lowering_errors(
 
 
 def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnostic:
-    """Create one diagnostic for errors that have the same message at different statements."""
+    """Create one diagnostic for errors that have the same cause at different statements."""
     first = errors[0]
     spans = dict.fromkeys([_error_span(error, source) for error in errors[:_MAX_SHOWN]])
     help = _HELPS.get(first.code)

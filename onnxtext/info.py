@@ -39,7 +39,8 @@ class Weight:
     """A constant tensor: an initializer, or the value of a tensor attribute.
 
     Attributes:
-        name: the initializer's name, or `OUTPUT.ATTRIBUTE` with the node's first output.
+        name: the initializer's name, or `OUTPUT.ATTRIBUTE` with the node's first output; with the
+            node's operator if it has no output.
         type: its type as a text.
         element: its element type.
         elements: the number of elements.

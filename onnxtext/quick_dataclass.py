@@ -18,7 +18,7 @@ else:
     from reprlib import recursive_repr
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True):
-        """Make a class a dataclass; the arguments are those of `dataclasses.dataclass`."""
+        """Make a class a dataclass; the arguments mean the same as in `dataclasses.dataclass`."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, slots=slots, eq=eq)
         own = set(vars(cls))

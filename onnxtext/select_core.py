@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choose the core (the hot loops): native (`onnxtext._core`) or equivalent pure Python.
 
-`ONNXTEXT_CORE` is `native` or `python`; by default the native core runs if it is installed and not
-older than its sources, and the machine is little-endian.
+`ONNXTEXT_CORE` is `native` or `python`; by default the native core runs if possible.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Core = Literal["native", "python"]
 
 
 class CoreError(ImportError):
-    """The core chosen by `ONNXTEXT_CORE` cannot run."""
+    """`ONNXTEXT_CORE` is invalid, or the core that it chooses cannot run."""
 
 
 @cache

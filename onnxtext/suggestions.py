@@ -21,8 +21,8 @@ _NUMBERS = re.compile(r"\d+")
 def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> str | None:
     """Return the candidate most similar to a name.
 
-    Return None if no candidate is similar, or if several are equally similar. The first candidate
-    that differs only in case is returned at once. The name itself is no candidate.
+    Return None if no candidate is similar, if several are equally similar, or if the name is empty
+    or longer than `_MAX_NAME_LENGTH`.
 
     Args:
         name: the misspelled name.

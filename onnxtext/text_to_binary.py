@@ -80,7 +80,7 @@ def encode(
     """Return the encoded bytes of a model that was parsed from a text, in pieces.
 
     Args:
-        model: the model.
+        model: the model; with `external`, it is changed in place.
         source: the text of the model.
         blob_source: finds the data that is not in the text; None if all data is in the text.
         external: the file to move tensor data to, as external data; None to move no data.

@@ -271,10 +271,10 @@ def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
 
 
 def _unreadable(law: str, error: OnnxTextError) -> LawViolation:
-    """Create the `LawViolation` for a printed text that cannot be parsed or encoded."""
+    """Create the `LawViolation` for a printed text that cannot be parsed or encoded again."""
     first = error.diagnostics[0]
     line = None if first.position is None else first.position.line
     location = f" in line {line}" if line else ""
     return LawViolation(
-        law, f"the printed text cannot be parsed{location}: {first.message}", line=line
+        law, f"the printed text cannot be parsed or encoded{location}: {first.message}", line=line
     )

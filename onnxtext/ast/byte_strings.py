@@ -5,7 +5,11 @@ from __future__ import annotations
 
 
 def to_bytes(text: str) -> bytes:
-    """Encode a string; each surrogate becomes the invalid byte for which it stands."""
+    """Encode a string; each surrogate becomes the invalid byte for which it stands.
+
+    Raises:
+        UnicodeEncodeError: a surrogate stands for no byte.
+    """
     return text.encode("utf-8", "surrogateescape")
 
 

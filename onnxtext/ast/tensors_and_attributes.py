@@ -322,7 +322,10 @@ class Attribute:
     decorators: tuple[Decorator, ...] = ()
 
     def read(self) -> AttributeValue | None:
-        """Return the value; if only the type is stored, return the type's default (0 for int)."""
+        """Return the value; if only the type is stored, return the type's default (0 for int).
+
+        Return None for a type without a default in `_DEFAULTS`, such as a tensor.
+        """
         return _DEFAULTS.get(self.type) if self.value is None else self.value
 
 

@@ -47,5 +47,5 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             reason = str(error).partition("\n")[0]
             raise CommandError("no-input", f"{path} is not a .npy file: {reason}") from None
     if not isinstance(array, np.ndarray):
-        raise CommandError("no-input", f"{path} contains several arrays; name a .npy file")
+        raise CommandError("no-input", f"{path} is an archive of arrays; name a .npy file")
     return array

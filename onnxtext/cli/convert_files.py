@@ -127,7 +127,7 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
 
 
 def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
-    """Raise a CommandError if a file of weights would replace the output, or data of the input."""
+    """Raise a CommandError if a file of weights would replace the input, its data or the output."""
     help = "choose another path with -o"
     if result.external is None:
         help = "choose other paths with -o and --store"
@@ -137,7 +137,7 @@ def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise a CommandError if `target` is a device, or a link to another directory.
+    """Raise a CommandError if `target` is a device, or a link that leads out of its directory.
 
     This is for paths that the user did not give. With `-o`, a path may be a device or a link.
     """

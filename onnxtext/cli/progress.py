@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Show a progress bar for work that takes longer than half a second."""
+"""Show progress bars for several files, and for work on many bytes."""
 
 from __future__ import annotations
 

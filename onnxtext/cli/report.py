@@ -181,7 +181,7 @@ def discard_stream(stream: IO[str]) -> None:
 
 
 def plain_error(message: str) -> None:
-    """Write an error that is not about a file."""
+    """Write an error to standard error, without a diagnostic: `error: MESSAGE`."""
     write_stderr(f"error: {escape_controls(message)}")
 
 

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.diagnostics.terminal_text import escape_controls
+from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.engines import ValueDifference, Values
@@ -92,7 +93,8 @@ def differences_as_text(differences: list[ValueDifference], first: str, second: 
     inner = [
         difference for difference in differences if not difference.is_output and difference.differs
     ]
-    lines = [f"{first} and {second}: compared the {len(differences)} values that both have"]
+    count = count_noun(len(differences), "value")
+    lines = [f"{first} and {second}: compared the {count} that both have"]
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:

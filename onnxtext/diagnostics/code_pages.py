@@ -27,5 +27,9 @@ def read_page(code: str) -> str:
 
 
 def page_summary(code: str) -> str:
-    """Return the meaning of a diagnostic code: the second line of its page."""
+    """Return the meaning of a diagnostic code: the second line of its page.
+
+    Raises:
+        LookupError: the code has no page.
+    """
     return read_page(code).split("\n")[1]

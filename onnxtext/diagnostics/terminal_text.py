@@ -16,7 +16,7 @@ Cf has the bidirectional controls, the zero-width characters and the byte order 
 
 
 def visible_char(character: str) -> str:
-    """Return visible text for a control or format character; return other characters unchanged."""
+    """Return visible text for a character in a `_DANGEROUS` category; return others unchanged."""
     if character.isprintable():
         return character
     code = ord(character)

@@ -39,8 +39,8 @@ def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
 
     Args:
         path: the file.
-        follow: False to replace a link, device or pipe itself by a regular file with default
-            permissions.
+        follow: False to replace a link, device or pipe itself by a regular file. The new file then
+            has default permissions.
 
     Raises:
         OSError: the file cannot be written; the old file is untouched.
@@ -164,7 +164,7 @@ def read_input(path: Path, *, maps: bool = False) -> bytes:
 
 
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
-    """Map a file that is not empty into memory.
+    """Map a file that is not empty into memory, and add it to `mapped`.
 
     Args:
         file: the file, opened for reading.
@@ -243,7 +243,11 @@ def lacks_current_directory(error: OSError) -> bool:
 
 
 def has_content(path: Path, data: bytes | memoryview) -> bool:
-    """Whether `path` is a regular file with exactly this content, and reading it is permitted."""
+    """Whether `path` is a regular file with exactly this content, and reading it is permitted.
+
+    Raises:
+        OSError: `path` is a directory, or inspecting or reading it fails.
+    """
     return holds_pieces(path, [data])
 
 
@@ -254,7 +258,7 @@ def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
     False if reading the file is not permitted.
 
     Raises:
-        OSError: the file exists and reading it fails.
+        OSError: `path` is a directory, or inspecting or reading it fails.
     """
     status = _status(path)
     size = sum(map(len, pieces))

@@ -47,7 +47,8 @@ def annotate(text: str, reading: ReadableModel, *, color: bool, terminal: bool) 
 def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
     """Yield the tokens of a text; after blobs and external data, add comments with statistics.
 
-    Each comment is at the end of the line. Data that cannot be read gets no comment.
+    Numbers of blobs become digests (see `ReadableModel.digest`). Each comment is at the end of the
+    line. Data that cannot be read gets no comment.
     """
     comments: list[str] = []
     arguments: list[str] | None = None  # the arguments of `external(…)`; None outside of it

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
+from onnxtext.plurals import count_noun
 from onnxtext.show_model.annotate_text import Piece, escape_controls_in_lines, style_of
 
 MAX_LINES = 5_000
@@ -91,7 +92,8 @@ def to_html(pieces: Iterable[Piece]) -> str:
     lines = list(_lines(pieces))
     hidden = len(lines) - MAX_LINES
     if hidden > 0:
-        note = f"# {hidden:,} more lines: show one graph, or the nodes between two values"
+        more = count_noun(hidden, "more line")
+        note = f"# {more}: show one graph, or the nodes between two values"
         lines[MAX_LINES:] = [_Line(note, f'<span class="c">{note}</span>')]
     rules = [
         f".onnxtext-model .{name}{{color:var(--jp-mirror-editor-{theme},{color})}}\n"

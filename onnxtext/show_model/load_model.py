@@ -135,7 +135,8 @@ def read_model(
             `data` if the suffix is unknown.
 
     Raises:
-        OnnxTextError: `data` is not a model, or no part of the text can be read.
+        OnnxTextError: `data` is not a model, no part of the text can be read, or its weights are
+            too large for protobuf.
     """
     with paused_collector():
         if is_binary(bytes(data[:HEAD]), name) if binary is None else binary:

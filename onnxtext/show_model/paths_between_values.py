@@ -72,7 +72,7 @@ def _no_path(starts: str, ends: str, has_reverse_path: bool, file: str) -> ShowE
         return ShowError.of(f"no node computes {ends}", file)
     help = None
     if has_reverse_path:
-        help = f"a path leads from {ends} to {starts}: exchange --from and --to"
+        help = f"a path leads from {ends} to {starts}: exchange the start and the end"
     return ShowError.of(f"no path leads from {starts} to {ends}", file, help)
 
 

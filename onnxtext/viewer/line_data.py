@@ -22,9 +22,9 @@ def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     """Return the names in a text and the positions of their occurrences.
 
     Returns:
-        For each symbol: [name, kind, type or "", occurrences]. `occurrences` is a flat list with
-        four numbers for each occurrence: line and column in `text` (from 0), length, and role (0
-        use, 1 definition, 2 declaration).
+        For each symbol on the page: [name, kind, type or "", occurrences]. `occurrences` is a flat
+        list with four numbers for each occurrence: line and column in `text` (from 0), length, and
+        role (0 use, 1 definition, 2 declaration).
     """
     index = loaded.document.version.index
     result = []

@@ -17,7 +17,8 @@ def overview(model: Model) -> list[Row]:
     summary = summarize(model)
     parts = [count_noun(summary.nodes, "node")]
     if summary.parameters.elements:
-        parts.append(f"{_large(summary.parameters.elements)} parameters")
+        noun = "parameter" if summary.parameters.elements == 1 else "parameters"
+        parts.append(f"{_large(summary.parameters.elements)} {noun}")
     rows: list[Row] = [
         ("in short", [*parts, *[f"{name} {version}" for name, version in summary.opsets.items()]]),
         ("from", [_origin(summary)]),

@@ -19,6 +19,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.server.check_document import Analysis, analyze
+from onnxtext.plurals import count_noun
 from onnxtext.printer.models import print_model
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.statistics import describe_briefly, describe_entries
@@ -145,7 +146,7 @@ def _print_model(data: bytes | memoryview, name: str, resources: dict[str, Any])
 
 
 def _infer(loaded: LoadedModel) -> None:
-    """Check the model and infer the types of values, as the language server does."""
+    """Check the model and infer the types of values, as the language server does; store both."""
     document = loaded.document
     analysis = analyze(loaded.text, loaded.name, loaded.base)
     messages = {finding.message for finding in loaded.findings}
@@ -177,7 +178,7 @@ class _Statistics:
             loaded.findings += error.diagnostics
 
     def describe(self, type: Any, data: Any) -> str | None:
-        """Return the statistics of a tensor; None if unavailable."""
+        """Return the statistics of a tensor, or the error of reading it; None if unavailable."""
         key = id(data)
         if key not in self._known:
             self._known[key] = data, self._describe(type, data)
@@ -191,7 +192,7 @@ class _Statistics:
                 text = self.describe(data.values.type, data.values.data)
                 return f"stored values: {text}" if text else None
             case StringData(values):
-                return f"{len(values):,} strings"
+                return count_noun(len(values), "string")
         if self._reader is None or not isinstance(type, TensorType):
             return None
         try:

@@ -87,8 +87,8 @@ def ordered_infos(graph, initializers):
 
     Returns:
         For values of the `<…>` list, the `ValueInfo`; for values that are declared elsewhere,
-        (name, type, offset). None if `@value_info(…)` has both names and keywords such as `inputs`,
-        if its arguments are invalid, or if it lists names and names are not unique.
+        (name, type, offset). None for rare forms, such as `@value_info(…)` with both names and
+        keywords, or with a name that is unknown or not unique.
     """
     decorators = [item for item in graph.decorators if item.name == DECORATOR]
     if len(decorators) > 1 or (decorators and not decorators[0].arguments):

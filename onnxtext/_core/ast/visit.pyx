@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walk over nodes: the compiled `onnxtext.ast.visit`."""
+"""Walk over nodes: compiled parts of `onnxtext.ast` and `checker.inference.kind_facts`."""
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
 from onnxtext._core.ast.slots cimport (
@@ -26,10 +26,7 @@ def attribute_lists(nodes):
 
 
 def rich_lists(nodes, Py_ssize_t max_size=PY_SSIZE_T_MAX):
-    """Return the distinct attribute tuples with a value that is no number, string or list of these.
-
-    Also return those with a list or string of more than `max_size` items or bytes.
-    """
+    """Return what `onnxtext.ast.visit.rich_lists` returns."""
     return [
         attributes
         for attributes in attribute_lists(nodes)

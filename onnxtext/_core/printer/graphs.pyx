@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print graphs to one buffer: the compiled `onnxtext.printer.graphs_and_nodes`.
 
-Rare forms (decorators, records, sparse tensors, long tensors) are printed in Python, in order.
+Rare forms, such as records and most decorators, are printed in Python, in order.
 """
 cimport cython
 from libc.string cimport strlen
@@ -362,7 +362,7 @@ cdef int after_head(graph, int indent, bint is_last) except -1:
 
 
 cdef bint is_plain(function) except -1:
-    """Whether a function has no decorators or default values."""
+    """Whether a function has no decorators, and all its parameters are names without defaults."""
     if function.decorators:
         return False
     for parameter in function.attributes:

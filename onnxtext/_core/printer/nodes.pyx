@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print nodes and attributes: the compiled `printer.attributes` and `printer.graphs_and_nodes`.
 
-Rare forms (decorators, records, sparse tensors, types that need several lines) are printed in
-Python.
+Rare forms, such as records and types that need several lines, are printed in Python.
 """
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
@@ -225,7 +224,7 @@ cdef class NodePrinter(ValuePrinter):
         return cursor
 
     cdef bint _flat_attributes(self, attributes) except -1:
-        """Print attributes on one line; return False if they do not fit."""
+        """Print attributes on one line; return False if they do not fit, or have graphs."""
         cdef Text out = self.out
         cdef Py_ssize_t start, mark
         cdef bint is_first = True

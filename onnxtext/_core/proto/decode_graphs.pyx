@@ -49,7 +49,7 @@ cdef class Decoder:
         return self.lifter
 
     cdef object rare_lifter(self):
-        """Return the `Lifter`, to decode an item whose tensors may store empty names."""
+        """Return the `Lifter` for a rare item, whose tensors may store empty names; note both."""
         self.values.is_plain = False
         self.values.has_empty_names = True
         return self.python()

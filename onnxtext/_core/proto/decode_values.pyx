@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode types, tensors and attributes: the compiled `onnxtext.proto.decode.types_and_tensors`.
+"""Decode value infos, tensors and attributes: compiled parts of `onnxtext.proto.decode`.
 
 Each function returns None for rare forms, which are decoded in Python.
 """

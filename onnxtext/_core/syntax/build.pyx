@@ -278,7 +278,7 @@ cdef object make_node(
 
 
 cdef object integer_of(Stack stack, Py_ssize_t place):
-    """Return the integer of a token with at most 18 digits; None for others."""
+    """Return the integer of a token with at most 18 characters; None for others."""
     cdef Entry* entry = &stack.entries[place]
     cdef int kind = PyUnicode_KIND(stack.text)
     cdef void* data = PyUnicode_DATA(stack.text)

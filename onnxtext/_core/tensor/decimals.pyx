@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert numbers to decimal text, with the same results as `onnxtext.tensor.float_literals`.
 
-Each function writes to a buffer of MAX_NUMBER_LENGTH characters and returns the number of characters.
+The exported `write_…` functions write to a buffer of MAX_NUMBER_LENGTH characters, and return the
+number of characters.
 """
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset

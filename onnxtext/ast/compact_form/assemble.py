@@ -30,7 +30,8 @@ def assemble_graph(
 ) -> tuple[Decorator, ...]:
     """Store the initializers and the `value_info` list of a decoded graph in the compact form.
 
-    Set `graph.values`, the default values of the inputs, and the types of nodes' outputs.
+    Set `graph.values`, the order of initializers in `graph.decorators`, the default values of the
+    inputs, and the types of nodes' outputs.
 
     Args:
         graph: a graph with inputs, outputs and nodes; changed in place.
@@ -39,7 +40,8 @@ def assemble_graph(
 
     Returns:
         The decorators that the text needs to keep the order of the lists: `@initializers` for
-        `initializers`, `@value_info` for `infos`; () if it needs neither.
+        `initializers`, `@value_info` for `infos`; () if it needs neither. If entries with metadata
+        repeat other values, `recombine_value_infos` makes `@value_info` later.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -61,7 +63,8 @@ def assemble_graph(
 def assemble_function(function: Function, infos: list[ValueInfo]) -> None:
     """Store the `value_info` list of a decoded function in the compact form.
 
-    Set the types of the function's inputs and outputs and of its nodes' outputs, and its `values`.
+    Set the types, decorators and metadata of the function's inputs and outputs, the types of its
+    nodes' outputs, and its `values`.
     """
     taken = 0
     for value in (*function.inputs, *function.outputs):

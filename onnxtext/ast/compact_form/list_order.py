@@ -194,7 +194,8 @@ def decorator_of(
 def place_order(model: Model) -> None:
     """Set `model.has_order` if `@value_info` or `@initializers` of the main graph is long.
 
-    Both decorators are then printed in the section `order`. `MAX_NAMES_LENGTH` is the limit.
+    Both decorators are then printed in the section `order`, and come first in the graph's
+    decorators. `MAX_NAMES_LENGTH` is the limit.
     """
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:

@@ -107,7 +107,7 @@ def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed,
 
 
 def is_plain(info: ValueInfo) -> bool:
-    """Whether a `value_info` entry has a name and a type, but no decorators and no metadata."""
+    """Whether a `value_info` entry has a type, but no decorators and no metadata."""
     return info.type is not None and not info.decorators and not info.metadata
 
 

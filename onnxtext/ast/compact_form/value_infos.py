@@ -3,7 +3,7 @@
 
 The entry of a node's output becomes the type before the output. An entry that repeats the name and
 type of an initializer, input or output of the graph is removed. The other entries are printed in
-`<…>`. The arguments of `@value_info(…)` give the order of the list: `initializers, values, nodes`.
+`<…>`. The arguments of `@value_info(…)` give the order of the list, such as `initializers, values`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _part_of(lists: _Lists, info: ValueInfo) -> str:
 def place_infos(
     graph: Graph, infos: list[ValueInfo], *, any_order: bool = True
 ) -> tuple[Decorator | None, list[ValueInfo]]:
-    """Set the types of nodes' outputs from a `value_info` list, and return the other entries.
+    """Convert a `value_info` list to types of nodes' outputs, a decorator and statements in `<…>`.
 
     Args:
         graph: a graph with everything except the `value_info` list; its nodes are changed in place.

@@ -289,7 +289,8 @@ def _write(
 ) -> None:
     """Write the converted model, with inferred types for `--infer`.
 
-    If the conversion from the model `before` to `after` adds errors, report them and write nothing.
+    If the conversion from the model `before` to `after` adds errors, or warnings about
+    contradictory sizes, report them and write nothing.
     `data` is the content of the input file.
     """
     from onnxtext.editing import apply, write_types
@@ -297,7 +298,7 @@ def _write(
     new_errors = new_findings(target, before, after)
     if new_errors:
         reporter.findings(new_errors, target.name)
-        reporter.summary(f"{target.name}: the converted model has errors and is not written")
+        reporter.summary(f"{target.name}: the conversion adds findings, so nothing is written")
         return
     notes: list[str] = []
     if choice.infer:

@@ -235,7 +235,9 @@ class _Model:
 
         views = [] if self._inference is None else scope_views(self._inference, scope)
         if not views:
-            reason = "functions call themselves" if self._inference is None else "it has errors"
+            reason = (
+                "functions call themselves" if self._inference is None else "the model has errors"
+            )
             return escape_controls(f"`{name}`: unknown type, because {reason}")
         found = list(
             explanation_lines(
@@ -275,7 +277,10 @@ class _Model:
             yield f"  also defined at {', '.join(others[:5])}{ending}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
-        """Yield JSON objects that explain a value: one or, in a function, one per distinct call."""
+        """Yield JSON objects that explain a value: one or, in a function, one per distinct call.
+
+        Yield nothing if the graph or function has no inferred types.
+        """
         from onnxtext.checker.explain_type.explanation import as_object, explain_value
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 

@@ -58,7 +58,7 @@ def read_file(path: Path) -> bytes:
 
 
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Answer `onnxtext/fromBinary`: print a binary model, with digests in place of weights."""
+    """Answer `onnxtext/fromBinary`: print a binary model, with digests for large weights."""
     return await asyncio.to_thread(_from_binary, _path(params.uri))
 
 

@@ -71,7 +71,7 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
 
 
 def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
-    """Add the documentation to a completion item that the client has sent; return the item."""
+    """Add the documentation of an operator or attribute to the client's item; return the item."""
     data: Any = params.data
     name = data_field(data, "operator", "")
     version = data_field(data, "version", 0)
@@ -112,7 +112,7 @@ class _Maker:
         self.following = following_text(document.version.text, offset)
 
     def items(self) -> Iterator[t.CompletionItem]:
-        """Yield all completions, the most likely first."""
+        """Yield all completions at the cursor."""
         if not self.context.is_free:
             return
         match self.context.kind:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def whole(document: Document, params: t.DocumentFormattingParams) -> list[t.TextEdit] | None:
-    """Return the edits that format the whole text; None for a text with errors."""
+    """Return the edits that format the whole text; None if it has errors or changes meanwhile."""
     return await _format(document, None)
 
 
@@ -30,7 +30,8 @@ async def part(
     """Return the edits that format the lines of a range.
 
     In a text with syntax errors, only one-line nodes are formatted. Return None if the edits of
-    these lines alone would change the syntax tree, or remove or repeat a comment.
+    these lines alone would change the syntax tree, or remove or repeat a comment, or if the text
+    changes meanwhile.
     """
     return await _format(document, document.version.lines.span(params.range))
 
@@ -41,8 +42,8 @@ async def on_type(
     """Return the edits that format the statement before a line break or `}` that was just typed.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move.
-    Return None if there is no earlier line, or if the edits would change the syntax tree, or remove
-    or repeat a comment.
+    Return None if there is no earlier line, if the edits would change the syntax tree, or remove or
+    repeat a comment, or if the text changes meanwhile.
     """
     if params.position.line == 0:
         return None

@@ -68,8 +68,8 @@ async def compare(server: Server, params: Any) -> dict[str, Any]:
 async def place(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment | None:
     """Return {path, id} of the node or value at a position or with an id.
 
-    `path` has the ids of the groups and nodes around it, outermost first. Return None if the node
-    or value is not drawn.
+    `path` has the ids of the groups and nodes around it, outermost first. Return None if there is
+    no node or value, or if it is not drawn.
     """
     found = _place(await _views(server, params).drawing(), params)
     return None if found is None else _fast(found)

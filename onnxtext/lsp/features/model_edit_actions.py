@@ -144,8 +144,11 @@ def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     """Compute the edit of an action that the user has chosen; return the action with the edit.
 
+    A message to the user lists the places that may not accept a new dimension.
+
     Raises:
-        RequestError: the text has changed since the action was offered, or cannot be edited.
+        RequestError: the text has changed since the action was offered, or cannot be edited; or the
+            data of the action is invalid.
     """
     data = action.data
     if data is None:

@@ -49,7 +49,7 @@ _KEYS = {
 
 
 def section_items(document: Document, context: Context, item: Item) -> Iterator[t.CompletionItem]:
-    """Yield the completion items at the cursor in a section, the likeliest first.
+    """Yield the completion items at the cursor in a section.
 
     `item` is a function that makes a completion item from a label, a kind and options.
     """

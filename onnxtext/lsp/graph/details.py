@@ -25,6 +25,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.lsp.index.uri_paths import path_of
+from onnxtext.plurals import count_noun
 
 _MAX_ROWS = 64
 _MAX_BYTES = 64 << 20
@@ -145,7 +146,7 @@ def _attribute(document: Document, attribute: Attribute) -> dict[str, Any]:
     value = attribute.value
     row = {"name": attribute.name, "value": ""}
     if isinstance(value, Graph):
-        row["value"] = f"graph {value.name} of {len(value.nodes)} nodes"
+        row["value"] = f"graph {value.name} of {count_noun(len(value.nodes), 'node')}"
     elif isinstance(value, Tensor | SparseTensor):
         row["note"] = _statistics(document, None, value)
     else:
@@ -201,7 +202,10 @@ def _statistics(document: Document, type: Any, data: Any) -> str:
 
 
 def _with_weights(document: Document) -> Model | None:
-    """Return a document's model; for an `onnx:` URI, with weights read from the binary model."""
+    """Return a document's model; None if it has none.
+
+    For an `onnx:` URI, the weights are read from the binary model if it is readable and not large.
+    """
     model = document.version.index.model
     if model is None or model.resources or not document.uri.startswith("onnx:"):
         return model

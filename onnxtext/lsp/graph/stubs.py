@@ -101,7 +101,7 @@ def _short_value(document: Document, constant: Node | ValueInfo) -> str:
 
 
 def attribute_summary(node: Node) -> str:
-    """Return the attributes of a node as a short text."""
+    """Return the first attributes of a node as a short text."""
     return shorten(", ".join(map(_short, node.attributes[:8])), _MAX_DETAIL_LENGTH)
 
 

@@ -21,8 +21,8 @@ def schemas_of(directory: Path | None) -> Schemas:
     """Return the operators that documents in a directory may use.
 
     These are the operators of onnx, of the project's schema files, and of the bundled table. If the
-    settings or a schema file have errors, the project's operators are left out. The checker reports
-    these errors.
+    settings or a schema file have errors or cannot be read, the project's operators are left out.
+    The checker reports these errors.
     """
     return _schemas(tables_for(directory))
 
@@ -30,7 +30,7 @@ def schemas_of(directory: Path | None) -> Schemas:
 def tables_for(directory: Path | None) -> tuple[OperatorTable, ...]:
     """Return the operator tables of the project around a directory, and the bundled table.
 
-    If the settings or a schema file have errors, return only the bundled table.
+    If the settings or a schema file have errors or cannot be read, return only the bundled table.
     """
     if directory is not None:
         with contextlib.suppress(SettingsError, OSError, OnnxTextError):

@@ -192,7 +192,7 @@ def parameter_of(item: str | Attribute) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return an attribute's value as a short text, in which `…` replaces long parts."""
+    """Return an attribute's value as a short text: strings are cut, and `…` stands for the rest."""
     match value:
         case Float32():
             return float32_text(value.bits, point=True)

@@ -75,7 +75,7 @@ def node_labels(index: Index, scope: Scope) -> dict[str, int]:
 def section_occurrences(
     index: Index, symbols: Mapping[Key, Symbol]
 ) -> Iterator[tuple[Key, str, Occurrence]]:
-    """Yield (key of the symbol, name, occurrence) of each name in a section.
+    """Yield (key of the symbol, name, occurrence) of each name in a section; skip unknown names.
 
     Before the first use of a node's label, also yield the definition of the label.
 

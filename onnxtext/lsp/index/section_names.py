@@ -161,6 +161,8 @@ class _Reader:
     def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
         """Add the names in the head of a block; for a `function` block, return the function's key.
 
+        Return None for other blocks, and for a function without a name.
+
         Args:
             tokens: the head: the kind of the block, and a path.
             within: the key of the function whose block contains this block.

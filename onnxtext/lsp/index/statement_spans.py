@@ -19,7 +19,7 @@ _MAX_STATEMENTS = 50_000
 
 
 class SpanMapCache:
-    """Caches span maps, the trees of the spans of statements' parts, by kind and text of statement.
+    """Caches the span map of each statement, by the kind and the text of the statement.
 
     The offsets in a span map are relative to the start of the statement.
     """

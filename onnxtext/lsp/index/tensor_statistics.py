@@ -7,6 +7,7 @@ from pathlib import Path
 
 from onnxtext import ast
 from onnxtext.ast.typed_blobs import data_of_blob
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import BlobError
 
 _MAX_BYTES = 64 << 20
@@ -37,7 +38,7 @@ def statistics(
             inner_text = statistics(data.values.type, data.values.data, model, base_dir)
             return f"stored values: {inner_text}" if inner_text else None
         case ast.StringData(values):
-            return f"{len(values):,} strings"
+            return count_noun(len(values), "string")
         case ast.ExternalData(entries):
             return "external data: " + ", ".join(f"{key} {value}" for key, value in entries)
     if not isinstance(type, ast.TensorType):

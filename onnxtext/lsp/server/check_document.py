@@ -65,7 +65,7 @@ def analyze(
 
     `name` is the name of the text in messages, `base_dir` its directory. `answers` is a cache of
     onnx's inference results, which is read and extended. `report` is called with the diagnostics
-    before the slower inference of types.
+    before the slower inference of types. If nothing can be parsed, the result is empty.
     """
     from onnxtext.checker.engine.partial_parse import read_partial
     from onnxtext.checker.inference.inferred_types import inferred_type_texts, small_values
