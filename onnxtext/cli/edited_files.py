@@ -94,7 +94,12 @@ def replace_edited(path: Path, new: bytes, old: bytes) -> None:
 
 
 def show(old: str | bytes, new: str | bytes, target: EditTarget, color: str) -> None:
-    """Print the unified diff of two texts, or the model diff of two binary models."""
+    """Print the unified diff of two texts, or the model diff of two binary models.
+
+    Raises:
+        CommandError: standard output is closed, or cannot be written.
+        OnnxTextError: a binary model is not valid.
+    """
     names = target.name, f"{target.name} (edited)"
     if isinstance(old, str) and isinstance(new, str):
         shown = line_diff(old, new, *names)

@@ -42,7 +42,7 @@ class InputFile:
 
     @property
     def directory(self) -> Path:
-        """The directory to which paths in the input, such as those of weights, are relative."""
+        """The directory to which paths in the input, such as paths of weights, are relative."""
         return Path() if self.source is None else self.source.parent
 
 

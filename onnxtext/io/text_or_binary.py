@@ -20,7 +20,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 def is_binary(data: bytes, name: str) -> bool:
-    """Whether a file is a binary model, by its suffix; by its content if the suffix is unknown."""
+    """Whether a file is a binary model: the suffix decides or, if it is unknown, the content."""
     suffix = Path(name).suffix.lower()
     return suffix == BINARY_SUFFIX or (suffix not in TEXT_SUFFIXES and looks_binary(data))
 

@@ -40,8 +40,8 @@ def described_values(tuple lists, tuple prefix, bint tied):
 def described_nodes(list nodes, tuple prefix, bint tied):
     """Return the nodes with metadata, decorators or graphs, and their paths.
 
-    The result is that of `onnxtext.ast.section_paths._described_nodes`; `described_parts` there
-    describes `prefix` and `tied`.
+    It is the compiled part of `onnxtext.ast.section_paths._described_nodes`; `described_parts`
+    there describes `prefix` and `tied`.
     """
     cdef list wanted = [node for node in nodes if is_described(node)], result = []
     cdef dict counts = {}, labels = {}

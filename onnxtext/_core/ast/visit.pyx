@@ -70,7 +70,7 @@ cdef bint is_plain(attributes, bint strings, Py_ssize_t max_size) except -1:
 
 
 def count_domains(nodes):
-    """Count the nodes whose domain is None, and those whose domain is empty.
+    """Count the nodes with the domain None, and the nodes with an empty domain.
 
     Returns:
         Both numbers, and the decorated nodes.

@@ -156,7 +156,7 @@ cdef class ValueEncoder(TypeEncoder):
         if not 0 < kind < 15:
             return False
         is_sparse = kind == SPARSE_TENSOR or kind == SPARSE_TENSORS
-        if is_sparse:  # the number of `type` is lower than that of the value
+        if is_sparse:  # fields are ordered by number: `type` precedes the value
             out.number(ATTRIBUTE_TYPE, kind)
         if held is RepeatedList and value.count <= SMALL:
             value = expand_repetition(value)

@@ -2,8 +2,8 @@
 """Build the AST of nodes, value infos and tensors in their most common forms.
 
 Each `make_…` function returns None for rare forms, which Python builds. `base` is the stack index
-of the rule's first symbol, `place` that of a value, `offset` the offset of the statement in the
-text, `layouts` a cache of layouts by the id of the type.
+of the rule's first symbol, `place` the stack index of a value, `offset` the offset of the statement
+in the text, and `layouts` a cache of layouts by the id of the type.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.ref cimport Py_INCREF

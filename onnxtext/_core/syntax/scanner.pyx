@@ -26,7 +26,7 @@ cdef class Scanner:
         """Copy the tables.
 
         Args:
-            classes: the character class of each ASCII character, then that of all others.
+            classes: the character class of each ASCII character, then the class of all others.
             moves: the transitions of each state as 16-bit integers in the machine's byte order.
             accepts: for each state, a terminal number or a special result.
             nested: the terminal of nested lists, whose token ends at the matching bracket.

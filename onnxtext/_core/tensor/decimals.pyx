@@ -151,8 +151,8 @@ cdef int write_shortest(
 ) noexcept:
     """Write the shortest decimal in a rounding interval; of several, the closest to its middle.
 
-    The interval is from `lower` to `upper`, in units of a quarter of `10**power`. `most` and
-    `least` are those of `spell`.
+    The interval is from `lower` to `upper`, in units of a quarter of `10**power`. `spell`
+    describes `most` and `least`.
     """
     cdef uint64_t digits = middle // 4, short = digits // 10
     cdef bint below = lower <= 40 * short, above = 40 * short + 40 <= upper

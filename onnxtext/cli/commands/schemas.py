@@ -87,7 +87,7 @@ def import_(package: str, output: str | None, reporter: Reporter) -> None:
     """Write a schema file with the schemas that an installed PACKAGE offers.
 
     The package is imported in a separate process, so its code runs. It offers the schemas that it
-    registers with onnx, or those of its entry point in the group `onnxtext.schemas`.
+    registers with onnx, or the schemas of its entry point in the group `onnxtext.schemas`.
     """
     from onnxtext.printer.schemas import print_schemas
     from onnxtext.schemas.importing import SchemaImportError, import_schemas, with_bodies

@@ -15,6 +15,8 @@
 - `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator, label or
   outputs contain the string `words`
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node or value in detail
+
+If the document is not open, or the version to compare with cannot be read, the answer is an error.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the operators that a document may use: those of onnx, the project and onnxtext's table.
+"""Find the operators that a document may use: from onnx, the project and onnxtext's table.
 
 A table contains the operators of one schema file. The bundled table has onnxruntime's operators.
 """
