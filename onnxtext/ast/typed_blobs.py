@@ -15,6 +15,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import TensorType
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
@@ -87,8 +88,8 @@ def data_of_blob(
     count, required = entry_count(type, data_field), required_entries(type)
     if count != required:
         raise BlobError(
-            f"the blob {blob.digest} has {count} entries, but a tensor of this type needs "
-            f"{required}",
+            f"the blob {blob.digest} has {count_noun(count, 'entry', 'entries')}, but a tensor of "
+            f"this type needs {required}",
             BLOB_SIZE,
         )
     return data_field

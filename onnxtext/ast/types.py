@@ -76,6 +76,7 @@ class MapType:
     Attributes:
         key: name of the element type of the keys.
         value: type of the values.
+        decorators: the decorators of the type.
     """
 
     key: str

@@ -108,7 +108,7 @@ class _LazyMover(WeightMover):
         self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Return `data`; if it is large, move it to `resources` and return a blob instead."""
+        """Move large data to `resources` and return a blob for it; record external data."""
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
             arguments = quote_string(location), *numbers

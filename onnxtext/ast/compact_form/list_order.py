@@ -218,7 +218,7 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 
 
 def value_info_entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
-    """Return the entries of a graph's `value_info` list, in the order of the `GraphProto`.
+    """Iterate over the entries of a graph's `value_info` list, in the order of the `GraphProto`.
 
     Args:
         graph: the graph.

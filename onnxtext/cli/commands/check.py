@@ -199,7 +199,7 @@ def command(
     if targets:
         check_targets(targets)
     inputs = list(map(InputFile.of, dict.fromkeys(files)))
-    process_files(inputs, reporter, lambda file, _: _check(file, choice, reporter), "have findings")
+    process_files(inputs, reporter, lambda file, _: _check(file, choice, reporter), "with findings")
 
 
 def _target(files: tuple[str, ...], output: str | None, *, force: bool) -> EditTarget:

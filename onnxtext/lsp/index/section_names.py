@@ -130,7 +130,7 @@ class _Reader:
                 waiting.append(token)
 
     def _pairs(self) -> list[tuple[Token, Token]]:
-        """Return the pairs of a list `["a": "b", …]`."""
+        """Read a list `["a": "b", …]`; return its pairs."""
         depth = 0
         inside: list[Token] = []
         for token in self.tokens():
