@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create the errors and warnings of the public functions (`onnxtext.api`)."""
+"""Check sizes, and create the errors and warnings of the public functions (`onnxtext.api`)."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The features of the language server, one module per feature; each reads a document's index."""
+"""The features of the language server, one module per feature."""

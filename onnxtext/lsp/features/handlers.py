@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List the handlers of all requests, with the options that the server announces for them."""
+"""List the handlers of the features, with the options that the server announces for them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class EditorView:
         return None if text is None else _type(text)
 
     def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a value; None if it is large or unknown before the model runs."""
+        """Return the elements of a small value; None if unknown, or before the check is done."""
         holder, analysis = self._holder(name), self._document.current
         if holder is None or analysis is None:
             return None
