@@ -214,7 +214,7 @@ def warn_if_suspicious(data: bytes, name: str) -> None:
 def other_message_error(actual: str, expected: str, source: Source) -> OnnxTextError:
     """Create the error for the text of a message of type `actual` instead of type `expected`."""
     labels = (Label(Span(0, len(source.text))),)
-    message = f"this text is a {actual}, not a {expected}"
+    message = f"this text is of type `{actual}`, not `{expected}`"
     return OnnxTextError(Diagnostic("not-a-message", message, source=source, labels=labels))
 
 

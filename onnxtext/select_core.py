@@ -64,7 +64,7 @@ def core_module(name: str) -> Any:
 
 def _is_current(directory: Path) -> bool:
     """Whether no compiled module is older than its sources; True for wheels (without sources)."""
-    for package in os.scandir(directory):
+    for package in [*os.scandir(directory)]:  # a list, because an unfinished iterator warns
         if not package.is_dir():
             continue
         sources: dict[str, float] = {}

@@ -333,6 +333,7 @@ _DEFAULTS: dict[AttributeType | None, AttributeValue] = {
     AttributeType.INT: 0,
     AttributeType.FLOAT: Float32(0),
     AttributeType.STRING: b"",
+    AttributeType.FLOATS: Floats(b""),
     AttributeType.INTS: (),
     AttributeType.STRINGS: (),
 }

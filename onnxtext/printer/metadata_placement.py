@@ -113,12 +113,20 @@ def leave_metadata_out(model: Model) -> None:
         return
     model.metadata_left_out = True
     model.encoding = None  # the encoding patch applies only to the complete model
+    remove_metadata_decorators(graphs)
+    place_order(model)
+
+
+def remove_metadata_decorators(graphs: list[Graph | Function]) -> None:
+    """Remove the decorators `@meta` and `@data.meta` from graphs and functions.
+
+    They are changed in place; the order of their `value_info` is kept.
+    """
     for graph in graphs:
         removed = any(d.name == "meta" for value in graph.values for d in value.decorators)
         for item in _items(graph):
             item.decorators = tuple([d for d in item.decorators if d.name not in _META])
         recombine_value_infos(graph, removed=removed)
-    place_order(model)
 
 
 _META = ("meta", "data.meta")

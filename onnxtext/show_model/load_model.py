@@ -20,7 +20,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import HEAD, decode_text, is_binary
-from onnxtext.printer.metadata_placement import leave_metadata_out
+from onnxtext.printer.metadata_placement import leave_metadata_out, remove_metadata_decorators
 from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 from onnxtext.printer.quoting import quote_string
 from onnxtext.source import Source
@@ -146,8 +146,7 @@ def read_model(
             return _finish(ReadableModel(model, name), base)
         source = Source(decode_text(bytes(data), name), name)
         root, findings = _parse(source)
-        if isinstance(root, Model):
-            _leave_metadata_out(root)
+        _leave_metadata_out(root)
         return _finish(ReadableModel(root, name, findings, source), base)
 
 
@@ -182,15 +181,18 @@ def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
     return reading
 
 
-def _leave_metadata_out(model: Model) -> None:
+def _leave_metadata_out(root: Root) -> None:
     """Remove all metadata of a parsed text: of its statements, and in its section `metadata`."""
-    graphs = list_graphs(model)
-    left_out = model.metadata_left_out
+    graphs = list_graphs(root)
+    left_out = False
     for graph in graphs:
         for item in (graph, *graph.inputs, *graph.outputs, *graph.values, *graph.nodes):
             left_out = left_out or bool(item.metadata)
             item.metadata = ()
         left_out = left_out or bool(graph.value_metadata)
         graph.value_metadata = {}
-    leave_metadata_out(model)
-    model.metadata_left_out = model.metadata_left_out or left_out
+    if isinstance(root, Model):
+        leave_metadata_out(root)
+        root.metadata_left_out = root.metadata_left_out or left_out
+    else:
+        remove_metadata_decorators(graphs)

@@ -16,6 +16,7 @@ from onnxtext.ast import (
     Decorator,
     Field,
     Float32,
+    Floats,
     Function,
     Graph,
     Model,
@@ -161,3 +162,13 @@ def test_fragments_are_printed() -> None:
     assert print_type(BATCH) == "float[N, 2]"
     assert print_attribute(Attribute("a", AttributeType.INTS, (1, 2))) == "a = [1, 2]"
     assert print_attribute(Attribute("a", AttributeType.INTS, ())) == "a: ints = []"
+
+
+def test_an_attribute_with_only_a_type_has_the_default_of_its_field() -> None:
+    read = {kind: Attribute("a", kind, None).read() for kind in AttributeType}
+    assert (read[AttributeType.INT], read[AttributeType.STRING]) == (0, b"")
+    for kind in (AttributeType.INTS, AttributeType.FLOATS, AttributeType.STRINGS):
+        value = read[kind]
+        assert isinstance(value, (tuple, Floats))
+        assert len(value) == 0
+    assert read[AttributeType.TENSOR] is None

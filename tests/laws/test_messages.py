@@ -88,8 +88,8 @@ def test_every_message_with_its_own_syntax_is_listed() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "said"),
     [
-        ("float[3] w [0, 1, 2]", onnx.SparseTensorProto, "is a TensorProto, not a SparseTensor"),
-        ("float[1] w = {1}", onnx.ValueInfoProto, "is a TensorProto, not a ValueInfoProto"),
+        ("float[3] w [0, 1, 2]", onnx.SparseTensorProto, "is of type `TensorProto`, not `Sparse"),
+        ("float[1] w = {1}", onnx.ValueInfoProto, "is of type `TensorProto`, not `ValueInfo"),
         ("{dims: [1], dims_: 2}", onnx.TensorProto, "TensorProto has no field `dims_`"),
         ("{elem_type: 1}", onnx.TensorProto, "TensorProto has no field `elem_type`"),
         ("float[3", onnx.TypeProto, "unclosed|expected"),

@@ -123,6 +123,14 @@ def test_parts_and_sources_are_shown_alike(tmp_path: Path, monkeypatch: pytest.M
     assert COLOR.sub("", colored) == str(onnxtext.show(data)).rstrip("\n")
 
 
+def test_metadata_of_functions_and_graphs_is_left_out() -> None:
+    text = '@meta("a", "b")\n{}f (x) => (y) {{\n  @meta("c", "d")\n  y = Relu (x)\n}}\n'
+    for header in ('<domain: "d", opset_import: ["": 20]>\n', ""):
+        shown = str(onnxtext.show(text.format(header)))
+        assert "  y = Relu (x)\n" in shown
+        assert "meta(" not in shown
+
+
 def test_long_lists_are_folded() -> None:
     values = ",\n".join([f"float w{index} = 1" for index in range(MAX_OPEN + 2)])
     nodes = "\n".join([f"y{index} = A (x)" for index in range(3)])
