@@ -14,7 +14,7 @@ calls these steps.
 The models are merged, too (`models`). If the merged text does not parse to the merged model
 (`verify_merged_text`), the text is edited where the models differ (`text_proposal.edit_in_layout`).
 If this fails, the merged model is printed instead (`reprint_comments`). If there are conflicts, the
-renames that are certain are applied to all versions, and the merge is repeated
+certain renames of each side are applied to the other versions, and the merge is repeated
 (`followed_changes`).
 """
 

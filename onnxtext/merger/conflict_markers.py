@@ -48,7 +48,7 @@ def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
 
 
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
-    """Write conflict markers around the lines in which three resolutions of a merge differ.
+    """Write conflict markers around the lines in which resolutions to ours and theirs differ.
 
     The arguments are the whole merged text with all conflicts resolved to the base, to ours and to
     theirs.

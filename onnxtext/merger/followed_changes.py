@@ -115,8 +115,8 @@ def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, Fu
     """Map the old keys of the functions that the side `own` renamed to their new keys.
 
     Only functions that the side `other` kept are included. A renamed function differs from its
-    base only in its name (not its domain), its metadata, the names of values, and the order of
-    inputs and outputs.
+    base only in its name and overload, its metadata, the names of values, and the order of inputs
+    and outputs.
     """
     found: dict[FunctionKey, FunctionKey] = {}
     for _ in range(_MAX_ROUNDS):  # the body of a function can call other renamed functions
@@ -218,7 +218,8 @@ def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> 
 def _form(scope: Scope) -> tuple[Scope, list[str]]:
     """Replace the names in a graph or function by numbers; return the result and the names.
 
-    The graph or function is changed in place.
+    The graph or function is changed in place. The result for a function also lacks its name,
+    domain, overload and metadata.
     """
     numbers: dict[str, str] = {"": ""}
     map_all_names(scope, lambda name: numbers.setdefault(name, str(len(numbers))))
@@ -228,7 +229,7 @@ def _form(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
-    """Return the values that the side `own` renamed, for each graph or function."""
+    """Return the certain renames of values by the side `own`, for each main graph or function."""
     numbers = (0, own, other)
     base, side, kept = [scopes_by_key(read(number)) for number in numbers]
     forms = [scopes_by_key(read(number)) for number in numbers[:2]]
@@ -271,7 +272,7 @@ def _names_in_trainings(model: Model) -> set[str]:
 
 
 def _map_trainings(model: Model, names: Names) -> None:
-    """Rename, in `training_info`, all references to values of the main graph."""
+    """Rename, in `training_info`, all names that may refer to values of the main graph."""
     for training in model.training:
         first, update = training.initialization_binding, training.update_binding
         if training.algorithm is not None:

@@ -43,7 +43,7 @@ class MergeResult:
 
 
 class _Unreadable(Exception):
-    """A version is neither a UTF-8 text nor a valid model."""
+    """A version cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Version:
     """One of the three files, as text.
 
     Attributes:
-        text: its text, or the text printed from a binary model; lines end with LF.
+        text: its text without `line_ends`, or the text printed from a binary model.
         binary: whether the file is a binary model.
         resources: the blobs of a binary model, which are not in the text.
         line_ends: the byte order mark and line endings of the file.

@@ -207,8 +207,8 @@ class _Search:
         """Return the name that the other side gives to the value called `name` on this side.
 
         Return "" if the other side has deleted the value and reused its name. Return None if the
-        other side kept the name, if the base lacks the value, or if `name` in the merge is not the
-        value that the other side calls `name`.
+        other side kept the name, if the base lacks the value, if the merge or a side does not
+        define `name`, or if the merge defines `name` as this side and not as the other side.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)

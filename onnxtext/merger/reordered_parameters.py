@@ -74,7 +74,8 @@ def new_orders(
 def _new_order(names: Sequence[list[str]]) -> list[int] | None:
     """Return the new order of a function's inputs or outputs, as indices in the base.
 
-    Return None if the order is uncertain.
+    Return None if a name is repeated, if the side changed the names, or if the other side changed
+    the list.
 
     `names` has the names in the base, in the side with the new order, and in the other side.
     """
@@ -93,6 +94,8 @@ def _calls_follow(
     order: Order, old: Sequence[Node], new: Sequence[Node], others: Sequence[Node]
 ) -> bool:
     """Whether a side gave all calls of a function the new order, and changed at least one call.
+
+    Return False if a call omits inputs or outputs.
 
     `old`, `new` and `others` are the calls in the base, in the side and in the other side.
     """

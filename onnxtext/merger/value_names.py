@@ -170,12 +170,12 @@ class ValueNames:
         return set(self._uses.get(name, ())) == {new_name}
 
     def _only_use(self, name: str) -> str | None:
-        """Return the new name that all uses of a value have on the side; None if they differ."""
+        """Return the new name that all uses of a value have on the side; None if there is none."""
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None
 
     def name_of(self, name: str) -> str | None:
-        """Return this side's name for the base's `name`; None if this side has deleted it."""
+        """Return the name on this side of the base value `name`; None if deleted or uncertain."""
         return self._names.get(name)
 
     @cached_property
@@ -183,7 +183,7 @@ class ValueNames:
         return {new: old for old, new in self._names.items()}
 
     def base_of(self, name: str) -> str | None:
-        """Return the base's name for this side's `name`; None if this side has added the value."""
+        """Return the base name of the value `name` of this side; None if added or uncertain."""
         return self._old_names.get(name)
 
 

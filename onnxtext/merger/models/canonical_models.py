@@ -31,9 +31,9 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class DataMarks:
-    """Maps marks to the tensor data that they replace in the versions of a model.
+    """Maps marks to the data that they replace in the versions of a model.
 
-    A mark is a short value in place of tensor data; equal data has the same mark.
+    A mark is a short value in place of tensor data or a blob; equal data has the same mark.
 
     Attributes:
         resources: the bytes of blobs that the versions do not contain, by digest.
@@ -94,7 +94,10 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace tensor data by its mark, and store the data in `DataMarks.data`."""
+        """Replace tensor data by its mark, and store the data in `DataMarks.data`.
+
+        Values of an unknown element type are returned unchanged.
+        """
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
             digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()
             mark = _mark_in_field(type, ast.TypedBlob(digest))

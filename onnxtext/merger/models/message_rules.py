@@ -187,7 +187,7 @@ def _sparse_content(data: bytes) -> Hashable:
 
 
 def _node_meaning(fields: Fields) -> NodeMeaning:
-    """Return the operator, inputs and attributes of a node."""
+    """Return the operator, inputs and attributes (without their graphs) of a node."""
     op_type, domain, overload = [
         to_text(fields.get(number << 3 | LENGTH, [b""])[0]) for number in (4, 7, 8)
     ]

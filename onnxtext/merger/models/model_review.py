@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find semantic conflicts in a merge of models: undefined names, misordered nodes."""
+"""Find semantic conflicts in a merge of models, mark them as conflicts, and sort nodes."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _typed_outputs(finding: Finding) -> Iterator[tuple[Node, ValueInfo]]:
 
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:
-    """Return the lists of values of a graph by field number, in the order of the protobuf field."""
+    """Return lists of values and annotations of a graph by field number, in their encoded order."""
     data = known_with_data(graph)
     return {
         11: graph.inputs,
@@ -227,7 +227,8 @@ def _sort(
 ) -> bool:
     """Sort each graph with a node in `findings`; return False if a graph cannot be sorted.
 
-    A node is new if its first output is not in `base_names`. New nodes move before their users.
+    If False, nothing is changed. A node is new if its first output is not in `base_names`. New
+    nodes move before their users.
     """
     marked = {id(place.item) for finding in findings for place in finding.places}
     owners = {id(owner.nodes[0]): owner for owner in walk_graphs(model) if owner.nodes}

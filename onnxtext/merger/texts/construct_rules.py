@@ -176,7 +176,7 @@ def can_be_marked(versions: tuple[Item | None, Item | None, Item | None]) -> boo
 
 
 def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
-    """Map the role of each part of a construct to (whitespace before the part, the part).
+    """Map the role of each part of a construct to (whitespace and comments before it, the part).
 
     The role is the grammar rule or token of the part. The role of a part after `=>` gets the suffix
     ` =>`. A repeated role gets the suffix `'`.

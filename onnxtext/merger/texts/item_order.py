@@ -147,7 +147,7 @@ _theirs: Position = attrgetter("theirs")
 def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
     """Return the `id()`s of the items that ours moved, and of the items that theirs moved.
 
-    Each set is a result of `_moved_items`. If several results are possible, choose disjoint sets.
+    Each set is a result of `_moved_items`. The sets are disjoint if possible.
     """
     ours, theirs = _moved_items(shared, _ours, set()), _moved_items(shared, _theirs, set())
     if ours & theirs and not (others := _moved_items(shared, _theirs, ours)) & ours:
@@ -207,8 +207,8 @@ def _merged_order(
 ) -> tuple[list[MatchedItem], bool]:
     """Return (items that both sides have, in merged order; whether the sides are compatible).
 
-    `shared` has these items, and `moved` is the result of `_both_moved`. The other parameters are
-    those of `ItemOrders.arrange`.
+    `shared` has these items, and `moved` is the result of `_both_moved`. For the other parameters,
+    see `ItemOrders.arrange`.
     """
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:

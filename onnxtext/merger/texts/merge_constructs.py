@@ -157,7 +157,7 @@ class Merger:
         if len({None if i is None else i.part.body for i in (base, ours, theirs)}) == 1:
             return False
         self.notes.append(
-            "the encoding section was left out: it describes the bytes of one side only"
+            "the encoding section was left out, because it is not equal in all versions"
         )
         return True
 
@@ -215,7 +215,7 @@ class Merger:
     def _added_or_removed(
         self, base: TextPart | None, ours: TextPart | None, theirs: TextPart | None, origin: str
     ) -> Body | None:
-        """Merge a construct that at least one version lacks."""
+        """Merge a construct that at least one version lacks; None if the merge deletes it."""
         allowed = construct_rules.MERGE_IF_BOTH_ADD if base is None else construct_rules.OPTIONAL
         if origin in allowed:
             lists = [ListItems() if p is None else read_list(p) for p in (base, ours, theirs)]

@@ -102,8 +102,8 @@ class _Search:
     """A search for moved nodes (`pair_moved`).
 
     Attributes:
-        base: the items of the base.
-        side: the items of the side.
+        base: the unmatched items of the base.
+        side: the unmatched items of the side.
         rules: functions that identify a node.
         makers: maps each output name of the new nodes to the index of the node.
         old_makers: maps each output name of the unmatched base nodes to the index of the node.

@@ -62,7 +62,7 @@ def propose_merge(
     notes: list[str],
     orders: ItemOrders,
 ) -> Proposal:
-    """Merge texts statement by statement.
+    """Merge texts statement by statement; `notes` receives warnings for the user.
 
     Raises:
         MergeConflict: no markers fit around a conflict.

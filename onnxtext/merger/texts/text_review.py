@@ -71,10 +71,11 @@ class ReviewedMerge:
 def review(
     listed: MergedList, versions: Sequence[Model], notes: list[str], *, split_all: bool
 ) -> ReviewedMerge:
-    """Mark semantic conflicts in a merge, which is changed in place, and sort its nodes.
+    """Drop unneeded blobs of a merge, mark its semantic conflicts, and sort its nodes.
 
-    `versions` are the trees of the base, if there is one, of ours and of theirs. `split_all`:
-    whether the merge was made with `Merger.split_all`.
+    `listed` is changed in place, and `notes` receives warnings for the user. `versions` are the
+    trees of the base, if there is one, of ours and of theirs. `split_all`: whether the merge was
+    made with `Merger.split_all`.
 
     Raises:
         Unmergeable: the merged text does not parse.

@@ -43,7 +43,7 @@ def lower_tree(
 ) -> bytes | None:
     """Return the canonical bytes of a merged model, with marks (`DataMarks`) for tensor data.
 
-    Return None if the model cannot be lowered, or lacks a blob that a model in `versions` has.
+    Return None if the model cannot be lowered, or lacks a blob that `text` mentions.
     """
     try:
         return lower_one(model, marks) if _has_all_blobs(model, text, versions) else None
