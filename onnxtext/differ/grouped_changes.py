@@ -16,6 +16,7 @@ from onnxtext.differ.count_operators import operator_name
 from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch
 from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
+from onnxtext.plurals import count_noun
 
 _MAX_OPERATORS = 8
 """Maximum number of operators to name in a title."""
@@ -147,7 +148,7 @@ def _join_items(operators: Counter[str]) -> str:
     """Format counts of operators: `MatMul + Add × 2`, in the order of the graph."""
     parts = [name if count == 1 else f"{name} × {count}" for name, count in operators.items()]
     if len(parts) > _MAX_OPERATORS:
-        parts[_MAX_OPERATORS:] = [f"{len(parts) - _MAX_OPERATORS} other operators"]
+        parts[_MAX_OPERATORS:] = [count_noun(len(parts) - _MAX_OPERATORS, "other operator")]
     return " + ".join(parts)
 
 

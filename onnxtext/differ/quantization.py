@@ -74,7 +74,10 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
 
 
 def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:
-    """Yield (weight, scale, zero point, axis) of each quantized input; an omitted name is ""."""
+    """Yield (weight, scale, zero point, axis) of inputs that may be quantized weights.
+
+    An omitted name is "".
+    """
     names = (*node.inputs, "", "", "", "", "", "")
     match node.op_type:
         case "DequantizeLinear" if not _attribute(node, "block_size", 0):

@@ -203,7 +203,10 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
 
 
 def _compare_other(old: TensorRef, new: TensorRef, count: int) -> WeightChange | None:
-    """Compare tensors that have no raw data: strings, and data that does not fit its type."""
+    """Compare tensors without raw data (strings, data that does not fit its type).
+
+    Return None if they are equal.
+    """
     old_data, new_data = (item.reader.resolved(item.type, item.data) for item in (old, new))
     if old_data == new_data:
         return None

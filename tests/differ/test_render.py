@@ -87,7 +87,7 @@ def test_markdown_fits_into_a_comment() -> None:
     assert len(markdown.render(result)) < 1000  # grouped
     shown = markdown.render(result, every=True)
     assert len(shown) < 65_536
-    assert "more differences do not fit" in shown
+    assert "hunks left out, because the comment would be too long" in shown
 
 
 def test_many_renames_are_cut_short_in_text_only() -> None:

@@ -43,7 +43,7 @@ def element_count(type: TensorType) -> int:
 def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
     """Read the elements of an initializer, and convert them with `elements_of`.
 
-    Return None if the data is missing or does not fit the type.
+    Return None if the data is missing, does not fit the type, or cannot be converted.
     """
     element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
     if element is None:

@@ -201,9 +201,10 @@ def _weight_text(weights: WeightChange) -> str:
     parts = [] if weights.how is None else [weights.how]
     if weights.changed is not None and weights.elements:
         share = 100 * weights.changed / weights.elements
-        parts.append(f"{weights.changed:,} of {weights.elements:,} elements changed ({share:.3g}%)")
+        elements = count_noun(weights.elements, "element")
+        parts.append(f"{weights.changed:,} of {elements} changed ({share:.3g}%)")
     elif weights.changed is None:
-        parts.append(f"{weights.elements:,} elements")
+        parts.append(count_noun(weights.elements, "element"))
     if weights.max_abs is not None and weights.mean_abs is not None:
         parts.append(f"max |Δ| {weights.max_abs:.6g}, mean |Δ| {weights.mean_abs:.6g}")
     if weights.old_nans or weights.new_nans:

@@ -9,6 +9,7 @@ from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
 from onnxtext.differ.render.stat import ACTIONS, count_items
 from onnxtext.differ.result import ModelDiff
+from onnxtext.plurals import count_noun
 
 MAX_CHARACTERS = 60_000
 """Maximum length of the hunks; GitHub rejects comments of more than 65,536 characters."""
@@ -36,7 +37,8 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
         fence = "`" * max(3, max(map(len, re.findall("`+", body)), default=0) + 1)
         lines += ["<details><summary>Details</summary>", "", f"{fence}diff", body, fence, ""]
         if left_out:
-            lines += [f"{left_out:,} more differences do not fit into a comment.", ""]
+            hunks = count_noun(left_out, "hunk")
+            lines += [f"{hunks} left out, because the comment would be too long.", ""]
         lines += ["</details>", ""]
     return "\n".join(lines)
 
