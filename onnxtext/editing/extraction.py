@@ -30,8 +30,9 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
         ends: the new outputs, given like `starts`. If empty, the outputs of the model stay.
 
     Raises:
-        OnnxTextError: a value does not exist; no end depends on the starts; an end needs an input
-            that `starts` lacks; or a new input would also be the output of a remaining node.
+        OnnxTextError: a value does not exist; no node is needed to compute the ends; an end needs
+            an input that `starts` lacks; or a new input would also be the output of a remaining
+            node.
     """
     graph = model.graph
     flow = DataFlow(graph)
@@ -43,7 +44,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     if missing:
         raise refused_edit_error(
             f"to compute {quoted_names(last)}, {quoted_names(missing)} must be given",
-            "name it with --from, too",
+            "name all needed inputs with --from",
         )
     if not chosen:
         raise refused_edit_error(
@@ -56,7 +57,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     if starts and again:
         raise refused_edit_error(
             f"`{min(again)}` would be both an input and the output of a node",
-            "leave it out of --from, or of --to",
+            "leave it out of --from",
         )
     types = types_of(graph)
     if not types.keys() >= {*(first if starts else ()), *last}:

@@ -36,8 +36,8 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
         converted.
 
     Raises:
-        OnnxTextError: the version is below 1. If `convert` is set, also: the version is unknown, or
-            a node cannot be converted.
+        OnnxTextError: the version is below 1. If `convert` is set, also: the old or the new version
+            is unknown, or a node cannot be converted.
     """
     if version < 1:
         raise refused_edit_error("the version of an operator set must be at least 1")

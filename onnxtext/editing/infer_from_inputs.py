@@ -30,7 +30,7 @@ class InferredShapes:
     """The shapes that inference computes from the declared shapes of a model's inputs alone.
 
     Attributes:
-        subject: a copy of the model; only its inputs have declared shapes.
+        subject: a copy of the model without its other declared shapes.
         inference: the results of shape inference on the copy.
         originals: maps the `id()` of the copy of a statement to the original statement.
         shapes: the inferred shape of each value of known rank. A value in a function is missing
@@ -103,7 +103,7 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _ShapeStripper:
-    """Copies a model, removing all declared shapes except those of inputs and initializers.
+    """Copies a model without its declared shapes; inputs of the model and initializers keep theirs.
 
     Unchanged objects are not copied, but shared. `originals` receives the original object of each
     copy, by the `id()` of the copy.

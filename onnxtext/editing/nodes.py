@@ -210,7 +210,7 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
 def remove(model: Model, node: str) -> None:
     """Remove a node, and replace uses of its first output by its first given input.
 
-    If that output is a graph output, the input gets its name instead.
+    If the first output is a graph output, the input gets the name of this output instead.
 
     Args:
         model: the syntax tree; changed in place.

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list[str]:
     """Replace the elements of an initializer, or of the tensor of a `Constant` node.
 
-    A declared type that equals the old type, or contradicts the new type, becomes the new type.
+    A declared type that equals the old type, or contradicts the new type, becomes the new type. The
+    old blob is removed if nothing else uses it.
 
     Args:
         model: the syntax tree; changed in place.
@@ -37,7 +38,7 @@ def replace_weight(model: Model, name: str, array: np.ndarray[Any, Any]) -> list
         array: the new elements; the weight gets the element type and shape of the array.
 
     Returns:
-        A sentence if the type or shape changed; otherwise an empty list.
+        A list with one sentence if the type or shape changed; otherwise an empty list.
 
     Raises:
         OnnxTextError: no weight has this name; several weights have it, all outside the main graph;

@@ -97,7 +97,7 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
 
 
 def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
-    """Yield a `Declaration` for each declared type of the values of a graph or function."""
+    """Yield a `Declaration` for each declared type of the values without data of `scope`."""
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         if value.type is not None and value.data is None:
             yield value.name, value.type, partial(setattr, value, "type")

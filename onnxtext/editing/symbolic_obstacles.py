@@ -31,9 +31,9 @@ def size_obstacles(
 ) -> list[str]:
     """Return an `Obstacle` for each node that rejects a dimension with another than the old size.
 
-    If there is no such node, return an `Obstacle` for each node whose operator or output sizes are
-    unknown, because the node may need the old size. After `_MAX_SHOWN` obstacles, the list ends
-    with the number of further obstacles.
+    If there is no such node, return an `Obstacle` for each node whose input sizes are not checked,
+    or whose output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
+    obstacles, the list ends with the number of further obstacles.
 
     Args:
         model: the edited model.
@@ -129,7 +129,7 @@ def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     On each path of nodes, the first node with outputs of unknown sizes gets a message. A node whose
-    operator has unknown requirements also gets a message.
+    input sizes are not all checked (see `is_checked`) also gets a message.
     """
     for scope in inferred.subject.scopes:
         reached = set(names) if scope is inferred.subject.main else None
@@ -147,7 +147,7 @@ def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
                 problem = f"the sizes after {_node_text(node)} are unknown"
                 yield f"{problem}, so later nodes may need the old size"
             elif not is_checked(node):
-                yield f"the operator of {_node_text(node)} is unknown, so it may need the old size"
+                yield f"{_node_text(node)} may need the old size: not all input sizes are checked"
             unknown.update(new)
 
 

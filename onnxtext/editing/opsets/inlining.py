@@ -27,7 +27,7 @@ def inline(conversion: NodeConversion) -> int:
         The version of the operator set that the new nodes use.
 
     Raises:
-        NotConvertible: the operator has no usable function body.
+        NotConvertible: the operator has no function body that can replace the node.
     """
     if (conversion.old.domain, conversion.old.name) == ("", "Range"):
         _check_range(conversion)

@@ -39,7 +39,7 @@ _TYPED = {
 def read_numbers(
     type: Type | None, data: object, resources: Mapping[str, bytes | memoryview]
 ) -> tuple[Number, ...] | None:
-    """Return the elements of a tensor; None if it is large, external or has no numbers."""
+    """Return the elements of a tensor; None if it is large, or cannot be read as numbers."""
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     if isinstance(data, Blob):

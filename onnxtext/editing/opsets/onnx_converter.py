@@ -35,7 +35,8 @@ class Converter:
             target: the version to convert to.
 
         Raises:
-            NotConvertible: the converter fails, or changes more than the node.
+            NotConvertible: the node cannot be converted alone, or the converter fails or changes
+                more than the node.
         """
         if conversion.old.domain or nested_graphs((conversion.node,)):
             raise NotConvertible("onnxtext has no rule for this change of the operator")

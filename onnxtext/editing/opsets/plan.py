@@ -78,7 +78,11 @@ class ConversionPlan:
 
 
 def convert(model: Model, targets: Targets) -> list[str]:
-    """Convert a model in place: apply the plan of `plan_conversion`, and return its sentences."""
+    """Convert a model in place: apply the plan of `plan_conversion`, and return its sentences.
+
+    Raises:
+        OnnxTextError: a version or domain is unknown, or a node cannot be converted.
+    """
     return plan_conversion(model, targets).apply()
 
 
@@ -93,7 +97,7 @@ def plan_conversion(
         subject: the result of checking the model; None to check it now.
 
     Raises:
-        OnnxTextError: a version or a domain is unknown.
+        OnnxTextError: an old or new version, or a domain, is unknown.
     """
     plain = {plain_domain(domain): version for domain, version in targets.items()}
     for domain, version in plain.items():
@@ -252,7 +256,7 @@ class _Conversion:
         return before is not None and (after is None or before.since != after.since)
 
     def _node(self, original: Node, node: Node) -> list[Node]:
-        """Convert a node, and return the nodes that replace it.
+        """Convert a node, and return the nodes that replace it; add remarks to the plan.
 
         `original` is the node in the syntax tree. `node` is the same node, in which attribute lists
         stored in blobs are expanded. A node that cannot be converted is returned unchanged.

@@ -18,7 +18,10 @@ from onnxtext.editing.opsets.model_facts import NotConvertible
 from onnxtext.editing.opsets.schema_versions import NONE, default_of
 
 Change = Callable[[NodeConversion], object]
-"""Converts a node to the next or to the previous version of its operator."""
+"""Converts a node to the next or to the previous version of its operator.
+
+Raises `NotConvertible` if the other version cannot express the node.
+"""
 Step = tuple[str, str, int]
 """A conversion step: the domain, the operator, and the version that changed the operator."""
 ANY = object()
@@ -115,8 +118,8 @@ def _allowed_values(conversion: NodeConversion, step: Step) -> None:
         if attribute is not None and (
             attribute.value in values or isinstance(attribute.value, Reference)
         ):
-            value = attribute.value
-            shown = f"`{value.decode()}`" if isinstance(value, bytes) else "a parameter"
+            is_string = isinstance(attribute.value, bytes)
+            shown = f"`{attribute.value.decode()}`" if is_string else "a parameter"
             version = (
                 f"since version {step[2]}" if conversion.is_up else f"before version {step[2]}"
             )

@@ -270,18 +270,18 @@ def _refuse_used_mask(conversion: NodeConversion, reason: str) -> None:
         raise NotConvertible(f"its output `mask` is used, and {reason}")
 
 
-_MASK = "only version 12 defines what it contains in inference"
+_MASK = "what it contains in inference is defined only since version 12"
 
 
 def dropout_to_inputs(conversion: NodeConversion) -> None:
-    """Convert `Dropout` to version 12: `ratio` becomes an input; reject nodes that use `mask`."""
+    """Convert `Dropout` to version 12: `ratio` becomes an input; reject nodes if `mask` is used."""
     _refuse_used_mask(conversion, _MASK)
     if conversion.attribute("ratio") is not None:
         become_input(conversion, "ratio", 1, [conversion.real("ratio") or 0.0], "float", ())
 
 
 def dropout_to_attributes(conversion: NodeConversion) -> None:
-    """Reverse `dropout_to_inputs`; reject nodes in training mode, and nodes that use `mask`."""
+    """Reverse `dropout_to_inputs`; reject nodes in training mode, and nodes if `mask` is used."""
     if conversion.input(2):
         training = conversion.numbers(conversion.input(2))
         if training is None or any(training):

@@ -58,8 +58,8 @@ def gather_down(conversion: NodeConversion) -> None:
     numbers = conversion.numbers(conversion.input(index))
     if numbers is None:
         raise NotConvertible(
-            f"its indices `{conversion.input(index)}` are computed and may be negative, which is "
-            "allowed only since version 11"
+            f"its indices `{conversion.input(index)}` may be negative, which is allowed only since "
+            "version 11"
         )
     if any(number < 0 for number in numbers):
         raise NotConvertible("it has negative indices, which are allowed only since version 11")
