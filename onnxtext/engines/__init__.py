@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run models with onnxruntime or onnx's reference engine, and compare two models' values.
+"""Run models with onnxruntime or onnx's reference engine, and compare the values of two models.
 
 `run_inputs` prepares the inputs, `run_in_child` runs a model in a child process, `child_main` is
 the program of the child process, and `comparison` compares the values that two models compute.

@@ -139,7 +139,8 @@ def run_model(
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
         except subprocess.TimeoutExpired:
-            message = f"{engine} has not finished {shown} after {timeout:g} seconds"
+            unit = "second" if timeout == 1 else "seconds"
+            message = f"{engine} has not finished {shown} after {timeout:g} {unit}"
             help = "raise the limit with `--timeout` (0: no limit), unless a loop never ends"
             raise run_error(message, name, help, "run-limit") from None
         report = directory / "error.json"

@@ -40,8 +40,8 @@ def check_out(top: Path) -> list[CheckoutResult]:
         A result for each text that was found, replaced or not.
 
     Raises:
-        OnnxTextError: git fails.
-        OSError: a file cannot be read or written.
+        OnnxTextError: git fails, or a file cannot be read.
+        OSError: a file cannot be written.
     """
     results = []
     limit = model_limit()

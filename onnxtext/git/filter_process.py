@@ -37,7 +37,7 @@ def serve(
         source: the stream of git's requests.
         target: the stream for our answers.
         limit: returns the maximum size of a model to convert; called when needed.
-        warn: receives the path of a file that was not converted, and the reason.
+        warn: receives the path of a file, and a warning, such as why the file was not converted.
 
     Raises:
         PacketError: the client is not git, or the stream ends within a request.
@@ -85,7 +85,7 @@ def _answer(
 ) -> None:
     """Read the content of a request, convert it, and send the result.
 
-    `command` and `name` are from the request; the other parameters are those of `serve`.
+    `command` and `name` are from the request. For the other parameters, see `serve`.
     """
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
         converted = None

@@ -99,12 +99,12 @@ def install(
         structural: whether `git diff` shows the output of `onnxtext diff`; None keeps the setting.
 
     Returns:
-        The changes, one line each.
+        The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails; or nothing is changed, because a setting or filter of another tool
-            conflicts with the mode, onnxtext's block of attributes is damaged, or the attributes
-            file is a link that leads out of the working tree.
+        OnnxTextError: git fails; or nothing is changed, because git cannot run this Python, another
+            tool's setting or filter conflicts with the mode, onnxtext's block of attributes is
+            damaged, or the attributes file is a link that leads out of the working tree.
         OSError: the attributes cannot be read or written.
     """
     before = find_installed(scope)

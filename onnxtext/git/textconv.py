@@ -14,6 +14,7 @@ from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.git.clean_smudge import has_markers
 from onnxtext.io.memory import lacks_memory
 from onnxtext.io.text_or_binary import decode_text, has_binary_content
+from onnxtext.plurals import count_noun
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 
@@ -63,9 +64,9 @@ def _of_text(data: bytes) -> str | bytes:
     return data if shown.startswith(_NO_MODEL) else shown
 
 
-_NO_MODEL = "# not an ONNX model: "
+_NO_MODEL = "# cannot be shown as an ONNX model: "
 
 
 def _unknown(data: bytes, why: str) -> str:
     digest = hashlib.sha256(data).hexdigest()
-    return f"{_NO_MODEL}{why}\n# {len(data):,} bytes, SHA-256 {digest}\n"
+    return f"{_NO_MODEL}{why}\n# {count_noun(len(data), 'byte')}, SHA-256 {digest}\n"

@@ -104,7 +104,7 @@ def verify(top: Path) -> Iterator[VerifyResult]:
     """Verify all models that git tracks; yield a result for each.
 
     Raises:
-        OnnxTextError: git fails, or an object is missing.
+        OnnxTextError: git fails, or a file or object cannot be read.
     """
     limit = model_limit()
     with read_objects(top) as read:
@@ -135,7 +135,7 @@ def _verify_filtered(file: TrackedFile, data: bytes, top: Path, limit: int) -> V
     if model.data is None:
         problems += model.warnings
     elif clean(model.data, limit=max(limit, len(model.data))).data != data:
-        note = "its layout is not that of the filter; it is kept until the model changes"
+        note = "the filter would write another layout; git keeps this text until the model changes"
     problems += _verify_worktree(top, file.path, limit)
     return VerifyResult(file.path, "text", tuple(problems), note)
 
@@ -181,7 +181,10 @@ def _verify_text(file: TrackedFile, data: bytes, top: Path) -> VerifyResult:
 
 @contextmanager
 def read_objects(top: Path) -> Iterator[Callable[[str], bytes]]:
-    """Provide a function that reads a blob by its object name; one git process serves all calls."""
+    """Provide a function that reads a blob by its object name; one git process serves all calls.
+
+    The function raises an `OnnxTextError` if the object is missing.
+    """
     process = subprocess.Popen(
         ["git", "-C", str(top), "cat-file", "--batch"],
         stdin=subprocess.PIPE,

@@ -31,8 +31,8 @@ def has_other_path(ours: TextPart, base: TextPart) -> bool:
 def renamed_names(old: Model, new: Model) -> dict[str, str | None]:
     """Map old names to new names, for the values and nodes that an edit renamed.
 
-    A name is mapped to None if the edit removed it, and to itself if the edit moved its declaration
-    to another list, such as from the outputs to the inner values.
+    A name is mapped to None if the edit removed it, and to itself if the edit changed which lists
+    declare it, such as the outputs or the inner values.
     """
     after = {at: names for at, names in _statement_names(new) if at >= 0}
     kept = {name for _, names in _statement_names(new) for name in names}

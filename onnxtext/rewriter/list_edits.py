@@ -153,7 +153,10 @@ class ListEdits:
         return start
 
     def _blank_lines_before(self, offset: int) -> int:
-        """Return the start of the blank lines directly above the line that starts at `offset`."""
+        """Return the start of the blank lines directly above the line that starts at `offset`.
+
+        Return `offset` if there are none, or if they are at the beginning of the text.
+        """
         start = offset
         while start > 0 and not self.text[line_start(self.text, start - 1) : start].strip():
             start = line_start(self.text, start - 1)

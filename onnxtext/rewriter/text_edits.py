@@ -56,8 +56,8 @@ class TextEdits:
     def cut(self, start: int, end: int, since: int) -> str:
         """Remove edits from the list, apply them to a range, and return the edited text.
 
-        The removed edits are those from the index `since` on. They must be in the range, or begin
-        in the blanks before the range.
+        The edits from the index `since` on are removed. They must be in the range, or begin in the
+        blanks before the range.
         """
         edits, self.edits[since:] = self.edits[since:], []
         text = self._apply(start, end, edits)

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
@@ -144,7 +145,8 @@ def _to_row_major(
     """Return an array as little-endian, row-major bytes; `fortran`: `data` is column-major."""
     size = count_elements(shape) * dtype.itemsize
     if len(data) != size:
-        raise BlobError(f"{array_name} ends after {len(data):,} of {size:,} bytes", UNREADABLE)
+        needed = count_noun(size, "byte")
+        raise BlobError(f"{array_name} ends after {len(data):,} of {needed}", UNREADABLE)
     swapped = dtype.byteorder == ">"
     if not swapped and not (fortran and len(shape) > 1):
         return data
@@ -171,7 +173,8 @@ def _from_safetensors(
     expected = raw_size(ELEMENTS[type.element], count_elements(shape))
     if len(data) != expected:
         raise BlobError(
-            f"{array_name} has {len(data)} bytes, but the tensor's type and shape need {expected}",
+            f"{array_name} has {count_noun(len(data), 'byte')}, but the tensor's type and shape "
+            f"need {expected:,}",
             MISMATCH,
         )
     return data

@@ -25,6 +25,7 @@ from onnxtext.ast.tensors_and_attributes import (
     SplatData,
 )
 from onnxtext.ast.types import TensorType
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.weights.declared_sizes import raw_data_size
 from onnxtext.weights.safe_paths import PathError, blob_errors, resolve_inside, view_file
@@ -127,6 +128,9 @@ class Externalizer(_DataMover):
 
         Large data becomes `ExternalData`, smaller data becomes `RawData`. Data without raw bytes,
         such as strings, is returned unchanged.
+
+        Raises:
+            BlobError: the data cannot be read, or does not fit its type.
         """
         if isinstance(data, SplatData):
             offset = self._file.add_pieces(data.repetition.pieces())
@@ -139,7 +143,8 @@ class Externalizer(_DataMover):
             return data
         expected = raw_data_size(type)
         if len(raw) != expected:
-            message = f"tensor `{name}` has {len(raw)} bytes, but its type needs {expected}"
+            size = count_noun(len(raw), "byte")
+            message = f"tensor `{name}` has {size}, but its type needs {expected:,}"
             raise BlobError(message, BLOB_SIZE)
         if len(raw) < MIN_BYTES:
             return RawData(raw)
@@ -204,12 +209,12 @@ class Embedder(_DataMover):
         default = expected if expected >= 0 else max(len(file) - start, 0)
         length = _number(entries.get("length", str(default)), subject, "length")
         if length != expected:
-            needs = f"the tensor needs {expected}" if expected >= 0 else "its type has no raw data"
-            raise BlobError(f"{subject} has {length} bytes, but {needs}", RANGE)
+            needs = "its type has no raw data" if expected < 0 else f"the tensor needs {expected:,}"
+            raise BlobError(f"{subject} has {count_noun(length, 'byte')}, but {needs}", RANGE)
         if start + length > len(file):
             raise BlobError(
                 f"{subject} ends at byte {start + length:,}, but {location} has only "
-                f"{len(file):,} bytes",
+                f"{count_noun(len(file), 'byte')}",
                 RANGE,
             )
         checksum = entries.get("checksum")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import BlobError, unknown_blob_error
 from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
 
@@ -57,7 +58,7 @@ class BlobReader:
             digest: the first 16 or more hexadecimal digits of the SHA-256 of the bytes.
 
         Raises:
-            BlobError: the blob is missing, ambiguous or damaged.
+            BlobError: the blob is missing, ambiguous or damaged, or cannot be read.
         """
         cached = self._known.get(digest)
         if cached is None:
@@ -145,7 +146,7 @@ def verify_digest(data: memoryview, digest: str, location: str) -> None:
     actual = hashlib.sha256(data).hexdigest()
     if not actual.startswith(digest):
         raise BlobError(
-            f"the blob {digest} is damaged: the SHA-256 of its {len(data):,} bytes {location} is "
-            f"{actual}",
+            f"the blob {digest} is damaged: the SHA-256 of its {count_noun(len(data), 'byte')} "
+            f"{location} is {actual}",
             DAMAGED,
         )

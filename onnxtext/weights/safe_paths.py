@@ -58,12 +58,12 @@ def resolve_inside(base: Path, name: str) -> Path:
     if not name or "\0" in name or "\\" in name:
         raise PathError(f"`{name}` is not a valid path: it must be relative, with `/`")
     if name.startswith("/") or PureWindowsPath(name).drive:
-        raise PathError(f"the path `{name}` is absolute: it must be relative to the text")
+        raise PathError(f"the path `{name}` is absolute: it must be relative to the model")
     if ".." in parts:
-        raise PathError(f"the path `{name}` leads out of the directory of the text")
+        raise PathError(f"the path `{name}` leads out of the directory of the model")
     path = Path(os.path.realpath(base), *parts)
     if leads_out(path, base):
-        raise PathError(f"a link on the path `{name}` leads out of the directory of the text")
+        raise PathError(f"a link on the path `{name}` leads out of the directory that must contain it")
     return Path(os.path.realpath(path))
 
 

@@ -10,6 +10,7 @@ from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.tensors_and_attributes import AttributeType, Blob, TypedBlob
 from onnxtext.ast.types import TensorType
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.lazy_numpy import np
 
@@ -85,8 +86,8 @@ def describe_briefly(element: str, data: bytes | memoryview) -> str:
 def first_uses_of_blobs(root: Model | Graph | Function) -> dict[str, tuple[str, str]]:
     """Map the digest of each blob to the name and element type of its first use.
 
-    The name is that of a tensor or attribute. The element type is "" if the bytes of the blob are
-    not an array of numbers.
+    The name is the name of a tensor or attribute. The element type is "" if the bytes of the blob
+    are not an array of numbers.
     """
     finder = _Finder()
     finder.run(root)
@@ -118,7 +119,7 @@ def describe(element: str, data: bytes | memoryview) -> str:
     """
     blocks = _blocks(element, data)
     if blocks is None:
-        return f"{len(data):,} bytes"
+        return count_noun(len(data), "byte")
     count = zeros = nans = 0
     low, high = float("inf"), float("-inf")
     total = squares = shift = 0.0

@@ -74,7 +74,7 @@ def test_there_is_a_diff_for_every_file(repository: Repository, mode: str) -> No
     repository.commit("odd", **odd)
     repository.commit("models", **dict.fromkeys(odd, binary()))
     shown = repository.git("log", "-p").text
-    assert "+# not an ONNX model: " in shown
+    assert "+# cannot be shown as an ONNX model: " in shown
     assert "SHA-256" in shown
     assert shown.count("\n+  b = Tanh (a)\n") == len(odd)
 
