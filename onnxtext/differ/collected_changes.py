@@ -143,7 +143,7 @@ class NameMap:
 
     def __init__(self, outer: NameMap | None = None) -> None:
         self._own: dict[str, str] = {}
-        self._old: dict[str, str] = {}  # the old names of renamed values, by their new names
+        self._old: dict[str, str] = {}  # maps the new names of renamed values to the old names
         self._scopes: tuple[tuple[dict[str, str], dict[str, str]], ...] = ((self._own, self._old),)
         self.has_renames = False
         if outer is not None:

@@ -53,6 +53,9 @@ class GraphComparer:
 
         Returns:
             The map from old to new value names.
+
+        Raises:
+            LowerError: a statement cannot be encoded.
         """
         bodies = GraphLists.of(old, old_path), GraphLists.of(new, new_path)
         match = match_graphs(*bodies, outer, self._sides, nested=nested)

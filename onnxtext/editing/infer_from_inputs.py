@@ -50,7 +50,7 @@ class InferredShapes:
         return shape is not None and None not in shape
 
     def original(self, item: object) -> Any:
-        """Return the statement of the original model of which `item` is the copy."""
+        """Return the statement of the original model that was copied to `item`."""
         plain = self.subject.resolved.original(item)
         return self.originals.get(id(plain), plain)
 
@@ -92,7 +92,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
-    """Replace the symbolic dimensions of a type by their sizes in `sizes`, if any."""
+    """Return a type in which sizes replace the symbolic dimensions that `sizes` has."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []

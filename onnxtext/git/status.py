@@ -147,9 +147,10 @@ def _setting_requirements(
 
 
 def _attribute_requirement(mode: Mode, scope: Scope | None) -> Requirement:
-    """Check a mode's attributes in the attributes file of a scope.
+    """Check a mode's attributes in the attributes file of a scope and in `.gitattributes`.
 
-    If `scope` is None, check the attributes that are in effect.
+    If `scope` is None, check the attributes that are in effect. Only the scope `local` has a
+    `.gitattributes`.
     """
     if scope is None:
         return _effective_attributes(mode)

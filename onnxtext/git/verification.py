@@ -213,6 +213,10 @@ def read_objects(top: Path) -> Iterator[Callable[[str], bytes]]:
 
 
 def count_filtered() -> int:
-    """Count the tracked files to which onnxtext's filter applies; 0 in a bare repository."""
+    """Count the tracked files to which onnxtext's filter applies; 0 without a working tree.
+
+    Raises:
+        OnnxTextError: git fails.
+    """
     top = top_level()
     return 0 if top is None else sum(file.filtered for file in tracked_models(top))

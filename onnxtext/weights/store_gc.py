@@ -63,8 +63,8 @@ def _is_file(path: Path) -> bool:
     """Whether a listed file is a regular file.
 
     Raises:
-        OSError: the file cannot be read, or it has vanished and its suffix is that of a text. A
-            program may be replacing such a text non-atomically, and the new text may need blobs.
+        OSError: the file cannot be read, or it has vanished and has the suffix of a text. A program
+            may be replacing such a text non-atomically, and the new text may need blobs.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)

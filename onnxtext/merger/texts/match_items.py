@@ -142,7 +142,7 @@ def _new_items(
     from_theirs: Sequence[int],
     rules: MatchRules,
 ) -> list[MatchedItem]:
-    """Match the new items of our side with those of their side.
+    """Match the new items of our side with the new items of their side.
 
     `from_ours` and `from_theirs` have the index in the base, or `ABSENT`, of each item.
     """
