@@ -16,7 +16,7 @@ from onnxtext.show_model.paths_between_values import DataFlow, types_of, types_o
 
 
 def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
-    """Reduce a model to the nodes that compute the values in `ends` from those in `starts`.
+    """Reduce a model to the nodes that compute the values in `ends` from the values in `starts`.
 
     `starts` become the inputs of the model, `ends` its outputs. Inputs and outputs without a
     declared type get the type that the checker infers. Training information, and unused inputs,

@@ -136,7 +136,7 @@ def _with_shape(type: TensorType, shape: Shape) -> TensorType:
 def follow_inference(
     model: Model, before: InferredShapes, after: InferredShapes, names: set[str]
 ) -> None:
-    """Update the declared shapes of a model where an edit changes the inferred shapes.
+    """Update the declared shapes in all graphs where an edit changes the inferred shapes.
 
     Args:
         model: the edited model; changed in place.

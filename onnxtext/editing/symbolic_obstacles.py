@@ -58,7 +58,7 @@ def size_obstacles(
 
 
 def restrictions(inferred: InferredShapes, symbol: str) -> Iterator[str]:
-    """Yield a message for each finding of `dimension_conflicts` that names a symbolic dimension."""
+    """Yield a message for each finding of `dimension_conflicts` that names the symbol `symbol`."""
     for finding in dimension_conflicts.check(inferred.subject):
         if finding.subject is not None and symbol in finding.subject[1:]:
             item = finding.places[0].item

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Apply the renames of one side to the other versions before a merge.
+"""Find certain renames and new orders of parameters of a side, to apply them to other versions.
 
 If a side only renamed a value or function, new uses of the old name on the other side mean the new
 name. The merge follows a rename only if it is certain: if the side still computes the value in the

@@ -29,8 +29,8 @@ def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterat
 
     A node does not fit a version that does not allow its attributes or the number of its inputs or
     outputs, or that changes the default of an attribute that the node omits. A node is not reported
-    if the other side also has an outdated node with this operator and these outputs, or as many
-    outdated nodes with this operator as the merge.
+    if the other side also has an outdated node with this operator and these outputs, or at least as
+    many outdated nodes with this operator as the merge.
     """
     assert subject.model is not None
     merged, *before = [_bodies(model) for model in (subject.model, *sides)]

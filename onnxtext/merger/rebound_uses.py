@@ -93,7 +93,7 @@ def _moved_arguments(
     side: _Scopes,
     together: _Scopes,
 ) -> Iterator[Finding]:
-    """Find calls of functions whose parameters are in another order in the merge.
+    """Find calls whose arguments belong to other parameters in the merge.
 
     Calls are not reported if the parameters were only renamed. `calls` has (node of the merge
     `together`, the same node in `side`) for each call that `side` added or edited.

@@ -52,8 +52,9 @@ class InsertedItem:
 class ListEdits:
     """Adds, moves and removes the items of a list.
 
-    An item and the comma and comment behind it are removed together. A moved item also takes the
-    comments directly above it along, if it has its own lines.
+    An item is removed with its comma and, if it has its own lines, with the comment behind it. A
+    moved item takes along the comment behind it, unless another item follows on the line, and, if
+    it has its own lines, the comments directly above it.
     """
 
     def __init__(self, edits: TextEdits, listed: ListItems, *, commas: bool) -> None:

@@ -75,7 +75,7 @@ class TextEdits:
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
 
     def remove(self, start: int, end: int, *, is_statement: bool) -> None:
-        """Remove an item and the comment behind it.
+        """Remove an item and, if nothing else is on its lines, the comment behind it.
 
         Comments on lines of their own inside the item stay. If `is_statement`, the other comments
         are dropped; otherwise, `keep_comments` writes them above the edited statement.

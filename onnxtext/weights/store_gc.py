@@ -109,7 +109,7 @@ class StoreReferences:
 
     Attributes:
         store: the store.
-        texts: the number of texts that were searched.
+        texts: the number of searched files that reference the store or have the suffix of a text.
         users: maps the digest of each blob to the texts that reference it.
         orphaned: the digests of the blobs that no text references.
         leftovers: the temporary files that killed processes left in the store.
