@@ -73,7 +73,7 @@ def find_installed(scope: Scope) -> InstalledSettings:
     if scope == "local" and not in_repository():
         raise git_error(
             "there is no git repository here",
-            help="use --global to install outside of a repository",
+            help="outside of a repository, use --global",
         )
     recorded = read_config(scope, _RECORDED)
     names = recorded.get(_MODE, [""])[-1].split()

@@ -220,7 +220,7 @@ class _Conversion:
                     OBSTACLE,
                     f"the nodes of {scope.describe()} cannot be converted: `@set` or `@unset` "
                     "changes the list of nodes",
-                    "write the nodes in the graph itself",
+                    "write the nodes without `@set` and `@unset`",
                     Place(tree),
                 )
             return
