@@ -154,7 +154,7 @@ class ModelFacts:
         return only_type or type_text(self.type(scope, name))
 
     def element_types(self, scope: Scope, name: str) -> set[str | None]:
-        """Return the types of a value in all calls, without shapes; None stands for an unknown type."""
+        """Return the types of a value in all calls, without shapes; None is an unknown type."""
         return TypeInference.of(self.subject).types_in_calls(scope, name)
 
     def is_new(self, name: str) -> bool:
