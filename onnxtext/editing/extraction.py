@@ -130,7 +130,7 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
 
 
 def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[str]:
-    """Drop quantization annotations of values that are not in the extracted graph.
+    """Drop quantization annotations that name values outside of the extracted graph.
 
     `used` has the names of the values of the extracted graph, `constants` the names that an
     annotation may refer to, such as scales. Return `used` and the constants of the annotations that

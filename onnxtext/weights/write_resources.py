@@ -67,7 +67,7 @@ class WeightFiles:
         )
 
     def _blobs_in(self, target: Path) -> dict[str, memoryview]:
-        """Map digests to the blobs in a file; {} if it is missing, or not a safetensors file."""
+        """Map digests to the blobs in a safetensors file; {} if it is missing or unreadable."""
         from onnxtext.weights.safetensors_file import read_safetensors
 
         if not target.exists():

@@ -103,7 +103,7 @@ class ModelMerger:
     def _fields(
         self, kind: MessageKind, base: bytes, ours: bytes, theirs: bytes, owner: int = -1
     ) -> Resolved:
-        """Merge messages that both sides have changed.
+        """Merge messages field by field.
 
         `owner` is 0 for the model, 7 for the main graph, else -1.
         """
@@ -171,7 +171,7 @@ class ModelMerger:
     def _list(
         self, repeated: RepeatedField, items: Sequence[list[bytes]], list_key: FieldPath
     ) -> Resolved:
-        """Merge the items of the list `list_key`, which both sides have changed."""
+        """Merge the items of the list `list_key`; items in `forced` become conflicts."""
         if repeated.key is by_position:
             assert repeated.kind is not None
             return self._by_position(repeated.kind, items)

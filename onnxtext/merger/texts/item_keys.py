@@ -146,7 +146,8 @@ def kind_of(part: TextPart) -> Hashable:
 def _plain_node(part: TextPart) -> Node | None:
     """Return the AST of an untokenized node if its keys can be computed without tokens.
 
-    Return None if the node has attributes, a domain, an overload or omitted inputs.
+    Return None if the node has attributes, a domain, an overload or omitted inputs, and for other
+    items.
     """
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
