@@ -87,7 +87,7 @@ def _outdated(
 
 
 def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
-    """Return the reason why a node fits the schema `old`, but not `new`; "" in all other cases."""
+    """Return why a node that fits the schema `old` does not fit `new`; "" in all other cases."""
     if old is None or old is new or not _fits(node, old):
         return ""
     if new is None or not _fits(node, new):

@@ -122,7 +122,7 @@ def _calls_by_key(model: Model) -> dict[FunctionKey, list[Node]]:
 
 
 def reorder(model: Model, orders: Mapping[FunctionKey, Order]) -> None:
-    """Reorder the inputs and outputs of functions and calls in place."""
+    """Reorder the inputs and outputs of functions, and of calls that omit none, in place."""
     for function in model.functions:
         if (order := orders.get(function_key(function))) is not None:
             function.inputs = _permuted(function.inputs, order.inputs)

@@ -96,7 +96,7 @@ class _Lowering(Lowering):
     ) -> ast.TensorData:
         """Replace tensor data by its mark, and store the data in `DataMarks.data`.
 
-        Values of an unknown element type are returned unchanged.
+        Data without a digest, such as a reference to external data, is returned unchanged.
         """
         if isinstance(data, (ast.TypedData, ast.StringData)) and type.element in ELEMENTS:
             digest = hashlib.sha256(blob_of_data(type, data)).hexdigest()

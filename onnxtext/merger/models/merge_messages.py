@@ -252,7 +252,7 @@ class ModelMerger:
         return ours, theirs, base
 
     def _by_position(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
-        """Merge a list in which only the position identifies an item."""
+        """Merge a list of items without keys by position; a conflict if its length changed."""
         base, ours, theirs = items
         if not len(base) == len(ours) == len(theirs):
             return ours, theirs, base

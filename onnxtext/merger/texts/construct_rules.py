@@ -93,7 +93,7 @@ def _parse_statements(*parts: TextPart) -> list[Any]:
 
 
 def define_alike(ours: TextPart, theirs: TextPart) -> bool:
-    """Whether two new nodes or values differ only in decorators and in types of outputs."""
+    """Whether two new nodes or values differ at most in decorators and in types of outputs."""
     if ours.origin not in ("node", "value_info") or ours.origin != theirs.origin:
         return False
     mine, others = [
@@ -158,7 +158,7 @@ def punctuation(part: TextPart) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether one side's version of an item (`changed`) has comments that the base lacks."""
+    """Whether a version of an item (`changed`) has comments that the base lacks; False for None."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
@@ -202,7 +202,8 @@ def check_dependent_parts(
 
     Raises:
         MergeConflict: one side changed a part in one set of `_DEPENDENT_PARTS`, and the other side
-            a part in the other set. In nodes, renames do not count as changes.
+            a part in the other set. Equal changes of both sides do not count; nor do renames in
+            nodes.
     """
     if base.origin not in _DEPENDENT_PARTS:
         return

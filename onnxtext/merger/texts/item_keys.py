@@ -67,7 +67,7 @@ def content_of(part: TextPart) -> Hashable:
 
     The content of a node is its operator, inputs and attributes. The content of an initializer is
     its type and data; of a metadata block, its entries; of a function, everything except domain,
-    name and overload. Return None for other items.
+    name and overload. Return None for other items, and for a metadata block without entries.
     """
     if (node := _plain_node(part)) is not None:
         commas = [","] * (2 * len(node.inputs) - 1)

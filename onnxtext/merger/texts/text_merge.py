@@ -242,7 +242,10 @@ class _Merge:
     def _print_merge(
         self, resolved: Models, ambiguous: bool, proposal: Proposal | None
     ) -> tuple[str, int]:
-        """Print the merge of models, in the layout of the proposal, ours or theirs if possible."""
+        """Print the merge of models, in the layout of the proposal, ours or theirs if possible.
+
+        If `resolved` does not show the conflicts (`ambiguous`), the whole texts become a conflict.
+        """
         base, ours, theirs = self.texts
         if ambiguous and resolved[0] == resolved[1]:
             return whole_conflict(base, ours, theirs, self.markers), 1

@@ -189,6 +189,7 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
     Raises:
         Unmergeable: no statement can be marked.
+        NeedsFullSplit: an error is inside a construct whose statements were not split.
     """
     marked = False
     for diagnostic in error.diagnostics:
