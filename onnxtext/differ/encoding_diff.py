@@ -18,7 +18,8 @@ def collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector)
 
     If `out` is then still empty, both models are encoded canonically and their bytes are compared,
     to prove that the diff missed nothing. If the bytes differ, a change of the kind `model` is
-    added. This check is skipped if a text was printed without its weights or metadata.
+    added. This check is skipped if weights are missing, or if a text was printed without its
+    weights or metadata.
     """
     old_encoding, new_encoding = _encoding(old.model), _encoding(new.model)
     if old_encoding != new_encoding:

@@ -74,7 +74,7 @@ def merge_files(
 
 
 def _is_filtered(path: str) -> bool:
-    """Whether the filter converts a file on `git add`."""
+    """Whether the filter converts a file on `git add`; False if git cannot be asked."""
     try:
         return (
             not is_source(path)

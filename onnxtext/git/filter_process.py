@@ -40,7 +40,7 @@ def serve(
         warn: receives the path of a file, and a warning, such as why the file was not converted.
 
     Raises:
-        PacketError: the client is not git, or the stream ends within a request.
+        PacketError: the client is not git, or the stream is not pkt-line or ends within a request.
     """
     _greet(source, target)
     while True:
@@ -147,7 +147,7 @@ def _convert(
 ) -> ConvertedFile | None:
     """Convert content with the command `clean` or `smudge`; return None for other commands.
 
-    Content that is passed through, such as a very large file, is not read into memory.
+    A file that is too large to clean, and binary content to smudge, are not read into memory.
     """
     size = content.tell()
     content.seek(0)

@@ -47,7 +47,7 @@ def read_list(stream: IO[bytes]) -> Iterator[bytes]:
 
     Raises:
         EOFError: the stream ends before the first packet.
-        PacketError: the stream ends after the first packet, or is not pkt-line.
+        PacketError: the stream ends later, or is not pkt-line.
     """
     first = True
     while True:

@@ -92,7 +92,7 @@ def model_limit() -> int:
     """Return the maximum size of a model to convert: `onnxtext.maxSize`, else 64 MiB.
 
     Raises:
-        OnnxTextError: the setting is invalid.
+        OnnxTextError: the setting is invalid, or git fails.
     """
     configured, error = configured_limit()
     if error is not None:

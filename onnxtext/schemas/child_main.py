@@ -92,7 +92,10 @@ def _version(package: str) -> str:
 
 
 def _onnxruntime() -> SchemaFile | int:
-    """Return the schemas of onnxruntime's own operators; `MISSING` if it is not installed."""
+    """Return the schemas of onnxruntime's own operators, without deprecated operators.
+
+    Return `MISSING` if onnxruntime is not installed.
+    """
     if importlib.util.find_spec("onnxruntime") is None:
         return MISSING
     import onnxruntime

@@ -82,10 +82,10 @@ def _values(formals: Sequence[Any], min_count: int, schema: OperatorSchema) -> l
 
 
 def _formal_type(formal: Any, schema: OperatorSchema) -> Type | str:
-    """Return the type of a formal value.
+    """Return the type of a formal value, or the name of its type variable.
 
     If onnxtext has no syntax for the type, add a type variable without constraints to `schema`, and
-    return it.
+    return its name.
     """
     text: str = _field(formal, "type_str", "typeStr")
     if text in schema.constraints:

@@ -92,6 +92,8 @@ class Store:
     def locked(self, *, exclusive: bool = False) -> Iterator[None]:
         """Lock the directory during the `with` block, on systems with `flock`.
 
+        If the directory cannot be opened or locked, the block runs without a lock.
+
         Args:
             exclusive: whether to take an exclusive lock instead of a shared one.
         """

@@ -61,8 +61,8 @@ def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
 def elements_of(element: ElementType, data: bytes | memoryview, count: int) -> Array | None:
     """Convert the raw data of a tensor of `count` elements to a numpy array.
 
-    Integers narrower than a byte are unpacked to int16. Return None for element types that have
-    no numpy type, such as complex types.
+    Integers narrower than a byte are unpacked to int16. Return None for strings, complex numbers,
+    and floats narrower than a byte.
     """
     dtype = dtype_of(element.name)
     if dtype is not None:

@@ -156,7 +156,11 @@ class NodeConversion:
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return `value(name)`, the value of an attribute; None if it is not a list of floats."""
+        """Return `value(name)`, the value of an attribute; None if it is not a list of floats.
+
+        Raises:
+            NotConvertible: `value` raises the error.
+        """
         value = self.value(name)
         if isinstance(value, Floats):
             return struct.unpack(f"<{len(value)}f", value.data)
@@ -223,7 +227,7 @@ class NodeConversion:
         """Return the element type of a tensor.
 
         Raises:
-            NotConvertible: the element type is unknown.
+            NotConvertible: the element type is unknown, or the value is not a tensor.
         """
         text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):

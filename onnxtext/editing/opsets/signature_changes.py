@@ -211,7 +211,7 @@ def _make_explicit(conversion: NodeConversion, step: Step, name: str) -> None:
     conversion.set(name, meant)
     shown = meant.decode() if isinstance(meant, bytes) else meant
     shown = float(shown) if isinstance(shown, Float32) else shown
-    conversion.add_note(f"`{name} = {shown}` is written, because the default value changes")
+    conversion.add_note(f"`{name} = {shown}` is written, because the default behavior changes")
 
 
 def _versions(conversion: NodeConversion, step: Step) -> str:

@@ -210,8 +210,9 @@ class GraphConverter:
     ) -> tuple[NodeConversion, int]:
         """Convert a node to the newer version `since`, which changed its operator.
 
-        `version` is the version of the operator set that the node uses. Return the rewritten node,
-        and the version that it uses.
+        If this change has no rule, onnx's version converter converts the node to the target version
+        instead. `version` is the version of the operator set that the node uses. Return the
+        rewritten node, and the version that it uses.
         """
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None

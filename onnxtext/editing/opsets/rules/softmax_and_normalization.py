@@ -8,7 +8,7 @@ from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 
 
 def softmax_up(conversion: NodeConversion) -> None:
-    """Convert `Softmax` to version 13, which normalizes over the single axis `axis`.
+    """Convert `Softmax`, `LogSoftmax` or `Hardmax` to version 13: only `axis` is normalized.
 
     Older versions normalize over all axes from `axis` on.
     """
