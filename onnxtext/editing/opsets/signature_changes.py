@@ -118,8 +118,8 @@ def _allowed_values(conversion: NodeConversion, step: Step) -> None:
         if attribute is not None and (
             attribute.value in values or isinstance(attribute.value, Reference)
         ):
-            is_string = isinstance(attribute.value, bytes)
-            shown = f"`{attribute.value.decode()}`" if is_string else "a parameter"
+            value = attribute.value
+            shown = f"`{value.decode()}`" if isinstance(value, bytes) else "a parameter"
             version = (
                 f"since version {step[2]}" if conversion.is_up else f"before version {step[2]}"
             )
