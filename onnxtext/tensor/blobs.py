@@ -24,7 +24,7 @@ PRINTED_DIGITS = 32
 
 
 class BlobError(ValueError):
-    """A blob is missing or ambiguous, or its bytes do not match its digest or its use.
+    """A blob is missing, ambiguous or unreadable, or its bytes do not match its digest or use.
 
     Attributes:
         code: the code of the diagnostic.

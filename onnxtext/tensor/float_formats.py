@@ -87,7 +87,7 @@ def round_double(form: FloatFormat, magnitude: float) -> tuple[int, bool]:
 
     Args:
         form: The format.
-        magnitude: the number without its sign.
+        magnitude: The number without its sign.
 
     Returns:
         The code, and whether `magnitude` is exactly halfway between two codes. The code is greater

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 _FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<f4", "double_data": "<f8"}
 """The numpy type of the entries of each typed field."""
 _BLOCK = 1 << 16
-"""Number of elements that `is_splat` compares at a time, after the first `_FEW`."""
+"""Number of elements that `is_splat` compares at a time, after the first `_FEW`.
+
+For elements narrower than a byte, it is the number of groups of three bytes.
+"""
 _FEW = 1 << 10
 """Number of elements that `is_splat` compares first.
 

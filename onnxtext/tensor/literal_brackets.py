@@ -131,7 +131,8 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
                 "expected an element, found '...'",
                 offset,
                 3,
-                "only the data of a tensor can have '...', in brackets: [0, ...]",
+                "`...` is only valid in the brackets of a tensor, `[0, ...]`, or in a list with a "
+                "length, `xs: ints[64] = [0, ...]`",
             )
         inner = inner[:-3].rstrip(BLANKS)
         if not inner.endswith(",") or not inner[:-1].strip(BLANKS):
@@ -151,8 +152,8 @@ def nested_elements(text: str, dims: Sequence[int]) -> Elements:
             or one for each dimension other than 1.
 
     Raises:
-        LiteralError: The brackets of a nested literal do not match `dims`, or a flat literal is
-            invalid (see `flat_elements`).
+        LiteralError: The literal is invalid (see `flat_elements`), or the brackets of a nested
+            literal do not match `dims`.
     """
     if text.count("[") <= 1 or ("#" in text and blank_comments(text).count("[") <= 1):
         return flat_elements(text, "[", "]", splat=True)

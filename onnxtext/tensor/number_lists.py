@@ -257,7 +257,7 @@ def _ends_in(data: bytes, allowed: bytes) -> bool:
 
 
 def _has_gap(data: bytes) -> bool:
-    """Whether an element is missing, which numpy would read as 0 or -1."""
+    """Whether an element is missing before a comma; numpy would read it as 0 or -1."""
     start = data[:_SHORT].lstrip(_BLANK_BYTES) or data.lstrip(_BLANK_BYTES)
     if start[:1] == b",":
         return True
@@ -271,7 +271,7 @@ def _has_gap(data: bytes) -> bool:
 def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
-    """Read integers from `low` to `high` on the fast path; None if the result may be wrong."""
+    """Read integers from `low` to `high` on the fast path; None if the slow path must do it."""
     if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789") or _has_gap(data):
         return None
     if b"-" in data:
@@ -291,7 +291,7 @@ def _plain_ints(
 
 
 def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
-    """Read decimals and words as doubles on the fast path; None if the result may be wrong."""
+    """Read decimals and words as doubles on the fast path; None if the slow path must do it."""
     if len(data) < _SHORT or b"(" in data or not _ends_in(data, b"0123456789.fFnNyY"):
         return None
     if _has_gap(data):
@@ -361,8 +361,8 @@ def _plain_codes(
 ) -> NDArray[np.uint32] | None:
     """Read decimals and words as codes of the format `name` on the fast path.
 
-    `convert` reads the decimals that are halfway between two codes. Return None if the result may
-    be wrong.
+    `convert` reads the decimals that are halfway between two codes. Return None if the slow path
+    must read the elements.
     """
     form = FORMATS[name]
     values = _plain_doubles(data)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read whole literals: ``[...]`` to ``raw_data``, ``{...}`` to the entries of a typed field.
+"""Read whole literals of tensors and of numeric attributes.
 
-A typed field is a field of `TensorProto` such as ``int32_data``. Literals may have blanks and
-comments between tokens, and a trailing comma in every list. Errors are `LiteralError`s; their
-offset is relative to the start of the literal.
+For tensors, convert ``[...]`` to ``raw_data``, and ``{...}`` to the entries of a typed field, a
+field of `TensorProto` such as ``int32_data``. Literals may have blanks and comments between tokens,
+and a trailing comma in every list. Errors are `LiteralError`s; their offset is relative to the
+start of the literal.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
         ``...`` stands for more than `_EXPANDED` bytes, it is returned as a `Repetition`.
 
     Raises:
-        LiteralError: `text` is not a valid literal, or `dims` give another number of elements.
+        LiteralError: `text` is not a valid literal of this type, it does not match `dims`, or its
+            elements would take more than 2 GiB.
     """
     if element.kind == "string":
         raise _string_error(text)

@@ -2,7 +2,7 @@
 """Fast path for short literals of plain numbers: most initializers are such literals.
 
 This module does not use numpy, whose call overhead would exceed the whole conversion. For other
-literals (words, hexadecimals, unusual whitespace, numbers that would be rounded twice), the result
+literals, such as long ones, words, hexadecimals, or numbers that would be rounded twice, the result
 is None, and `parse_literals` reads the literal.
 """
 
@@ -58,8 +58,8 @@ def parse_small(
         brackets: The opening and the closing bracket that the literal must have.
 
     Returns:
-        The elements, little-endian. None if the literal is too long or invalid, or has an element
-        that this module cannot read.
+        The elements, little-endian; None if `parse_literals` must read the literal or find its
+        error.
     """
     if len(text) > MAX_SMALL_LENGTH or text[:1] + text[-1:] != brackets:
         return None

@@ -197,7 +197,7 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
     if kind is None:
         width = 8 if field == "double_data" else 4
         if len(data) % width:
-            raise ValueError(f"{len(data)} bytes are not a multiple of {width}")
+            raise ValueError(f"the number of bytes, {len(data)}, is not a multiple of {width}")
         return bytes(data)
     if core() == "native":
         unpacked: bytes | None = core_module("tensor.varints").unpack(data, int(kind[2]))

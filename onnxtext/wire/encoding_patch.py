@@ -23,8 +23,8 @@ _BLOCK = 16
 _MAX_BLOCKS = 1 << 18
 """Maximum number of indexed blocks; the index then takes about 50 MB.
 
-In data of more than 4 MiB, the indexed blocks are not adjacent. There, a copy is found only if it
-contains an indexed block or continues after the previous copy.
+A copy is found only if it contains an indexed block or continues after the previous copy. In data
+of more than 4 MiB, the indexed blocks are not adjacent.
 """
 
 _MIN_COPY = 8
@@ -87,8 +87,8 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
     """Return the bytes that a patch makes from the canonical encoding.
 
     Raises:
-        WireError: the patch refers to bytes beyond the end of the encoding or of the patch, or the
-            result would have more than `MAX_MESSAGE_BYTES` bytes. No result is allocated then.
+        WireError: the patch is invalid, or the result would have more than `MAX_MESSAGE_BYTES`
+            bytes. No result is allocated then.
     """
     size = 0
     for offset, _, start, end in _instructions(canonical, patch):
@@ -108,8 +108,8 @@ def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, i
     `start` and `end` are offsets in the patch if the instruction inserts, otherwise in `canonical`.
 
     Raises:
-        WireError: an instruction is incomplete, or refers to bytes beyond the end of `canonical`
-            or of the patch.
+        WireError: a varint is invalid, or an instruction refers to bytes beyond the end of
+            `canonical` or of the patch.
     """
     offset = 0
     while offset < len(patch):

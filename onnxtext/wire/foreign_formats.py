@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _HEAD = 4096
-"""Number of bytes to examine in a text."""
+"""Maximum number of bytes to examine, apart from magic bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ def recognize(data: bytes) -> FileKind | None:
     if _is_safetensors(data):
         return FileKind("not-a-model", "a safetensors file", _ONLY_WEIGHTS)
     if data and not data[:_HEAD].strip(b"\0"):
-        return FileKind("not-a-model", "a file of zero bytes", _DOWNLOAD_AGAIN)
+        return FileKind("not-a-model", "a file that begins with NUL bytes", _DOWNLOAD_AGAIN)
     return _text_kind(data)
 
 
 # ---- Binary files -------------------------------------------------------------------------------
 
-_UNPACK = "unpack it: the model is inside"
+_UNPACK = "unpack it if the model is inside"
 _EXPORT = "export the model to ONNX"
 _ONLY_WEIGHTS = "it holds weights without a graph: export the model to ONNX"
 _DOWNLOAD_AGAIN = "download or copy it again"
@@ -88,7 +88,7 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
 
 
 def _is_safetensors(data: bytes) -> bool:
-    """Whether the first eight bytes are the length of the JSON header after them."""
+    """Whether the data begins with a plausible length of a header, and the header with `{"`."""
     return data[8:10] == b'{"' and 2 <= int.from_bytes(data[:8], "little") <= 100_000_000
 
 

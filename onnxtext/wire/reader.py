@@ -13,7 +13,7 @@ MAX_MESSAGE_DEPTH = 100
 
 
 class WireError(ValueError):
-    """The bytes are not a protobuf message.
+    """The bytes are not a valid protobuf message or byte patch.
 
     Attributes:
         message: the problem, without the offset.
@@ -118,7 +118,7 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
         elif wire_type == GROUP:
             offset = _skip_group(data, offset, end, number)
         else:
-            raise WireError(f"{wire_type} is not a wire type", begin)
+            raise WireError(f"the wire type {wire_type} is invalid", begin)
         if offset > end:
             raise WireError("a field reaches beyond the end of its message", begin)
         # Calling `tuple.__new__` is twice as fast as calling the class.
@@ -128,7 +128,7 @@ def read_fields(data: bytes | memoryview, start: int, end: int) -> Iterator[Wire
 def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField]:
     """Yield the fields in a group, given the group as a field.
 
-    Unlike `read_fields`, accept the field number 0.
+    Unlike `read_fields`, accept all field numbers, even 0.
 
     Raises:
         WireError: the next bytes are not a valid field.
@@ -158,7 +158,7 @@ def _skip(
         return value, value + size
     if wire_type in (FIXED64, FIXED32):
         return value, offset + (8 if wire_type == FIXED64 else 4)
-    raise WireError(f"{wire_type} is not a wire type", begin)
+    raise WireError(f"the wire type {wire_type} is invalid", begin)
 
 
 def _skip_group(data: bytes | memoryview, offset: int, end: int, number: int) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 Piece = bytes | memoryview
-"""A part of an encoded message. A piece with weights is a view of the input, not a copy."""
+"""A part of an encoded message. A `memoryview` refers to the bytes of the input: no copy."""
 
 MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Maximum size of a protobuf message, in bytes."""

@@ -82,7 +82,7 @@ FILES = {
     "a Python pickle": pickle.dumps({"w": [1.0]}),
     "a numpy array": numpy_file(),
     "a safetensors file": safetensors(),
-    "a file of zero bytes": bytes(5000),
+    "a file that begins with NUL bytes": bytes(5000),
     "a Git LFS pointer, which replaces a file of 102,400 bytes": POINTER,
     "an HTML page": b"\n<!DOCTYPE html>\n<html lang=en>",
     "an XML file": b'<?xml version="1.0"?>\n<net name="m">',
