@@ -206,7 +206,7 @@ class _Statement:
 
 
 def _group_arguments(node: Tree) -> None:
-    """Group the inputs of a node in a tree `arguments`, a list, if comments are in the brackets.
+    """Put the inputs of a node and their brackets into a tree `arguments` if they have comments.
 
     If the node has no inputs or omits an input, do nothing: the comments will move above the node.
     """
@@ -251,7 +251,7 @@ def _move_into(before: CommentedToken, listing: CommentedList) -> None:
 
 
 def has_comments(part: Tree | CommentedToken) -> bool:
-    """Whether comments are attached to an item or to its parts; call `attach_items` before."""
+    """Whether comments are attached to an item or to its parts; call `attach_items` first."""
     if isinstance(part, CommentedToken):
         return bool(part.lead) or part.trail is not None
     listing = find_list(part)

@@ -55,8 +55,8 @@ def _use_printed_lines(text: str, printed: str) -> str | None:
     """Insert the comments and blank lines of a text into its printed form.
 
     Return `printed` itself if the text has no comments and no blank lines. Return None if the texts
-    differ in more than whitespace and trailing commas, or if a comment is in the middle of a
-    printed line.
+    differ in more than whitespace and trailing commas, or if this function cannot place a comment,
+    for example one in the middle of a printed line.
     """
     if _MARK in text:
         return None
@@ -250,7 +250,7 @@ class _Merger:
         return True
 
     def _flush(self, line: str) -> None:
-        """Write a pending blank line, except after an opening bracket and before a closing bracket.
+        """Write a pending blank line, except at the start, after `(` and before `)` or the like.
 
         `line` is the line that follows; it is not written here.
         """

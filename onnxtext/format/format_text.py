@@ -20,7 +20,7 @@ from onnxtext.syntax.parse import parse_model
 def format_source(source: Source, *, read_again: bool = False, model: Model | None = None) -> str:
     """Format a text in the canonical layout.
 
-    The result is verified: statements of long lists one by one (`incremental`), the rest by a
+    The result is verified: most statements of lists one by one (`incremental`), the rest by a
     second parse.
 
     Args:
@@ -33,8 +33,8 @@ def format_source(source: Source, *, read_again: bool = False, model: Model | No
         The formatted text, with the same syntax tree and the same comments in the same order.
 
     Raises:
-        OnnxTextError: the text does not parse; or formatting would change the model or comments,
-            which is a bug.
+        OnnxTextError: the text does not parse, or is nested too deeply; or formatting would change
+            the model or comments, which is a bug.
     """
     # Pause the garbage collector around the call, so that it does not traverse the tree at the end.
     with paused_collector(), room_for_nesting():

@@ -70,7 +70,7 @@ class IncrementalText:
         self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
     def take_out_lists(self, owner: Graph | Function, twin: Graph | Function) -> None:
-        """Format the statements of a graph or function, and replace them by placeholders.
+        """Format statements of a graph or function, and replace runs of them by placeholders.
 
         `twin` is the same graph or function in the printed text.
         """
@@ -85,9 +85,10 @@ class IncrementalText:
         twins: Sequence[Node | ValueInfo],
         kind: type[ItemWriter],
     ) -> None:
-        """Format the statements of a list except the last one; replace them by placeholders.
+        """Format the statements of a list, and replace runs of them by placeholders.
 
-        `twins` are the same statements in the printed text; `kind` formats them.
+        The last statement stays, and those that `kind` cannot format. `twins` are the same
+        statements in the printed text.
         """
         if len(items) < 2:
             return
@@ -134,7 +135,7 @@ class IncrementalText:
         return kept and (code is None or ON not in text[len(code) :])
 
     def _enter(self, node: Node, twin: Node) -> None:
-        """Format the statements of the graphs in a node; replace them by placeholders.
+        """Call `take_out_lists` for the graphs in a node, unless the text has `# fmt:` comments.
 
         `twin` is the same node in the printed text.
         """

@@ -42,8 +42,8 @@ class SourceSpellingPrinter(GraphPrinter):
         `code` is its text in the source.
 
         Returns:
-            The formatted node; None if its attributes are not only numbers, lists of numbers, and
-            strings without escapes, or if an attribute does not fit on a line.
+            The formatted node; None if it has no attributes or other values than numbers, lists of
+            numbers, and strings without escapes, or if an attribute does not fit on a line.
         """
         match = _FIND_ATTRIBUTES.search(code)
         if match is None:
@@ -70,8 +70,8 @@ class SourceSpellingPrinter(GraphPrinter):
         `code` is its text in the source.
 
         Returns:
-            The formatted initializer. None if it has decorators, or if its data is not a number or
-            a flat list of numbers.
+            The formatted initializer. None if it has decorators or no tensor type, or if its data
+            is neither a number nor a list that the printer writes flat.
         """
         match = _NUMBERS.search(code)
         kind = value.type

@@ -97,7 +97,7 @@ class NodeWriter(ItemWriter):
     """Formats nodes."""
 
     def respelled(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a node with its attributes spelled as in `code`."""
+        """Print a node with its attributes spelled as in `code`; return None if impossible."""
         assert isinstance(item, Node)
         return self._printer.node_with_source_attributes(item, code, self.indent)
 
@@ -108,7 +108,7 @@ class ValueWriter(ItemWriter):
     comma = ","
 
     def respelled(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print an initializer with its numbers spelled as in `code`."""
+        """Print an initializer with its numbers spelled as in `code`; return None if impossible."""
         assert isinstance(item, ValueInfo)
         text = self._printer.value_with_source_numbers(item, code[:-1].rstrip(), self.indent)
         return None if text is None else text + self.comma

@@ -304,7 +304,7 @@ class StatementWriter(LiteralWriter):
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:
-    """Return the inputs and the outputs: the lists before and after `=>`."""
+    """Return the lists before and after `=>`: the inputs (None if omitted), and the outputs."""
     lists = [part for part in tree.trees() if part.origin in ("inputs", "parameter_list")]
     lists = [part.trees()[0] if part.origin == "parameter_list" else part for part in lists]
     return (lists[0] if len(lists) > 1 else None), lists[-1]

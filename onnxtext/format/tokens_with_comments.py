@@ -67,7 +67,7 @@ def read_tokens(text: str) -> list[CommentedToken]:
 def _attach(
     text: str, start: int, token: CommentedToken, before: CommentedToken | None
 ) -> CommentedToken:
-    """Attach the comments and blank lines from `start` to `before` or `token`; return `token`."""
+    """Attach the comments and blank lines after `start` to `before` or `token`; return `token`."""
     if token.at - start < 2 and not text.startswith("#", start):  # `#` may be an empty comment
         return token
     trivia = text[start : token.at]

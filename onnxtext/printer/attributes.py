@@ -26,7 +26,7 @@ GraphText = Callable[[ast.Graph, str, int], str]
 def attribute_text(
     attribute: ast.Attribute, indent: str, graph_text: GraphText, dialect: Dialect = ONNXTEXT
 ) -> str:
-    """Return an attribute as `name = value`, or `name: type = value` if the value needs a type.
+    """Return the text of an attribute: `name = value`, with `: type` after the name if needed.
 
     Args:
         attribute: the attribute.

@@ -14,8 +14,8 @@ def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
     """Break a type: put each dimension or argument on its own line.
 
     There is no comma after the last one. Each decorator before the type has its own line; the type
-    after decorators is broken only if it does not fit into `width` columns. A type without
-    brackets, or with line breaks because of comments, is returned unchanged.
+    after decorators is broken only if it does not fit into `width` columns. A type without items
+    in brackets, or with line breaks because of comments, is returned unchanged.
     """
     if "\n" in type:
         return type

@@ -103,7 +103,7 @@ def leave_metadata_out(model: Model) -> None:
 
     Remove the encoding patch and the decorators `@meta` and `@data.meta`, and set
     `model.metadata_left_out`: then `metadata none` is printed instead of the metadata section.
-    Do nothing if the model has no metadata outside of its header.
+    Do nothing if no graph, function, node or value has metadata.
 
     Args:
         model: a model that was just decoded; changed in place.

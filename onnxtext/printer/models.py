@@ -150,7 +150,7 @@ def print_attribute(attribute: ast.Attribute) -> str:
 
 
 def print_type(type: ast.Type) -> str:
-    """Return the text of a type, without a newline."""
+    """Return the text of a type without its own decorators, and without a newline."""
     return type_text(type)
 
 

@@ -56,10 +56,10 @@ class WeightMover(Rewriter):
         return digest
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
-        """Return the data of a tensor, or a blob if the data is large.
+        """Return a blob for large raw data or a large field; return other data unchanged.
 
-        Large data is returned unchanged if it is raw data that repeats one element, or a field
-        such as `float_data` whose number of entries does not match the type.
+        Raw data that repeats one element is also unchanged, and a field such as `float_data` whose
+        number of entries does not match the type.
         """
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.max_small_elements:

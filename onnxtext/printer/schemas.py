@@ -27,7 +27,7 @@ KEYWORDS = frozenset((*SECTIONS, "where"))
 
 
 def print_schemas(file: SchemaFile) -> str:
-    """Return the text of a schema file, with a blank line before each signature."""
+    """Return the text of a schema file: header and signatures, with blank lines between them."""
     entries = [] if file.version is None else [f"onnxtext: {file.version}"]
     if file.opset_imports:
         entries.append(f"opset_import: {opsets_text(file.opset_imports, STEP)}")

@@ -6,6 +6,8 @@ element; it defines the result and the errors. The fast path passes the whole te
 ``np.fromstring``. It is used for long texts, after a few scans that exclude texts which numpy reads
 differently: numpy accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2`` and
 ``1, ``, converts ``1e400`` to infinity, clamps integers and drops the sign of ``-nan``.
+
+The functions raise `LiteralError` for an invalid element.
 """
 
 from __future__ import annotations
