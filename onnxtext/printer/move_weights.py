@@ -22,7 +22,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.format_elements import is_splat
 
 INLINE_ELEMENTS = 32
-"""Tensors, and lists in attributes, with more elements than this become blobs."""
+"""By default, tensors and lists in attributes with more elements than this are large."""
 
 INLINE_BYTES = 4096
 """Attribute strings with more bytes than this become blobs."""

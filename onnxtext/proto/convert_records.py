@@ -58,8 +58,8 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
         depth: the number of enclosing records.
 
     Raises:
-        RecordError: a key is an unknown name or the number of a known field, or a value has the
-            wrong type.
+        RecordError: a key is missing, an unknown name or the number of a known field, or a value is
+            invalid.
     """
     by_number: dict[int, list[bytes]] = {}
     unknown: list[bytes] = []
@@ -97,7 +97,7 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
         depth: the number of records that enclose the message with the field.
 
     Raises:
-        RecordError: the value has the wrong type.
+        RecordError: the value is invalid for the field.
     """
     if not field.repeated:
         return tag(field.number, field.wire_type) + _scalar(field, value, depth)
@@ -132,7 +132,12 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
             return _float(text, float64_bits).to_bytes(8, "little")
         case kind, Number(text) if kind in _RANGES:
             return varint(parse_integer(text, *_RANGES[kind]))
-    forms = {"message": "a record, {…}", "string": "a string", "bytes": "a string"}
+    forms = {
+        "message": "a record, {…}",
+        "string": "a string",
+        "bytes": "a string",
+        "enum": "a name or a number",
+    }
     form = forms.get(field.kind, "a number")
     raise RecordError(f"the value of `{field.name}` must be {form}", field.name)
 
@@ -184,6 +189,9 @@ def known_values(
         data: the bytes that contain the wire field.
         item: the position of the wire field.
         depth: the number of records that enclose the message with the field.
+
+    Raises:
+        WireError: the bytes are not a value of the field.
     """
     if item.wire_type == field.wire_type:
         value = _lift_scalar(field, data[item.value : item.end], depth)

@@ -75,7 +75,7 @@ class Encoder:
                     self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}
                 case _:
                     raise HabitError(
-                        f"unknown encoding habit `{habit.name}`; write packed(attribute.ints), "
+                        f"invalid encoding habit `{habit.name}`; write packed(attribute.ints), "
                         "unpacked(tensor.float_data) or order(node, 1, 2, 3)",
                         habit.name,
                     )

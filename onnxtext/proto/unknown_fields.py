@@ -44,7 +44,7 @@ class RecordError(ValueError):
 
 
 def parse_integer(text: str, low: int, high: int) -> int:
-    """Parse a decimal or hexadecimal integer between `low` and `high`.
+    """Parse a decimal or hexadecimal integer from `low` to `high`.
 
     Raises:
         RecordError: the text is not an integer, or the integer is out of range.
@@ -71,7 +71,7 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
 
     Raises:
         RecordError: the schema has this field with this wire type, the number is invalid, or the
-            syntax of the value gives no wire type.
+            value is out of range or gives no wire type.
     """
     data = lower_numbered(number, value)
     field = spec.by_number.get(number)
@@ -94,7 +94,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
         in_group: whether the field is in an unknown group, where protobuf allows the number 0.
 
     Raises:
-        RecordError: the number is invalid, or the syntax of the value gives no wire type.
+        RecordError: the number is invalid, or the value is out of range or gives no wire type.
     """
     if not number and not in_group:
         raise RecordError("a field number must be between 1 and 536870911")

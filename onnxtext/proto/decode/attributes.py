@@ -105,9 +105,9 @@ def attribute_value(
 ) -> ast.AttributeValue | None:
     """Return the value of an attribute.
 
-    For an attribute without a value, return an empty list if its type is a list type, otherwise
-    None. If no other syntax can express the value, return a `Record` of the attribute's fields,
-    without its name and doc string.
+    For an attribute with a type but no value, return an empty list if its type is a list type,
+    otherwise None. If no other syntax can express the value, return a `Record` of the attribute's
+    fields, without its name and doc string.
 
     Args:
         fields: the attribute.

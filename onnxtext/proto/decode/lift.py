@@ -157,7 +157,7 @@ def _lift_proven(
 
 
 def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
-    """Decode without comparing items; return None if encoding the result gives other bytes."""
+    """Decode without comparing items; return None on failure, or if encoding gives other bytes."""
     try:
         lifted = _lift_fast(data, message, finish)
         if not isinstance(lifted, Model):
@@ -213,7 +213,7 @@ def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> M
 
 
 def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Model | Fragment:
-    """Choose the presence defaults of a decoded message, and place its metadata.
+    """Choose the presence defaults of a decoded message; place its metadata and annotations.
 
     Args:
         lifted: the message; changed in place.

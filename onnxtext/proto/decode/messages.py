@@ -181,7 +181,7 @@ class Lifter(NodeLifter):
         """Decode the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
 
         Args:
-            graph: the graph; gets its values and decorators.
+            graph: the graph; changed in place.
             others: the (number, payload) of each field that the caller has not decoded.
             initializers: the initializers that the caller has decoded.
             infos: the value infos that the caller has decoded.

@@ -33,6 +33,8 @@ SMALL = 4096
 class NodeLifter(ABC):
     """Decodes nodes and attributes. A subclass implements `graph`, for graphs in attributes.
 
+    The methods raise `WireError` if the bytes are not a message, or nested too deeply.
+
     Attributes:
         careful: whether to encode every item again, compare it with its original bytes, and record
             differences in decorators.

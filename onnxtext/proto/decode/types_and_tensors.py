@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode types, tensors and the decorators that all messages share.
+"""Decode types, tensors and small messages, and the decorators that several messages share.
 
 Each function ignores the fields that it does not recognize; encoding the result shows whether
-fields were lost (`lift`).
+fields were lost (`lift`). The functions raise `WireError` if the bytes are not a message.
 """
 
 from __future__ import annotations

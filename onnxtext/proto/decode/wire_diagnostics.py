@@ -273,7 +273,7 @@ class _Walk:
             return
         if end == len(self._data):
             cut = f"the data ends {count_noun(missing, 'byte')} too early"
-            left = f"{named} has {count_noun(size, 'byte')}, but only {end - offset:,} are left"
+            left = f"{named} has {count_noun(size, 'byte')}, the data only {end - offset:,} of them"
             raise _Stop(f"{cut}: {left}", begin, path, "cut")
         message = f"{named} reaches {count_noun(missing, 'byte')} beyond the end of its message"
         raise _Stop(message, begin, path)

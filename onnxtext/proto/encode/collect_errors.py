@@ -115,7 +115,7 @@ class _Collecting(Lowering):
 
 
 def find_errors(root: Model | Fragment, blob_source: BlobSource | None = None) -> list[LowerError]:
-    """Return every error that occurs when a model or fragment is encoded, in text order.
+    """Return the errors of all items that cannot be encoded, in text order.
 
     Return an empty list for a fragment that is a record.
 

@@ -38,7 +38,7 @@ def lower_model(
         verified: whether the digests of the model's resources have been verified before.
 
     Raises:
-        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
+        LowerError: a statement cannot be encoded, for example because a blob is missing.
     """
     return b"".join(lower_pieces(model, blob_source, verified=verified))
 
@@ -54,7 +54,7 @@ def lower_pieces(
         verified: whether the digests of the model's resources have been verified before.
 
     Raises:
-        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
+        LowerError: a statement cannot be encoded, for example because a blob is missing.
     """
     return lower_guarded(model, blob_source, verified=verified)[0]
 
@@ -78,7 +78,7 @@ def lower_guarded(
         The pieces of the `ModelProto`, and an estimate of the nesting depth of its messages.
 
     Raises:
-        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
+        LowerError: a statement cannot be encoded, for example because a blob is missing.
     """
     try:
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
@@ -111,10 +111,12 @@ def _core_lowering() -> type[Lowering]:
 
 
 def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -> bytes:
-    """Encode a model for type inference, without large data: large tensors refer to a missing file.
+    """Encode a model for type inference, without the data of large blobs, files and repetitions.
+
+    Tensors with such data refer to a missing file instead.
 
     Raises:
-        LowerError: a decorator or record is invalid, or a blob is missing or damaged.
+        LowerError: a statement cannot be encoded, for example because a blob is missing.
     """
     try:
         defaults = PresenceDefaults(model.presence)
@@ -144,7 +146,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
         message: the name of the message type, needed only if the fragment is a record.
 
     Raises:
-        LowerError: a decorator or record is invalid, or data is in a blob or a data file.
+        LowerError: the item cannot be encoded, for example because its data is in a blob.
     """
     try:
         if isinstance(fragment.item, Record):
@@ -163,7 +165,7 @@ def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
         fragment: the fragment.
 
     Raises:
-        LowerError: a decorator is invalid, or a blob or data file cannot be read.
+        LowerError: the item cannot be encoded, for example because a blob cannot be read.
     """
     assert not isinstance(fragment.item, Record)
     match fragment.item:

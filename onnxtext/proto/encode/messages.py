@@ -19,7 +19,8 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
 class Lowering(ValueLowering):
     """Encodes all messages of one model to wire bytes.
 
-    Methods that return a list of pieces do not copy weights.
+    Methods that return a list of pieces do not copy weights. Methods raise `LowerError` if a
+    message cannot be encoded.
     """
 
     # ---- Models, graphs, functions ----------------------------------------------------------
@@ -203,7 +204,7 @@ class Lowering(ValueLowering):
         return b"".join(parts)
 
     def tail(self, node: ast.Node) -> bytes:
-        """Return the encoded fields that follow the inputs, outputs and name of a node."""
+        """Return the encoded fields of a node from `op_type` to `overload`."""
         defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", to_bytes(node.op_type))]
         parts += map(self.attribute_field, node.attributes)

@@ -32,7 +32,11 @@ The numpy type is None for fields whose entries are not varints.
 
 
 def lower_type(type: ast.Type) -> bytes:
-    """Return a `TypeProto`."""
+    """Return a `TypeProto`.
+
+    Raises:
+        RecordError: a decorator is invalid.
+    """
     match type:
         case ast.TensorType():
             data = delimited(b"\x0a", _tensor_type(type.element, type.shape))

@@ -66,7 +66,7 @@ class ValueLowering(ABC):
             blob_source: finds blobs that are not in the resources.
             verified: whether the digests of the resources have been verified before.
             guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
-            omit_weights: whether large tensors refer to a missing file instead of having data.
+            omit_weights: whether large blobs, files and repetitions become a missing file.
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
@@ -205,7 +205,7 @@ class ValueLowering(ABC):
         """Return the bytes of a blob.
 
         Raises:
-            LowerError: the blob is missing or does not match its digest.
+            LowerError: the blob is missing, ambiguous or damaged.
         """
         digest, others = blob.digest, self._blob_source
         try:

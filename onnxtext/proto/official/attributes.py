@@ -66,6 +66,9 @@ class AttributeReducer(ValueReducer, ABC):
             path: the path of the message in the model, to report losses.
             in_function: whether the attribute is a parameter of a function. Then its name may be
                 quoted, and it need not have a value.
+
+        Returns:
+            The bytes of the remaining `AttributeProto`; None if the attribute must be left out.
         """
         message = "AttributeProto"
         fields = self.fields(message, data, path, _ATTRIBUTE)

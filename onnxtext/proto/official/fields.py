@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reduce fields, strings and names to the official syntax.
 
-Every method takes canonical bytes and returns the closest equivalent that the official syntax can
+The methods take canonical bytes and return the closest equivalent that the official syntax can
 express; differences are recorded as losses.
 """
 

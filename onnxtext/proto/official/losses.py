@@ -62,7 +62,7 @@ class Losses:
     """The losses of one model.
 
     Attributes:
-        found: the losses that are not harmless, in the order of the model.
+        found: the losses that are not harmless, in the order in which they were found.
         presence: counts, by field such as `NodeProto.domain`, the empty values that become stored
             or absent.
         raw: the number of tensors whose `raw_data` moves to a typed field, such as `float_data`.
