@@ -54,7 +54,8 @@ class SectionSpan(NamedTuple):
 def section_spans(text: str) -> list[SectionSpan]:
     """Return the sections of a text, in their order.
 
-    In a text whose braces do not match, a section begins at the start of a line or after a brace.
+    In a text whose braces do not match, a section begins at the start of a line, or after `}` or
+    `none`.
     """
     # Searching words is much faster than the regular expression; most texts have no section.
     if not any(word in text for word in SECTIONS) or not _MAY_BE_HEAD.search(text):

@@ -132,7 +132,7 @@ def attribute(
     """Return the attribute for `name: declared = value`, or for `name = value` without a type.
 
     Raises:
-        SemanticError: the value does not have the declared type, or is out of range.
+        SemanticError: the value is invalid, or does not have the declared type.
     """
     kind: ast.AttributeType | None
     result: Any
@@ -180,7 +180,7 @@ def repeated_attribute(
     length = count[1:-1].strip(" \t\n\v\f\r")
     if not length.isdigit() or len(length) > 20 or not len(items) <= int(length) < 1 << 31:
         raise SemanticError(
-            "the length of the list must be at least the number of its items",
+            "the length of the list must be from the number of its items to 2147483647",
             token=count,
             help="write the number of all items, as in `xs: ints[64] = [0, ...]`",
         )

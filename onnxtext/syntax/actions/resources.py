@@ -43,7 +43,7 @@ def resource(digest: str, encoding: str, text: str, token: str | None = None) ->
     """
     if not _DIGEST.fullmatch(digest):
         raise SemanticError(
-            "the name of a resource must be the first 16 to 64 hexadecimal digits of its SHA-256"
+            "the name of a resource must be the first 16 to 64 digits of its SHA-256, in lower case"
         )
     if encoding != "base64":
         error = SemanticError(f"`{encoding}` is not an encoding of resources", token=encoding)

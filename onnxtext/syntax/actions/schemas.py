@@ -197,7 +197,7 @@ def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
     text = values[0].text if len(values) == 1 and isinstance(values[0], Number) else ""
     if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= _LAST):
         raise SemanticError(
-            f"`@{name}` takes one argument, a whole number of at least 1",
+            f"`@{name}` takes one argument, a whole number from 1 to {_LAST}",
             help=f"write @{name}(1)",
         )
     return int(text)

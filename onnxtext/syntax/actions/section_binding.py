@@ -82,8 +82,8 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Store the sections in a model; store metadata and quantization in the items that they name.
 
     Raises:
-        SemanticError: a path matches no item. The attribute `made` of the error is the model with
-            the entries whose paths match.
+        SemanticError: a path is invalid or matches no item. The attribute `made` of the error is
+            the model with the entries whose paths match.
     """
     model.training = sections.training
     model.configurations = sections.configurations
@@ -110,7 +110,7 @@ class SectionBinding:
     """Binds the sections of one model; builds indexes of names on demand.
 
     Attributes:
-        semantic_errors: the errors for paths that match no item.
+        semantic_errors: the errors for paths that are invalid or match no item.
     """
 
     def __init__(self) -> None:
@@ -221,7 +221,7 @@ class SectionBinding:
         """Store the entries of a metadata block in the item that its path from `root` names.
 
         Raises:
-            SemanticError: the path matches no item.
+            SemanticError: the path is invalid or matches no item.
         """
         path = block.path
         entries = block.entries()

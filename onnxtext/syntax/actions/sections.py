@@ -153,7 +153,8 @@ def metadata_block(
                     code="unclosed-bracket",
                 )
     elif any(step.is_label for step in path or ()):
-        raise SemanticError("a function cannot have a label", token=kind, help="write NAME { … }")
+        help = "write function NAME { … }"
+        raise SemanticError("a function cannot have a label", token=kind, help=help)
     else:
         _fill_repeated(items)
     return MetadataBlock(kind, tuple(path or ()), overload, items)

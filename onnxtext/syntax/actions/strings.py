@@ -40,7 +40,7 @@ def byte_string(token: str) -> str:
     r"""Return the value of `b"…"`, which has the escapes `\\ \" \n \r \t \xNN \u{…}`.
 
     Raises:
-        SemanticError: an escape is unknown.
+        SemanticError: an escape is invalid.
     """
     return to_text(_unescape(token, token[2:-1], bytes_allowed=True))
 
@@ -52,7 +52,7 @@ def triple(token: str) -> str:
 
     Raises:
         SemanticError: the string has text on the line of the opening or closing quotes, a line is
-            indented less than the closing quotes, or an escape is unknown.
+            indented less than the closing quotes, or an escape is invalid.
     '''
     if "\r" in token:
         token = token.replace("\r\n", "\n")
@@ -158,7 +158,7 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
         if match is None or value is None:
             escapes = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
             raise SemanticError(
-                f"unknown escape `{text[slash : slash + 2]}` in the string",
+                f"invalid escape `{text[slash : slash + 2]}` in the string",
                 token=token,
                 offset=slash + 2 if bytes_allowed else 0,  # 0: the offset is unknown
                 length=2,

@@ -54,7 +54,11 @@ def tensor(
 
 
 def scalar_tensor(element: str, value: str | bytes) -> ast.Tensor:
-    """Return the tensor of rank 0 for `float(1e-05)`; its element is stored in `raw_data`."""
+    """Return the tensor of rank 0 for `float(1e-05)`; its element is stored in `raw_data`.
+
+    Raises:
+        SemanticError: the element is invalid for the type.
+    """
     type = ast.TensorType(str(element))
     return ast.Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
 
@@ -63,7 +67,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
     """Convert the parsed data of a tensor to `TensorData` (or `SparseTensor`), based on its type.
 
     Raises:
-        SemanticError: the literal is invalid for the type, or the type cannot have data.
+        SemanticError: the data is invalid for the type, or the type cannot have data.
     """
     if isinstance(type, ast.SparseTensorType):
         return _sparse(type, data)

@@ -51,7 +51,7 @@ def make_scanner(terminals: list[tuple[str, str]]) -> Scanner:
         terminals: (name, regular expression) of each terminal, in order of precedence.
 
     Raises:
-        NotImplementedError: an expression is not regular, such as a lookahead.
+        NotImplementedError: an expression has an item that is not supported, such as a lookahead.
     """
     nfa = _Nfa([pattern for _, pattern in terminals])
     classes, samples = nfa.classes()

@@ -87,7 +87,7 @@ def _lark() -> str:
 
 
 def read_tables(path: Path) -> ParserTables | None:
-    """Return the tables in a cache file; None if it is missing, damaged or another user's."""
+    """Return the tables in a cache file; None if it is missing, invalid or another user's."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(path, flags), "rb") as file:  # noqa: PTH123 (a descriptor)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide whether a fix that adds a comma or `=`, or quotes a name, is certain.
 
-A fix is certain if the names that result from it occur elsewhere in the text: a word that occurs
-only once may be a typo. Other fixes are marked `unsafe`.
+Most of these fixes are certain only if the names that result from them occur elsewhere in the text:
+a word that occurs only once may be a typo. Fixes that are not certain are marked `unsafe`.
 """
 
 from __future__ import annotations

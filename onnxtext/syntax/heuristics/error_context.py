@@ -123,7 +123,7 @@ class ErrorContext:
 
     @cached_property
     def previous_end(self) -> int:
-        """The end offset of the last token before the unexpected token."""
+        """The end offset of the last token before the unexpected token; `at` if none is found."""
         if self.done:
             return self.done[-1].end
         end = self.at

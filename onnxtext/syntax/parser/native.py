@@ -243,7 +243,8 @@ def _token_reader(
 ) -> Callable[[str, int], tuple[Token | None, int]]:
     """Return a function for the tokens that the scanner of the core does not read.
 
-    The function takes a text and an offset; it returns the token and the number of its terminal.
+    The function takes a text and an offset; it returns the token (None at the end) and the number
+    of its terminal.
     """
 
     def read_token(text: str, offset: int) -> tuple[Token | None, int]:

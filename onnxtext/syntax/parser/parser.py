@@ -18,8 +18,9 @@ class Parser:
     """A parser of one text.
 
     Attributes:
-        recover: the function to call at an unexpected token. It changes the stack of the machine
-            and returns the offset at which to continue, or None to give up.
+        recover: the function to call at an unexpected token; None to raise an error instead. The
+            function changes the stack of the machine, and returns the offset at which to continue,
+            or None to give up.
     """
 
     def __init__(self, text: str, start: str) -> None:

@@ -35,7 +35,7 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
 
     Returns:
         The diagnostics before the string, and one diagnostic about its quotes. `diagnostics` if
-        all quotes are right, or if it is unknown which quotes are wrong.
+        all quotes are right, if it is unknown which quotes are wrong, or if no error follows them.
     """
     text = source.text
     if text.count('"""') % 2 == 0 and '""""' not in text:

@@ -230,7 +230,7 @@ _DOMAIN = re.compile(r"(?:\w+\.)+(?=\w+[ \t]*[(<])")
 
 
 def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a function whose name has a domain: `my.F (a) => (b) {…}`."""
+    """Diagnose dots in the name of a function or of the main graph: `my.F (a) => (b) {…}`."""
     done = context.done
     if context.token != "." or not done or not {"graph", "function"} & context.rules:
         return

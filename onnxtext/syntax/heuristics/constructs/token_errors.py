@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for single tokens: quotes, numbers, misspelled and unquoted words."""
+"""Error heuristics for single tokens: quotes, numbers, misspelled words, conflict markers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ALIASES = {
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose strings in wrong quotes: `'…'` and “…”."""
+    """Diagnose strings in wrong quotes: `'…'` and “…”, or in escaped quotes."""
     if context.token == "'":
         yield from _wrong_triple(context)
         match = _SINGLE_QUOTED.match(context.text, context.at)

@@ -38,7 +38,7 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `*` or `:` for an unknown dimension, and several pairs of brackets: `[N][M]`."""
+    """Diagnose wrong dimensions: `[*]` for an unknown one, `[N×3]`, `[N + 1]` and `[N][M]`."""
     token, done = context.token, context.done
     last = done[-1] if done else None
     if token is None or last is None:
