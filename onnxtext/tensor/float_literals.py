@@ -72,7 +72,8 @@ def float32_bits(text: str) -> int:
 def float64_bits(text: str) -> int:
     """Return the IEEE bits of one float64 literal, rounded once, half to even.
 
-    Accept the literals of `float32_bits`, but with the range and the NaNs of float64.
+    Accept the literals of `float32_bits`, but with the range and the NaNs of float64; raise the
+    same errors.
     """
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)

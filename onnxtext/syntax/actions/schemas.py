@@ -259,7 +259,11 @@ def other_attributes(_: str) -> None:
 def empty_variadic_formal(
     offset: int, decorators: Decorators, type: Type | str, name: str, _: str
 ) -> FormalValue:
-    """Return the formal value for `T inputs...?`, which takes zero or more values."""
+    """Return the formal value for `T inputs...?`, which takes zero or more values.
+
+    Raises:
+        SemanticError: a decorator is invalid.
+    """
     result = _formal("variadic", offset, decorators, type, name)
     if any(decorator.name == "least" for decorator in decorators or ()):
         raise SemanticError("`@least` cannot be combined with `...?`", at=offset, length=len(name))
