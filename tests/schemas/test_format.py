@@ -237,7 +237,8 @@ MISTAKES = {
     "acme.Add <a = @b> () => ()": "a default cannot refer to an attribute parameter",
     "acme.Add <@values(1) a: string> () => ()": "the arguments of `@values` must be strings",
     '@values("a") acme.Add () => ()': "`@values` is not a decorator of a signature",
-    "@since(0) acme.Add () => ()": "`@since` takes one argument, a whole number from 1 to 2147483647",
+    "@since(0) acme.Add () => ()":
+        "`@since` takes one argument, a whole number from 1 to 2147483647",
     "@since(2) @since(3) acme.Add () => ()": "`@since` is given twice",
     "@doc(1) acme.Add () => ()": "`@doc` takes one string",
     "acme.Add () => ()\nacme.Add () => ()": "version 1 of `acme.Add` is given twice",

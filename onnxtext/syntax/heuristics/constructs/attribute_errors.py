@@ -93,7 +93,7 @@ def _unfinished_attributes(
 
 
 def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
-    """Return the offset of an unclosed `<` of attributes, and the tokens after it, or (None, [])."""
+    """Return the offset of an unclosed `<` of attributes and the tokens after it, or (None, [])."""
     tokens = [*context.done, *context.rest[:1]]
     if "attribute" in context.rules:
         if context.opened is None:
