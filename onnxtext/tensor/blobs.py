@@ -58,7 +58,7 @@ class BlobSource(Protocol):
 class Blobs:
     """The blobs in the `resources` section of a text.
 
-    The digest of a resource is verified when the resource is first used.
+    Unless `verified` is true, the digest of a resource is verified when the resource is first used.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class _Memo(dict[str, T]):
-    """A cache of converted elements by text; `failed` is the text that `convert` got last."""
+    """A cache of converted elements by text; `failed` is the last text passed to `convert`."""
 
     def __init__(self, convert: Callable[[str], T]) -> None:
         super().__init__()

@@ -33,8 +33,8 @@ class SemanticError(ValueError):
         others: further errors in the same construct.
         step: the 0-based index of the invalid step if the error is in the path of a section's
             entry; otherwise None.
-        item: if the marked text is a header's key: the 0-based index of the invalid item in the
-            list that is the key's value, or -1 if the whole value is invalid. Otherwise None.
+        item: for an error in the value of a header key, which is the marked text: the 0-based index
+            of the invalid item, or -1 if the whole value is invalid. None for other errors.
         is_entry: whether the error is about the first entry outside of a block in a section
             `metadata`; `at` is then the start of the section.
         is_bare: whether the error is about a metadata value without quotes; `at` is then the start
@@ -42,8 +42,8 @@ class SemanticError(ValueError):
         instead: the text that should replace the marked text; None if unknown.
         edits: edits of the source that correct the construct; empty if unknown.
         subject: what the error is about; None if the code of the error is enough to handle it.
-        missing: what is missing before the marked text if this text begins a line, and so probably
-            belongs to the next statement, such as "an attribute type". Empty if unknown.
+        missing: what is missing, such as "an attribute type", if the marked text begins a line:
+            then this text probably belongs to the next statement. Empty if unknown.
     """
 
     def __init__(

@@ -212,7 +212,7 @@ def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if edits and _are_inputs(items):
         message = "the inputs of a node have no names: they are identified by their order"
         span = Span(context.done[-1].at, context.at + 1)
-        yield Diagnosis("not-a-name", message, span, tuple(edits), f"remove `{context.done[-1]} =`")
+        yield Diagnosis("not-a-name", message, span, tuple(edits), "write only the values")
 
 
 def _are_inputs(items: Sequence[str]) -> bool:

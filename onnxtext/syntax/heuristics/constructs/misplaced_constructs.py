@@ -310,7 +310,8 @@ def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             "tensors belong in the `<…>` of the graph, not among its nodes",
             Span(first.at, values[end].end),
             (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
-            help="move the tensor to `<…>` between the outputs of the graph and its `{`",
+            help="move the tensor to `<…>` between the outputs of the graph and its `{`; in a "
+            "function, write a node `Constant`",
         )
 
 

@@ -272,7 +272,10 @@ def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
         first = context.done[-1]
     if context.name(last) in VALUES:
         message = "an input of a node must be a name, not a value"
-        help = "give the value a name in the `<…>` of the graph, such as `float c = {1}`"
+        help = (
+            "give the value a name in the `<…>` of the graph, such as `float c = {1}`; in a "
+            "function, write a node `Constant`"
+        )
         span = Span(first.at, last.end)
         yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help)
 
