@@ -52,7 +52,9 @@ def parse_integer(text: str, low: int, high: int) -> int:
     try:
         value = int(text, 0) if "x" in text else int(text)
     except ValueError:
-        raise RecordError(f"`{text[:40]}` is not an integer", text) from None
+        if not text.lstrip("-").isdecimal():
+            raise RecordError(f"`{text[:40]}` is not an integer", text) from None
+        value = high + 1  # Python does not convert integers of several thousand digits
     if not low <= value <= high:
         raise RecordError(f"`{text[:40]}` is not between {low} and {high}", text)
     return value

@@ -85,7 +85,7 @@ class Blobs:
 
         Raises:
             BlobError: no resource matches, several resources match, or the SHA-256 of the bytes
-                does not begin with both the digest of the resource and `digest`.
+                does not begin with the digest of the resource.
         """
         cached = self._verified.get(digest)
         if cached is not None:
@@ -99,11 +99,13 @@ class Blobs:
             raise BlobError(f"{len(matching)} resources match the digest {digest}", AMBIGUOUS)
         data = self._resources[matching[0]]
         actual = hashlib.sha256(data).hexdigest()
-        if not (actual.startswith(matching[0]) and actual.startswith(digest)):
+        if not actual.startswith(matching[0]):
             raise BlobError(
                 f"the resource {matching[0]} is damaged: the SHA-256 of its bytes is {actual}",
                 DAMAGED,
             )
+        if not actual.startswith(digest):
+            raise unknown_blob_error(digest)
         self._verified[digest] = data
         return data
 

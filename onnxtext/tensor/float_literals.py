@@ -272,9 +272,10 @@ def _not_a_float(text: str) -> LiteralError:
         fix = "write digits after the e"
     elif re.fullmatch(r"-?0[xX][0-9a-fA-F]+", text):
         fix = f"write {text}p0 for the value"
-        if int(text.lstrip("-"), 16) > 0x7F800000:
-            fix += f" or nan({text}) for the bits of a nan"
-    elif "_" in text:
+        digits = text.lstrip("-")
+        if 0x7F800000 < int(digits, 16) < 0x80000000:
+            fix += f" or {text[: -len(digits)]}nan({digits}) for the bits of a nan"
+    elif re.fullmatch(r"-?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?", text):
         fix = f"remove the underscores: {text.replace('_', '')}"
     return LiteralError(f"expected a number, found {shorten(text)}", length=len(text), help=fix)
 

@@ -233,7 +233,7 @@ def _not_an_int(text: str) -> LiteralError:
         fix = f"remove the decimal point: {text[: text.index('.')]}"
     elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
         fix = "write the sign directly before the digits"
-    elif "_" in text:
+    elif re.fullmatch(r"-?[0-9][0-9_]*", text):
         fix = f"remove the underscores: {text.replace('_', '')}"
     elif text in ("true", "false"):
         fix = f"write {int(text == 'true')}"

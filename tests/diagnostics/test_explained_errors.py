@@ -50,7 +50,7 @@ def test_what_is_not_a_node_is_reported_at_its_beginning(
     assert help in (item.help or "")
 
 
-ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str]] = {
+ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     "an assignment with an operator": (
         node("  t += x"), [(4, 5)], "expressions are not supported", "write `NAME = Add (t, x)`",
     ),
@@ -115,6 +115,26 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str]] = {
     "a function after a graph without `}`": (
         f"{H}{G}  y = Relu (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n", [(5, 1)],
         "expected `}` before the header of a function", "add `}`",
+    ),
+    "a number as metadata": (
+        f"<onnxtext: 1, metadata_props: 5>\n{G}}}\n", [(1, 31)],
+        "the value of `metadata_props` must be a list", None,
+    ),
+    "a version of the language that never existed": (
+        f"<onnxtext: 0>\n{G}}}\n", [(1, 2)],
+        "the text is written in version 0 of the language", None,
+    ),
+    "a block of Python without an operator for it": (
+        node("  with x:\n    y = Relu (x)"), [(4, 3)], "`with` is not supported",
+        "remove this block",
+    ),
+    "a list of strings as integers": (
+        node('  u = Op <a: ints = ["a"]> (t)'), [(4, 11)],
+        "the attribute is declared as ints, but its value has the type strings", None,
+    ),
+    "two sections `encoding`": (
+        f"{H}{G}}}\n" + 2 * f'encoding {{\n  canonical: "{64 * "0"}"\n  patch: ""\n}}\n', [(8, 1)],
+        "there are two `encoding` sections", "remove one of them",
     ),
     "words as booleans": (
         value("  bool[2] w = [yes, no],"), [(4, 16)], "`yes` is not a value", "write `true`",
@@ -218,7 +238,10 @@ def test_each_error_is_reported_once_and_explained(name: str) -> None:
     found = syntax_errors(text)
     assert [place(item, text) for item in found] == places, [item.message for item in found]
     assert found[0].message.startswith(message)
-    assert help in (found[0].help or "")
+    if help is None:
+        assert found[0].help is None
+    else:
+        assert help in (found[0].help or "")
     for item in found:
         if item.fix is not None:
             assert len(syntax_errors(item.fix.apply(text))) < len(found)

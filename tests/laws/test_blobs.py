@@ -92,6 +92,7 @@ def test_unique_prefix_of_a_digest_is_accepted(digits: int) -> None:
         (with_blob(DIGEST[:15], RESOURCES), "16 to 64"),
         (with_blob(DIGEST[:32], ""), "is not in the resources of this text"),
         (with_blob("0" * 32, RESOURCES), "is not in the resources of this text"),
+        (with_blob(DIGEST[:32] + "0" * 32, RESOURCES), "is not in the resources of this text"),
         (with_blob(DIGEST[:32], RESOURCES, "float[99]"), "400 bytes"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAABB", 1)), "damaged"),
         (with_blob(DIGEST[:32], RESOURCES.replace("AAAAAA", "AAAAA", 1)), "damaged"),

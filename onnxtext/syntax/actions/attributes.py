@@ -305,7 +305,7 @@ def _list(
         return _number_list_from_tokens(one, items)
     kind = CLASSES[type(items[0])]
     if one is not None and one is not kind:
-        _mismatch(many or LIST_OF[kind], kind)
+        _mismatch(many or LIST_OF[kind], LIST_OF[kind])
     for item in items:
         if CLASSES.get(type(item)) is not kind:
             _raise_mixed_types(kind)

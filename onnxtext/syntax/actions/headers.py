@@ -94,7 +94,8 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         expected = _KINDS.get(key)
         if expected is not None and type(value) is not expected:
             forms = {int: "an integer", str: 'a string, "…"', list: "a list, […]"}
-            help = f"write `[{value}]`" if expected is list and type(value) is int else None
+            is_version = key == "opset_import" and type(value) is int
+            help = f"write `[{value}]`" if is_version else None
             error = _error(f"the value of `{key}` must be {forms[expected]}", offset, key, help)
             error.item = -1
             errors.append(error)
@@ -110,12 +111,13 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         raise errors[0]
     version = result.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:
+        is_newer = version > LANGUAGE_VERSION
         raise SemanticError(
             f"the text is written in version {version} of the language; this release reads "
             f"version {LANGUAGE_VERSION}",
             at=result.at["onnxtext"],
             length=len("onnxtext"),
-            help="upgrade onnxtext: pip install --upgrade onnxtext",
+            help="upgrade onnxtext: pip install --upgrade onnxtext" if is_newer else None,
             code="language-version-unknown",
         )
     return result

@@ -98,9 +98,8 @@ class Sections:
         seen: set[str] = set()
         for word, content in sections:
             if word in seen:
-                raise SemanticError(
-                    f"there are two `{word}` sections", token=word, help="join the two sections"
-                )
+                help = "remove one of them" if word == "encoding" else "join the two sections"
+                raise SemanticError(f"there are two `{word}` sections", token=word, help=help)
             match str(word):
                 case "training":
                     result.training.append(content)

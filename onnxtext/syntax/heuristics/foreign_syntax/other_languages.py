@@ -67,7 +67,10 @@ _CONTROL = re.compile(
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
 )
 _ELSE = re.compile(r"[ \t]*(?:\}[ \t]*)?(?:else|elif|except|catch|finally|while)\b")
-_OPERATOR_FOR = {"for": "Loop", "while": "Loop", "do": "Loop"}
+_OPERATOR_FOR = {
+    **dict.fromkeys(("for", "while", "do"), "Loop"),
+    **dict.fromkeys(("if", "elif", "else", "switch", "case"), "If"),
+}
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
@@ -214,10 +217,12 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is None:
         return
     word = match[1]
-    operator = _OPERATOR_FOR.get(word, "If")
+    operator = _OPERATOR_FOR.get(word)
     message = f"`{word}` is not supported"
     help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
-    if operator == "If":
+    if operator is None:
+        help = "remove this block"
+    elif operator == "If":
         help += ": `y = If (c) <then_branch = t () => (z) {…}, else_branch = e () => (z) {…}>`"
     end = _end_of_block(context)
     span = Span(match.start(1), match.end(1))
