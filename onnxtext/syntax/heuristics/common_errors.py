@@ -38,7 +38,7 @@ COMMON_ERRORS = (
     look_alikes.lookalikes, look_alikes.letters,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
-    header_errors.missing_header_comma, header_errors.hyphenated_key, header_errors.point_for_comma,
+    header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
     # Sections
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
@@ -132,8 +132,8 @@ INCOMPLETE_STATEMENTS = (
     misplaced_constructs.type_without_node, other_languages.semicolon, list_errors.unclosed_row,
     string_errors.unclosed_string, string_errors.lone_string, header_errors.unclosed_list,
     header_errors.unclosed_header, header_errors.headers, header_errors.missing_header_comma,
-    header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
-    graph_errors.wrong_brackets, graph_errors.incomplete_graph_header,
+    header_errors.odd_key, header_errors.entries, header_errors.bare_header,
+    header_errors.trailing_header, graph_errors.wrong_brackets, graph_errors.incomplete_graph_header,
     other_languages.foreign_words, graph_errors.wrong_bracket, other_languages.fences,
     other_languages.imports, other_languages.slashes, other_languages.other_comments,
     misplaced_constructs.prose, misplaced_inputs.trailing_decorator, graph_errors.extra_brace,

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import (
     FUNCTION_KEYS,
     INTEGER_KEYS,
@@ -26,6 +28,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     insert,
+    removal,
     replace,
     rewritten,
 )
@@ -147,18 +150,29 @@ def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=True)
 
 
-_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:[- ]\w+)+(?=[ \t]*:)")
+_WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=\"\[])")
 
 
-def hyphenated_key(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a key with hyphens or blanks: `opset-import: [21]`."""
-    first = context.done[-1] if context.done else context.token
-    match = None if first is None else _HYPHENATED.match(context.text, first.at)
-    key = "" if match is None else match[0].replace("-", "_").replace(" ", "_")
-    if match is not None and key in _KEYS:
-        message = f"`{match[0]}` is not a key"
-        span = Span(*match.span())
-        yield rewritten("wrong-mark", message, span, key, safe=True, min_tokens=2)
+def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose other characters in or before a key: `opset-import: [21]`, `new ir_version: 10`."""
+    first = context.done[0] if context.done else context.token
+    match = None if first is None else _WRITTEN_KEY.match(context.text, first.at)
+    if match is None or "header_entry" not in context.rules:
+        return
+    words = match["words"]
+    before = words.rstrip("_" + string.ascii_letters).rstrip()
+    if before and words[len(before) :].lstrip() in _KEYS:
+        span = Span(match.start(), match.start() + len(before))
+        message, removed = f"`{before}` does not belong here", (removal(context.text, span),)
+        yield Diagnosis("syntax-error", message, span, removed, "remove it", min_tokens=2)
+    joined = re.sub(r"\s+", "", words)
+    respelled = words.replace("-", "_").replace(" ", "_")
+    key = next((key for key in (respelled, joined) if key in _KEYS), nearest_name(joined, _KEYS))
+    if key is not None and words.split()[0] not in _KEYS:
+        message, span = f"`{' '.join(words.split())}` is not a key", Span(*match.span("words"))
+        safe = key == respelled
+        written = key if match["mark"] in ":=" else f"{key}:"
+        yield rewritten("wrong-mark", message, span, written, safe=safe, min_tokens=2)
 
 
 _POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
@@ -15,7 +16,6 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
-    line_end,
     replace,
     rewritten,
 )
@@ -253,28 +253,31 @@ def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
             return
 
 
+_MARKER = re.compile(r"^(?:<<<<<<< |=======|>>>>>>> |\|\|\|\|\|\|\| )[^\r\n]*", re.MULTILINE)
+
+
 def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
-    text = context.text
-    end = line_end(text, line)
-    places = [Edit(Span(line, end), "")]
-    span, message = places[0].span, "an unresolved merge conflict"
-    help = CONFLICT_HELP
-    middle = text.find("\n=======", line)
-    last = text.find("\n>>>>>>>", line)
-    if text.startswith("<<<<<<<", line) and 0 <= middle < last:
-        base = text.find("\n|||||||", line, middle)
-        start = base if base >= 0 else middle
-        start -= text[start - 1] == "\r"
-        last = line_end(text, last + 1)
-        first = (places[0], Edit(Span(start, last), ""))
-        second = (
-            Edit(Span(line, line_end(text, middle + 1)), ""),
-            Edit(Span(text.rfind("\n", 0, last), last), ""),
-        )
-        for edits in (first, second):
-            yield Diagnosis("merge-conflict", message, span, edits, help=help, min_tokens=4)
-        end = last
-    else:
-        yield Diagnosis("merge-conflict", message, span, tuple(places), help=help, min_tokens=4)
-    skip_to = text.find("\n", end) + 1 or len(text) + 1
+    """Diagnose the conflict whose first marker is in the line that begins at the offset `line`.
+
+    The fixes choose one side. If the first or last marker is missing, that side has no limit: then
+    the first fix removes everything up to the last marker.
+    """
+    markers: list[re.Match[str]] = []
+    for match in _MARKER.finditer(context.text, line):
+        if markers and match[0][0] == "<":
+            break
+        markers.append(match)
+        if match[0][0] == ">":
+            break
+    start, end = line, markers[-1].end()
+    sides = [
+        (Edit(Span(start, before.end()), ""), Edit(Span(after.start(), end), ""))
+        for before, after in pairwise(markers)
+    ]
+    everything = (Edit(Span(start, end), ""),)
+    complete = markers[0][0][0] == "<" and markers[-1][0][0] == ">"
+    span, message, help = Span(*markers[0].span()), "an unresolved merge conflict", CONFLICT_HELP
+    for edits in sides if complete else (everything, *sides):
+        yield Diagnosis("merge-conflict", message, span, edits, help=help, min_tokens=4)
+    skip_to = context.text.find("\n", end) + 1 or len(context.text) + 1
     yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)

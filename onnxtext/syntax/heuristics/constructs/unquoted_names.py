@@ -14,6 +14,7 @@ from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, re
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
+_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _MARKED = re.compile(r"([A-Za-z_]\w*)([?.:/;!])")
 _HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
@@ -34,6 +35,14 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if _CONTROL.search(name):
         yield from _control_characters(context, span)
+        return
+    kinds = context.until(span.start).expected() if span.start >= context.region.start else []
+    if "INT" in kinds and not any(map(str.isalpha, name)):
+        message = f"`{name[:60]}` is not a {'number' if 'FLOAT' in kinds else 'whole number'}"
+        numbers = _PLAIN_NUMBER.findall(name) or ["0"]
+        edits, help = (Edit(span, numbers[0]),), "write a number, such as 10"
+        title = f"write {numbers[0]}" if len(numbers) == 1 and numbers[0] in name else ""
+        yield Diagnosis("syntax-error", message, span, edits, title, help=title or help)
         return
     yield from _path(context, span)
     certain = is_certain_name(context, name, span)
