@@ -91,3 +91,167 @@ def test_an_operation_for_a_whole_number_has_no_fix() -> None:
     assert (error.message, error.help, error.fix) == (
         "`2^1` is not a whole number", "write a number, such as 10", None,
     )  # fmt: skip
+
+
+INNER = """\
+g (bool c) => (float[2] y) {
+  y = If (c) <
+    then_branch = t () => (float[2] a) {
+      a = Op ()
+    },
+    else_branch = e () => (float[2] b) {
+      b = Op ()
+    },
+  >
+}
+"""
+TENSORS = """\
+g (
+  float[3] x,
+) => (
+  float[3] y,
+) <
+  float[3, 3] w = [
+    [1, 2, 3],
+    [4, 5, 6],
+    [7, 8, 9],
+  ],
+  float16[4] h = {
+    1.0, 2.0,
+    3.0, 4.0,
+  },
+> {
+  y = MatMul (x, w)
+}
+"""
+GRAPH = "g (x) => (y) {\n  y = Relu (x)\n}\n"
+METADATA = 'metadata {\n  node y {\n    k: "v"\n  }\n}\n'
+RESOURCES = 'resources {\n  "d42a95f9c764c2268163a4df68befb42": base64 "AqwCBw=="\n}\n'
+ENTRIES = "<\n  onnxtext: 1,\n  ir_version: 10,\n  opset_import: [21],\n>\n"
+ATTRIBUTES = node("  z = Op (x) <\n    a = 1,\n    b = [2, 3],\n    c = 4,\n  >\n  y = Relu (z)")
+TRAINING = "training {\n  algorithm: step () => () {}\n}\n"
+
+EXPLAINED = {
+    "a nested graph without its first line": (
+        INNER.replace("    then_branch = t () => (float[2] a) {\n", ""), (3, 7),
+        "the first line of this graph is missing: `NAME = GRAPH () => (…) {`",
+    ),
+    "the last nested graph without its first line": (
+        INNER.replace("    else_branch = e () => (float[2] b) {\n", ""), (6, 7),
+        "the first line of this graph is missing: `NAME = GRAPH () => (…) {`",
+    ),
+    "a nested tensor without its first line": (
+        TENSORS.replace("  float[3, 3] w = [\n", ""), (6, 5),
+        "the first line of this list is missing: `TYPE NAME = [`",
+    ),
+    "a flat tensor without its first line": (
+        TENSORS.replace("  float16[4] h = {\n", ""), (11, 5),
+        "the first line of this list is missing: `TYPE NAME = {`",
+    ),
+    "a number without the name of its attribute": (
+        ATTRIBUTES.replace("a = 1", "1"), (4, 5), "expected `NAME =` before `1`",
+    ),
+    "a list without the name of its attribute": (
+        ATTRIBUTES.replace("b = ", ""), (5, 5), "expected `NAME =` before `[2, 3]`",
+    ),
+    "an operator without inputs before attributes": (
+        ATTRIBUTES.replace("Op (x) <", "Op"), (3, 7), "the inputs of the node are missing",
+    ),
+    "an operator without inputs before graphs": (
+        INNER.replace("If (c) <", "If"), (2, 7), "the inputs of the node are missing",
+    ),
+    "a header without its first half": (
+        ENTRIES[21:] + GRAPH, (1, 1), "the beginning of the header is missing",
+    ),
+    "a header without all but half of its last entry": (
+        ENTRIES[48:] + GRAPH, (1, 1), "the beginning of the header is missing",
+    ),
+    "an entry after the end of the header": (
+        ENTRIES.replace("  opset_import: [21],\n>", ">\n  opset_import: [21],") + GRAPH, (5, 3),
+        "the header ends before `opset_import`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "position", "message"), EXPLAINED.values(), ids=EXPLAINED)
+def test_the_only_error_explains_what_is_missing(
+    text: str, position: tuple[int, int], message: str
+) -> None:
+    (error,) = syntax_errors(text)
+    assert (error.position, error.message) == (position, message)
+    assert error.help
+
+
+RESTORED = {
+    "outputs without their end": (
+        TENSORS, TENSORS.replace(") <\n", ""), (5, 3), "expected `) <` before the initializers",
+    ),
+    "a resources section without its first line": (
+        GRAPH + RESOURCES, GRAPH + RESOURCES.replace("resources {\n", ""), (4, 3),
+        "the `resources {` of this section is missing",
+    ),
+    "a resources section without its name": (
+        GRAPH + RESOURCES, GRAPH + RESOURCES.replace("resources {", "{"), (4, 1),
+        "the `resources {` of this section is missing",
+    ),
+    "a metadata section without its first line": (
+        GRAPH + METADATA, GRAPH + METADATA.replace("metadata {\n", ""), (4, 3),
+        "the `metadata {` of this section is missing",
+    ),
+    "a mark in the name of a section": (
+        GRAPH + RESOURCES, GRAPH + RESOURCES.replace("resou", "res$u"), (4, 1),
+        "`res$urces` is unknown here",
+    ),
+    "a blank in the name of a section": (
+        GRAPH + METADATA, GRAPH + METADATA.replace("meta", "meta "), (4, 1),
+        "`meta data` is unknown here",
+    ),
+    "a word in a key of a training section": (
+        GRAPH + TRAINING, GRAPH + TRAINING.replace("algo", "al x go"), (5, 3),
+        "`al x gorithm` is not a key",
+    ),
+    "swapped first lines of a header": (
+        ENTRIES + GRAPH, ENTRIES.replace("<\n  onnxtext: 1,", "  onnxtext: 1,\n<") + GRAPH, (1, 3),
+        "expected `<` before the first entry of the header",
+    ),
+    "a quote before a dimension": (
+        TENSORS, TENSORS.replace("[3] x", '["3] x'), (2, 9), 'unexpected `"` beside a number',
+    ),
+    "a quote after an element": (
+        ATTRIBUTES, ATTRIBUTES.replace("3]", '3"]'), (5, 14), 'unexpected `"` beside a number',
+    ),
+    "a dollar sign before a version": (
+        ENTRIES + GRAPH, ENTRIES.replace("10", "$10") + GRAPH, (3, 15),
+        "a number cannot have the prefix `$`",
+    ),
+    "two commas after the last node": (
+        GRAPH, GRAPH.replace("(x)\n", "(x),,\n"), (2, 15),
+        "unexpected `,,`: statements do not end with punctuation",
+    ),
+    "a comma and a semicolon after a node": (
+        INNER, INNER.replace("  >", "  >,;"), (9, 4),
+        "unexpected `,;`: statements do not end with punctuation",
+    ),
+    "empty brackets before dimensions": (
+        TENSORS, TENSORS.replace("[3] x", "[][3] x"), (2, 8),
+        "the dimensions of a type must be in one pair of brackets",
+    ),
+    "one typographic quote": (
+        GRAPH, GRAPH.replace("=> (", "“=> ("), (1, 7),
+        "`“` is a typographic quote; a string must be in plain quotes",
+    ),
+    "a word after a version": (
+        ENTRIES.replace("[", '["": ') + GRAPH, ENTRIES.replace("[21", '["": 21 new') + GRAPH,
+        (4, 25), "expected `,` or `]`, found `new`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "broken", "position", "message"), RESTORED.values(), ids=RESTORED)
+def test_the_fix_of_the_only_error_restores_the_text(
+    text: str, broken: str, position: tuple[int, int], message: str
+) -> None:
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == (position, message)
+    assert error.fix is not None
+    assert "".join(error.fix.apply(broken).split()) == "".join(text.split())

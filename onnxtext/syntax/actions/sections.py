@@ -266,6 +266,9 @@ def label_step(label: str) -> PathStep:
     return PathStep(label, None, True)
 
 
+TRAINING_KEYS = ("initialization", "algorithm", "initialization_binding", "update_binding")
+
+
 def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Training]:
     """Return the keyword and the content of `training { initialization: g () => () {}  … }`.
 
@@ -275,9 +278,9 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
     training = Training()
     seen: set[str] = set()
     for name, value in items:
-        is_graph = name in ("initialization", "algorithm")
+        is_graph = name in TRAINING_KEYS[:2]
         problem = None
-        if not is_graph and name not in ("initialization_binding", "update_binding"):
+        if name not in TRAINING_KEYS:
             problem = f"`{name}` is not a field of training"
         elif not isinstance(value, Graph if is_graph else list):
             problem = f"`{name}` must be {'a graph' if is_graph else 'a list of bindings'}"

@@ -10,6 +10,7 @@ from onnxtext.syntax.heuristics.constructs import (
     decorator_errors,
     graph_errors,
     header_errors,
+    header_value_errors,
     label_errors,
     list_errors,
     metadata_errors,
@@ -49,9 +50,9 @@ COMMON_ERRORS = (
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
     label_errors.unquoted_label,
     # Keys
-    header_errors.point_in_integer, header_errors.unquoted_header_value,
+    header_value_errors.point_in_integer, header_value_errors.unquoted_header_value,
     string_errors.string_without_quotes, string_errors.doubled_quotes,
-    header_errors.opset_items, header_errors.explicit_fields,
+    header_value_errors.opset_items, header_value_errors.explicit_fields,
     # Values
     attribute_value_errors.types_without_colon, attribute_value_errors.types_without_equals,
     attribute_value_errors.missing_value, attribute_value_errors.tensor_values,
@@ -93,7 +94,7 @@ COMMON_ERRORS = (
     right_sides.values_as_nodes,
     # Brackets
     type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,
-    string_errors.string_tensor, graph_errors.wrong_brackets,
+    string_errors.string_tensor, graph_errors.unclosed_outputs, graph_errors.wrong_brackets,
     # Graphs
     graph_errors.domain_of_function, wrong_marks.spaced_arrow,
     graph_errors.values_without_brackets, graph_errors.incomplete_graph_header,
@@ -113,6 +114,7 @@ COMMON_ERRORS = (
     other_languages.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,
     # Strings and lists
+    value_errors.unnamed_value,
     list_errors.unclosed_row, list_errors.early_end, string_errors.unclosed_string,
     token_errors.repeated_token,
     wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,

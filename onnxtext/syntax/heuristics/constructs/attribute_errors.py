@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     closing_index,
     in_attributes,
     inputs_bracket,
+    unopened_bracket,
 )
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
@@ -29,6 +30,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
 )
 
+_MAX_ATTRIBUTES_LENGTH = 4000
 _VALUES = frozenset(("FLOAT", "NUMBERS", "INT", "STRING", "ESCAPED_STRING", "WORD"))
 
 _NAME = r"(?:\w+|\"[^\"\n]*\")"
@@ -44,6 +46,7 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     opener, tokens = _open_attributes(context)
     if opener is None or not tokens:
         return
+    yield from _headless_graph(context)
     text, indent = context.text, indentation(context.text, opener)
     for before, token in zip([",", *tokens], tokens, strict=False):
         begins = before in {",", "<", ")"} or before[:1] == "@"
@@ -54,6 +57,23 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         last = before if isinstance(before, Token) else None
         yield from _unfinished_attributes(context, opener, token.at, last)
         return
+
+
+def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose nodes of a nested graph whose first line is missing, then its `}`."""
+    done, text = context.done, context.text
+    if not done or "attribute" not in context.rules or not begins_line(text, done[0].at):
+        return
+    first = done[0]
+    deeper = indentation(text, first.at) > indentation(text, context.until(first.at).previous_end)
+    tokens = context.lexer.tokens(text, first.at, first.at + _MAX_ATTRIBUTES_LENGTH)
+    index = unopened_bracket(tokens)
+    if not deeper or index is None or tokens[index] != "}" or not NODE.match(text, first.at):
+        return
+    head = "NAME = GRAPH () => (…) {"
+    message = f"the first line of this graph is missing: `{head}`"
+    edits, help = (insert(first.at, "x = g () => () { "),), f"write `{head}` before this line"
+    yield Diagnosis("syntax-error", message, first.span, edits, help=help, min_tokens=2)
 
 
 def _unfinished_attributes(
@@ -127,6 +147,7 @@ def unfinished_graph(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes without `<` on the lines after a node: `y = If (c)`, then `a = …`."""
+    yield from _attributes_after_operator(context)
     done, text = context.done, context.text
     if done[1:2] != ["="] or "node" not in context.rules or not begins_line(text, done[0].at):
         return
@@ -134,6 +155,25 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None:
         edits = (insert(done[0].at, "= A () <"),)
         yield replace_fields(missing_opening(end), edits=edits, min_tokens=6)
+
+
+def _attributes_after_operator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `y = Op`, then attributes and `>` on the next lines, without inputs and `<`."""
+    done, token, text = context.done, context.token, context.text
+    if token is None or "node" not in context.rules or "=" not in done[:-1]:
+        return
+    deeper = indentation(text, context.at) > indentation(text, context.region.start)
+    name = context.name(done[-1]) in NAMES and context.name(token) in NAMES
+    if not name or not deeper or not begins_line(text, context.at):
+        return
+    following = context.lexer.tokens(text, context.at, context.at + _MAX_ATTRIBUTES_LENGTH)
+    index = unopened_bracket(following)
+    if context.ahead[:1] not in (["="], [":"]) or index is None or following[index] != ">":
+        return
+    if following[index + 1 : index + 2] != ["("]:
+        message, help = "the inputs of the node are missing", "write `(…) <` at the end of the line"
+        edits = (insert(done[-1].end, " () <"),)
+        yield Diagnosis("missing-bracket", message, done[-1].span, edits, help=help)
 
 
 def node_above(text: str, offset: int) -> int | None:

@@ -13,10 +13,9 @@ from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import (
     FUNCTION_KEYS,
-    INTEGER_KEYS,
     MODEL_KEYS,
-    STRING_KEYS,
 )
+from onnxtext.syntax.actions.sections import TRAINING_KEYS
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
@@ -35,8 +34,6 @@ from onnxtext.syntax.heuristics.error_context import (
 
 _MAX_HEADER_LENGTH = 4000
 """Maximum number of characters of a header to inspect at each error, to limit the time."""
-_MAX_KEY_LENGTH = 40
-"""Maximum number of characters from the beginning of a key to its list."""
 _MAX_TEXT_BEFORE = 200
 """Maximum number of characters of other text before a header."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
@@ -92,26 +89,45 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", safe=True)
 
 
-_HEADER = re.compile(rf"<\s*(?:{'|'.join(sorted(_KEYS))})\s*:")
+_HEADER = re.compile(
+    rf"(?P<open><)?(?(open)\s*|^[ \t]*)(?:{'|'.join(sorted(_KEYS))})\s*:|^[ \t]*(?P<close>>)", re.M
+)
 
 
 def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose other text before a header, such as `print(model)` or `<?xml version="1.0"?>`."""
+    """Diagnose other text before a header, such as `print(model)`, and a header without its start.
+
+    Such a header begins with a part of an entry, or with an entry and then `<`.
+    """
     text, start = context.text, context.region.start
     if not {"model", "functions", "function"} & context.rules:
         return
     if text.startswith(CONFLICT_MARKERS, start):
         return
     match = _HEADER.search(text, start, start + _MAX_TEXT_BEFORE)
-    other = "" if match is None else text[start : match.start()].rstrip()
-    if (
-        match is not None
-        and other
-        and not {"{", "}", "=>"} & {*context.lexer.tokens(text, start, match.start())}
-    ):
-        span, edits = Span(start, start + len(other)), (Edit(Span(start, match.start()), ""),)
-        message = "unexpected text before the header"
-        yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=4)
+    if match is None or not (other := text[start : match.start()].rstrip()):
+        return
+    tokens = context.lexer.tokens(text, start, match.start())
+    if {"{", "}", "=>"} & {*tokens}:
+        return
+    span, code = Span(start, start + len(other)), "syntax-error"
+    entry = tokens[0] in _KEYS and tokens[1:2] == [":"]
+    if match["open"] and entry:
+        message = "expected `<` before the first entry of the header"
+        edits = (insert(start, "<"), Edit(Span(*match.span("open")), ""))
+        yield Diagnosis("wrong-mark", message, tokens[0].span, edits, "move the `<`", min_tokens=4)
+    elif match["open"]:
+        message, edits = (
+            "unexpected text before the header",
+            (Edit(Span(start, match.start()), ""),),
+        )
+        yield Diagnosis(code, message, span, edits, "remove it", min_tokens=4)
+    elif not {"(", "<"} & {*tokens}:
+        message, help = "the beginning of the header is missing", "write `<` and a whole entry here"
+        if match["close"]:
+            span = Span(start, match.end())
+        edits = (Edit(span, "" if match["close"] else "<"),)
+        yield Diagnosis(code, message, span, edits, help=help, min_tokens=4)
 
 
 def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -155,20 +171,21 @@ _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=
 
 def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose other characters in or before a key: `opset-import: [21]`, `new ir_version: 10`."""
-    first = context.done[0] if context.done else context.token
+    first, rules = context.done[0] if context.done else context.token, context.rules
     match = None if first is None else _WRITTEN_KEY.match(context.text, first.at)
-    if match is None or "header_entry" not in context.rules:
+    keys = _KEYS if "header_entry" in rules else TRAINING_KEYS if "training_item" in rules else ()
+    if match is None or not keys:
         return
     words = match["words"]
     before = words.rstrip("_" + string.ascii_letters).rstrip()
-    if before and words[len(before) :].lstrip() in _KEYS:
+    if before and words[len(before) :].lstrip() in keys:
         span = Span(match.start(), match.start() + len(before))
         message, removed = f"`{before}` does not belong here", (removal(context.text, span),)
         yield Diagnosis("syntax-error", message, span, removed, "remove it", min_tokens=2)
     joined = re.sub(r"\s+", "", words)
     respelled = words.replace("-", "_").replace(" ", "_")
-    key = next((key for key in (respelled, joined) if key in _KEYS), nearest_name(joined, _KEYS))
-    if key is not None and words.split()[0] not in _KEYS:
+    key = next((key for key in (respelled, joined) if key in keys), nearest_name(joined, keys))
+    if key is not None and [*words.split(), ""][0] not in keys:
         message, span = f"`{' '.join(words.split())}` is not a key", Span(*match.span("words"))
         safe = key == respelled
         written = key if match["mark"] in ":=" else f"{key}:"
@@ -245,12 +262,18 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
         return
     before = context.until(done[0].at).previous_end
-    after_graph = before < done[0].at and context.text[before - 1] == "}"
-    if not after_graph and context.lexer.tokens(context.text, 0, done[0].at):
+    last = context.text[before - 1] if before < done[0].at else ""
+    if last not in {"}", ">"} and context.lexer.tokens(context.text, 0, done[0].at):
         return
     tokens = _tokens(context, done[0].at)
     edits, index, _ = _entries(tokens)
     if not index or tokens[index + 1 : index + 2] == ["{"]:  # protobuf text
+        return
+    if last == ">":
+        message, help = f"the header ends before `{done[0]}`", "move this entry before the `>`"
+        after = tokens[index].at if tokens[index:] else len(context.text)
+        removed = (Edit(Span(done[0].at, after), ""),)
+        yield Diagnosis("misplaced-section", message, done[0].span, removed, help=help)
         return
     edits.insert(0, insert(done[0].at, "<"))
     if tokens[index : index + 1] != [">"]:
@@ -290,90 +313,3 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     line = context.text[context.text.rfind("\n", 0, start) : start]
     message = "this bracket is never closed"
     yield Diagnosis("unclosed-bracket", message, opened, (insert(start, f"],{line}"),), "add `]`")
-
-
-_VERSION = re.compile(r"[vV](\d+)(?![\w.])")
-_WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
-_UNQUOTED_VALUE = re.compile(
-    r"[^\s\"\[\]{}<>,#]+(?:[ \t]+[^\s\"\[\]{}<>,#:]+)*(?=[ \t]*(?:,|>|\r?\n))"
-)
-_FIELDS = re.compile(r"[a-z]\w*(?:\.\w+)+")
-_FIELD = re.compile(r'"(\w+(?:\.\w+)+)"')
-_PAIR = re.compile(
-    r"""\(\s*["'](?P<domain>[\w.]*)["']\s*,\s*(?P<version>\d+)\s*\)"""
-    r"""|\{\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
-    r"""\s*["']?version["']?\s*[:=]\s*(?P<version2>\d+)\s*\}"""
-    r"""|(?P<string>"[\w.]*")(?P<comma>\s*,)\s*\d+"""
-)
-
-
-def point_in_integer(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a value that is no integer: `model_version: 3.0`, `ir_version: v10`."""
-    done, token = context.done, context.token
-    if token is None or done[-1:] != [":"]:
-        return
-    if done[0] in INTEGER_KEYS or "header_item" in context.rules:
-        version = _VERSION.match(context.text, token.at)
-        if version is not None:
-            span, message = Span(*version.span()), f"`{version[0]}` is not a number"
-            yield rewritten("syntax-error", message, span, version[1], safe=True)
-    if done[1:] != [":"] or done[0] not in INTEGER_KEYS:
-        return
-    match = _WHOLE.match(context.text, token.at)
-    if match is not None:
-        span, message = Span(*match.span()), f"the value of `{done[0]}` must be an integer"
-        yield rewritten("syntax-error", message, span, match[1])
-
-
-def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an unquoted string value in a header: `producer_name: pytorch`."""
-    done, token = context.done, context.token
-    if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
-        return
-    match = _UNQUOTED_VALUE.match(context.text, token.at)
-    if match is not None and "'" not in match[0]:
-        span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
-        edits, title = (Edit(span, f'"{match[0]}"'),), "quote it"
-        yield Diagnosis("unquoted-string", message, span, edits, title)
-
-
-def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `[21]`."""
-    if "header_item" not in context.rules or context.token not in {"(", "{", ",", "["}:
-        return
-    opened = context.opened
-    start = context.line_start if opened is None else opened.start
-    head = context.text[max(0, start - _MAX_KEY_LENGTH) : start].rstrip()
-    if not head.endswith(("opset_import:", "opset_import :")):
-        return
-    end = context.text.find("]", context.at)
-    edits = []
-    close = closing_index(context.rest) if context.token == "[" else None
-    if close is not None:
-        edits = [replace(context.rest[0], ""), replace(context.rest[close], "")]
-    for match in _PAIR.finditer(context.text, start, max(end, start)):
-        if match["string"] is not None:
-            edits.append(Edit(Span(*match.span("comma")), ":"))
-        else:
-            domain = match["domain"] or match["domain2"] or ""
-            version = match["version"] or match["version2"]
-            edits.append(Edit(Span(*match.span()), f'"{domain}": {version}'))
-    if edits:
-        message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
-        span, title = context.token.span, "correct the imports"
-        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=True)
-
-
-def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `["node.domain"]` and `node.domain` after `explicit:`, for `[node.domain]`."""
-    done, token = context.done, context.token
-    names = None if token is None else _FIELDS.match(context.text, token.at)
-    if done == ["explicit", ":"] and names is not None:
-        span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
-        yield rewritten("syntax-error", message, span, f"[{names[0]}]")
-    if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
-        return
-    if _FIELD.fullmatch(done[0]):
-        edits = (replace(done[0], done[0].strip('"')),)
-        message = "the name of a field must not be in quotes"
-        yield Diagnosis("wrong-mark", message, done[0].span, edits, "remove the quotes", safe=True)

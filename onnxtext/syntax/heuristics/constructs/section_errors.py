@@ -35,7 +35,7 @@ _HEAD = re.compile(
     r"[ \t]*\([^()\n]*\)[ \t]*[{<]"
 )
 _KEY_END = 100
-"""Maximum number of characters from the `<` of a header to the end of its first key."""
+"""Maximum number of characters from the start of a header or section to the end of its key."""
 
 
 def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -109,25 +109,60 @@ def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
+_HEAD_OF_SECTION = re.compile(r"(?P<words>[^\s(){}<>\[\]\"#:=][^(){}<>\[\]\"#:=\n]*?)[ \t]*\{")
+_NO_FUNCTION = frozenset(("(", "<", "=>"))
+
+
 def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an unknown section, or metadata after the end of its section."""
-    token = context.token
-    if token is None or context.name(token) != "WORD" or not begins_line(context.text, context.at):
+    """Diagnose an unknown section, a section without its name, and metadata outside of one."""
+    line = [token for token in context.done if token.at >= context.line_start]
+    first = line[0] if line else context.token
+    if first is None or not begins_line(context.text, first.at):
         return
-    if SECTION_TERMINALS.isdisjoint(context.expected()):
+    begins = context if first is context.token else context.until(first.at)
+    expected = begins.expected()
+    if SECTION_TERMINALS.isdisjoint(expected) or "RBRACE" in expected:
         return
-    if token in BLOCKS and context.text[context.previous_end - 1] == "}":
-        span = Span(context.previous_end - 1, context.previous_end)
-        message = f"unexpected `}}`: it closes the section before `{token} …`"
-        edits, skip_to = (insert(token.at, "metadata { "),), len(context.text) + 1
+    yield from _headless_section(begins, first)
+    match = _HEAD_OF_SECTION.match(context.text, first.at)
+    if match is None or not first.at <= context.at < match.end():
+        return
+    words = "".join(match["words"].split())
+    meant = words if words in SECTIONS else nearest_name(words, SECTIONS)
+    if meant is not None and first not in SECTIONS:
+        message = f"`{match['words']}` is unknown here"
+        span = Span(*match.span("words"))
+        yield rewritten("misspelt-keyword", message, span, meant, min_tokens=2)
+    if (
+        context.name(context.token) == "WORD"
+        and first is context.token
+        and context.ahead[:1] == ["{"]
+    ):
+        yield no_section(first, end_of_block(context))
+
+
+def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis]:
+    """Diagnose the contents of a section outside of it: the `NAME {` is missing, or a `}` extra."""
+    end, brace = context.previous_end, first == "{"
+    if context.text[end - 1 : end] != "}":
+        return
+    entry = context.lexer.tokens(context.text, first.at, first.at + _KEY_END)[brace:]
+    if entry[1:3] == [":", "base64"]:
+        name = "resources"
+    elif len(entry) > 1 and entry[0] in BLOCKS and entry[1] not in _NO_FUNCTION:
+        name = "metadata"
+    else:
+        return
+    if name == "metadata" and "\nmetadata" in context.text[: first.at] and not brace:
+        edits, skip_to = (insert(first.at, f"{name} {{ "),), len(context.text) + 1
+        message = f"unexpected `}}`: it closes the section before `{first} …`"
+        span = Span(end - 1, end)
         yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
         yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
-    elif context.ahead[:1] == ["{"]:
-        meant = nearest_name(token, SECTIONS)
-        if meant is not None:
-            message = f"`{token}` is unknown here"
-            yield rewritten("misspelt-keyword", message, token.span, meant, min_tokens=2)
-        yield no_section(token, end_of_block(context))
+        return
+    edits = (insert(first.at, f"{name} " if brace else f"{name} {{\n"),)
+    message, title = f"the `{name} {{` of this section is missing", f"add `{edits[0].text.strip()}`"
+    yield Diagnosis("syntax-error", message, first.span, edits, title, min_tokens=2)
 
 
 def end_of_block(context: ErrorContext) -> int:

@@ -140,10 +140,20 @@ def _several_lines(context: ErrorContext, quote: int) -> int | None:
     return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
 
+_BESIDE_NUMBER = re.compile(
+    r"(?<=[\[,{])[ \t]*(?:(?P<before>\")-?\d[\d.]*|-?\d[\d.]*(?P<after>\"))[ \t]*(?=[,\]}])"
+)
+
+
 def _unclosed_quotes(
     context: ErrorContext, quotes: list[int], end: int, skip_to: int
 ) -> Iterator[Diagnosis]:
     message = "this string is never closed"
+    stray = _BESIDE_NUMBER.search(context.text, line_start(context.text, end), end)
+    if stray is not None and len(quotes) == 1:
+        span = Span(*stray.span(stray.lastgroup or 0))
+        beside, edits = 'unexpected `"` beside a number', (Edit(span, ""),)
+        yield Diagnosis("unclosed-string", beside, span, edits, "remove it", min_tokens=4)
     tries = 0
     for quote in quotes[::2]:
         word = _WORD.search(context.text, line_start(context.text, quote), quote)
@@ -169,8 +179,8 @@ def _unclosed_quotes(
     if not context.text[quotes[-1] + 1 : end].strip():
         span = Span(quotes[-1], quotes[-1] + 1)
         edits = (Edit(span, ""),)
-        stray = 'unexpected `"` at the end of the line'
-        yield Diagnosis("unclosed-string", stray, span, edits, "remove it", min_tokens=4)
+        last = 'unexpected `"` at the end of the line'
+        yield Diagnosis("unclosed-string", last, span, edits, "remove it", min_tokens=4)
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
         span = Span(*smart.span())

@@ -84,6 +84,10 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         match = _SMART_QUOTED.match(context.text, context.at)
         message = typographic_quote_message(context.token)
         if match is None:
+            edits = (replace(context.token, ""),)
+            yield Diagnosis(
+                "smart-quotes", message, context.token.span, edits, "remove it", min_tokens=4
+            )
             yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
             return
         span = Span(*match.span())

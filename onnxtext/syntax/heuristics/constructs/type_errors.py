@@ -55,6 +55,10 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
+        if context.text.endswith("[]", 0, last.end):
+            span = Span(last.end - 2, last.end)
+            empty = (Edit(span, ""),)
+            yield Diagnosis("wrong-mark", message, span, empty, "remove `[]`", min_tokens=2)
         spans = [Span(last.end - 1, context.at + 1)]
         for before, after in pairwise(context.rest):
             if context.name(before) != "NUMBERS" or context.name(after) != "NUMBERS":

@@ -9,16 +9,24 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.node_errors import (
+    NAMES,
+    closing_index,
+    in_attributes,
+    unopened_bracket,
+)
 from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
+    begins_line,
     incomplete_statement,
+    indentation,
     innermost_bracket,
     insert,
     rewritten,
 )
+from onnxtext.syntax.heuristics.expected import found_words
 
 _MAX_LIST_LENGTH = 4000
 _ELEMENT = re.compile(
@@ -93,6 +101,34 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
 
 
+def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an attribute without a name, and a tensor whose first line is missing."""
+    token, rules = context.token, context.rules
+    if token is None or context.done or not {"attribute", "value_info"} & rules:
+        return
+    opened = "" if context.opened is None else context.text[slice(*context.opened)]
+    begins = begins_line(context.text, context.at)
+    if context.name(token) not in _VALUES or opened != "<" or not begins:
+        return
+    following = context.lexer.tokens(context.text, context.at, context.at + _MAX_LIST_LENGTH)
+    index = unopened_bracket(following)
+    left = {"]": "[", "}": "{"}.get(following[index], "") if index is not None else ""
+    margin = indentation(context.text, context.at)
+    if left and indentation(context.text, context.previous_end) >= margin:
+        return  # the text continues the rows above it
+    named = "NAME =" if "attribute" in rules else "TYPE NAME ="
+    head = f"{named} {left}".replace("NAME", "x").replace("TYPE", "float").rstrip() + " "
+    message = f"expected `{named}` before {found_words(token)}"
+    help = f"write `{named}` before it"
+    if left:
+        message = f"the first line of this list is missing: `{named} {left}`"
+        help = "write it before this line, or remove the lines of the list"
+    yield Diagnosis("syntax-error", message, token.span, (insert(context.at, head),), help=help)
+
+
+_VALUES = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "NESTED", "BRACES"))
+
+
 def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an incomplete declaration above another: `bo` for `bool`, or `float[3] b =`."""
     done = context.done
@@ -145,7 +181,7 @@ def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help)
 
 
-_DATA = frozenset(("NUMBERS", "NESTED", "BRACES", "LSQB", "LBRACE"))
+_DATA = frozenset(("NUMBERS", "NESTED", "BRACES"))
 
 
 def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -56,10 +56,11 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             yield rewritten("wrong-mark", message, span, right, safe=not is_missing, min_tokens=2)
     prefixed = not text[offset - 1 : offset].isalnum()  # not as in `5%`
     if context.token is not None and context.token in {"%", "$"} and prefixed:
-        message = f"a name cannot have the prefix `{context.token}`"
+        kind = "number" if "INT" in context.expected() else "name"
+        message = f"a {kind} cannot have the prefix `{context.token}`"
         title = f"remove the `{context.token}`"
         prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
-        numbers = any(edit.text for edit in prefixes) or "INT" in context.expected()
+        numbers = any(edit.text for edit in prefixes) or kind == "number"
         for some in (prefixes, prefixes[:1]):
             yield Diagnosis(
                 "wrong-mark",
@@ -73,9 +74,14 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
-    """Return the edit that removes the prefix of `%x`; it also quotes the number in `%0`."""
+    """Return the edit that removes the prefix of `%x`; it also quotes the name in `%0`."""
     name = context.lexer.token(context.text, prefix.end)
-    if name is None or name.at > prefix.end or context.name(name) != "INT":
+    if (
+        "INT" in context.expected()
+        or name is None
+        or name.at > prefix.end
+        or context.name(name) != "INT"
+    ):
         return replace(prefix, "")
     return Edit(Span(prefix.at, name.end), f'"{name}"')
 

@@ -299,8 +299,19 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             )
 
 
+_PUNCTUATION = re.compile(r"[,;](?:[ \t]*[,;])*")
+
+
 def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `;` after a statement or in place of `,`, `:` or `=`; and `,` after a statement."""
+    ended = {*context.done} == {","} and "node" in context.rules
+    if ended and context.token is not None and context.token in {"}", ",", ";"}:
+        match = _PUNCTUATION.match(context.text, context.done[0].at)
+        assert match is not None
+        message = f"unexpected `{match[0]}`: statements do not end with punctuation"
+        span, title = Span(*match.span()), f"remove the `{match[0]}`"
+        edits = (Edit(span, ""),)
+        yield Diagnosis("semicolon", message, span, edits, title, safe=True, min_tokens=0)
     if context.token == ";":
         span = context.token.span
         among_outputs = "node" in context.rules and "=" not in context.done
@@ -321,12 +332,6 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         safe = not (around.isalnum() and len(around) == 2)
         yield Diagnosis(
             "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe=safe, min_tokens=0
-        )
-    elif context.token == "}" and context.done == [","] and "node" in context.rules:
-        span = context.done[0].span
-        message = "unexpected `,`: statements do not end with punctuation"
-        yield Diagnosis(
-            "semicolon", message, span, (Edit(span, ""),), "remove the `,`", safe=True, min_tokens=0
         )
 
 
