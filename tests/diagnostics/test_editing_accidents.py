@@ -61,6 +61,13 @@ MENDED = {
         header("ir_version: 10,", "the new", "opset_import: [21],"), (3, 3),
         "`the new` does not belong here", "  opset_import: [21],",
     ),
+    "many letters in a key": (
+        header("opset_imporTODO t: [21],"), (2, 3), "`opset_imporTODO t` is not a key",
+        "  opset_import: [21],",
+    ),
+    "a word after a version": (
+        header("ir_version: 10:w,"), (2, 15), "`10:w` is not a whole number", "  ir_version: 10,",
+    ),
     "a mark after a dimension": (
         value("float[2!] w = [1, 2]"), (3, 9), "`2!` is not a whole number",
         "  float[2] w = [1, 2]",
@@ -166,6 +173,13 @@ EXPLAINED = {
     "a header without all but half of its last entry": (
         ENTRIES[48:] + GRAPH, (1, 1), "the beginning of the header is missing",
     ),
+    "a node without its first line": (
+        ATTRIBUTES.replace("  z = Op (x) <\n", "  # z = Op (x) <\n"), (4, 5),
+        "the first line of this node is missing: `NAME = OPERATOR (…) <`",
+    ),
+    "a call among the elements of rows": (
+        TENSORS.replace("4, 5", "4(int), 5"), (8, 7), "expected `,` or `]`, found `(`",
+    ),
     "an entry after the end of the header": (
         ENTRIES.replace("  opset_import: [21],\n>", ">\n  opset_import: [21],") + GRAPH, (5, 3),
         "the header ends before `opset_import`",
@@ -209,6 +223,9 @@ RESTORED = {
     "a word in a key of a training section": (
         GRAPH + TRAINING, GRAPH + TRAINING.replace("algo", "al x go"), (5, 3),
         "`al x gorithm` is not a key",
+    ),
+    "a row without its bracket": (
+        TENSORS, TENSORS.replace("[4, 5, 6]", "4, 5, 6]"), (8, 5), "the `[` of this row is missing",
     ),
     "swapped first lines of a header": (
         ENTRIES + GRAPH, ENTRIES.replace("<\n  onnxtext: 1,", "  onnxtext: 1,\n<") + GRAPH, (1, 3),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drop errors about section entries that name a lost item.
+"""Drop errors about section entries that name a lost item, and about literals with lost rows.
 
-A lost item is a node or value that probably is not in the tree because of another error.
+An item or row is lost if it probably is not in the tree because of another error.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.heuristics.error_context import line_of
 from onnxtext.syntax.recovery.error_diagnostics import semantic_error_report
 
+_MAX_LITERAL_LENGTH = 8000
+"""Maximum number of characters of a literal in which to search for its syntax error."""
 _MAX_PARTS = 1000
 """Maximum number of matches to test for a whole name; then the name counts as found."""
 
@@ -23,7 +25,7 @@ _MAX_PARTS = 1000
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Drop errors about section entries whose item is probably missing due to another error.
+    """Drop errors about entries and literals that probably lack an item due to another error.
 
     `errors` are the errors of actions; `diagnostics` are the syntax errors.
     """
@@ -32,7 +34,21 @@ def without_errors_of_lost_items(
     if not starts:
         return errors
     lines = {line_of(source.text, start) for start in starts}
-    return [error for error in errors if not _is_lost(source, error, lines)]
+    places = [item.labels[0].span.start for item in diagnostics]
+    return [
+        error
+        for error in errors
+        if not _is_lost(source, error, lines) and not _lacks_rows(source.text, error, places)
+    ]
+
+
+def _lacks_rows(text: str, error: SemanticError, places: Collection[int]) -> bool:
+    """Whether an error marks the end of a literal that has a syntax error at one of `places`."""
+    end = -1 if error.at is None else error.at
+    if "]" not in text[max(end - 1, 0) : end + 1]:
+        return False
+    start = text.rfind("=", max(0, end - _MAX_LITERAL_LENGTH), end)
+    return any(start < place < end for place in places)
 
 
 def _is_lost(source: Source, error: SemanticError, lines: Collection[str]) -> bool:

@@ -146,7 +146,7 @@ def unfinished_graph(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose attributes without `<` on the lines after a node: `y = If (c)`, then `a = …`."""
+    """Diagnose attributes among nodes: the line above lacks its `<`, or is missing."""
     yield from _attributes_after_operator(context)
     done, text = context.done, context.text
     if done[1:2] != ["="] or "node" not in context.rules or not begins_line(text, done[0].at):
@@ -155,6 +155,17 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None:
         edits = (insert(done[0].at, "= A () <"),)
         yield replace_fields(missing_opening(end), edits=edits, min_tokens=6)
+        return
+    previous_end = context.until(done[0].at).previous_end
+    following = context.lexer.tokens(text, done[0].at, done[0].at + _MAX_ATTRIBUTES_LENGTH)
+    index = unopened_bracket(following)
+    deeper = indentation(text, done[0].at) > indentation(text, previous_end)
+    if deeper and index is not None and following[index] == ">":
+        head = "NAME = OPERATOR (…) <"
+        edits = (insert(done[0].at, "x = X () < "),)
+        message = f"the first line of this node is missing: `{head}`"
+        help = f"write `{head}` before this line"
+        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
 
 
 def _attributes_after_operator(context: ErrorContext) -> Iterator[Diagnosis]:

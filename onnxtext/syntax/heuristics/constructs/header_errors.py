@@ -36,6 +36,8 @@ _MAX_HEADER_LENGTH = 4000
 """Maximum number of characters of a header to inspect at each error, to limit the time."""
 _MAX_TEXT_BEFORE = 200
 """Maximum number of characters of other text before a header."""
+_MAX_OTHERS = 6
+"""Maximum number of other characters in a key."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
 """The `:` after a key, and the characters that are written instead by mistake."""
@@ -185,11 +187,19 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     joined = re.sub(r"\s+", "", words)
     respelled = words.replace("-", "_").replace(" ", "_")
     key = next((key for key in (respelled, joined) if key in keys), nearest_name(joined, keys))
+    if key is None:
+        key = max((key for key in keys if _has_letters(joined, key)), key=len, default=None)
     if key is not None and [*words.split(), ""][0] not in keys:
         message, span = f"`{' '.join(words.split())}` is not a key", Span(*match.span("words"))
         safe = key == respelled
         written = key if match["mark"] in ":=" else f"{key}:"
         yield rewritten("wrong-mark", message, span, written, safe=safe, min_tokens=2)
+
+
+def _has_letters(text: str, key: str) -> bool:
+    """Whether a text consists of the letters of a key, in order, and few other characters."""
+    letters = iter(text)
+    return len(text) - len(key) <= _MAX_OTHERS and all(letter in letters for letter in key)
 
 
 _POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.actions.headers import INTEGER_KEYS
 from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, rewritten
@@ -36,13 +37,9 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     if _CONTROL.search(name):
         yield from _control_characters(context, span)
         return
-    kinds = context.until(span.start).expected() if span.start >= context.region.start else []
-    if "INT" in kinds and not any(map(str.isalpha, name)):
-        message = f"`{name[:60]}` is not a {'number' if 'FLOAT' in kinds else 'whole number'}"
-        numbers = _PLAIN_NUMBER.findall(name) or ["0"]
-        edits, help = (Edit(span, numbers[0]),), "write a number, such as 10"
-        title = f"write {numbers[0]}" if len(numbers) == 1 and numbers[0] in name else ""
-        yield Diagnosis("syntax-error", message, span, edits, title, help=title or help)
+    numbers = list(_odd_number(context, span))
+    if numbers:
+        yield from numbers
         return
     yield from _path(context, span)
     certain = is_certain_name(context, name, span)
@@ -70,6 +67,22 @@ def _run(context: ErrorContext) -> Span | None:
     if match is None or match.end() <= context.at:
         return None
     return Span(*match.span())
+
+
+def _odd_number(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose a number with other characters, such as `10!`; in a header also with letters."""
+    if span.start < context.region.start:
+        return
+    name, kinds = context.text[slice(*span)], context.until(span.start).expected()
+    version = "header_item" in context.rules or not INTEGER_KEYS.isdisjoint(context.done[:1])
+    letters = any(map(str.isalpha, name)) and not (version and name[0].isdigit())
+    if "INT" not in kinds or letters:
+        return
+    message = f"`{name[:60]}` is not a {'number' if 'FLOAT' in kinds else 'whole number'}"
+    numbers = _PLAIN_NUMBER.findall(name) or ["0"]
+    edits, help = (Edit(span, numbers[0]),), "write a number, such as 10"
+    title = f"write {numbers[0]}" if len(numbers) == 1 and numbers[0] in name else ""
+    yield Diagnosis("syntax-error", message, span, edits, title, help=title or help)
 
 
 def _path(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
