@@ -177,9 +177,6 @@ EXPLAINED = {
         ATTRIBUTES.replace("  z = Op (x) <\n", "  # z = Op (x) <\n"), (4, 5),
         "the first line of this node is missing: `NAME = OPERATOR (…) <`",
     ),
-    "a call among the elements of rows": (
-        TENSORS.replace("4, 5", "4(int), 5"), (8, 7), "expected `,` or `]`, found `(`",
-    ),
     "an entry after the end of the header": (
         ENTRIES.replace("  opset_import: [21],\n>", ">\n  opset_import: [21],") + GRAPH, (5, 3),
         "the header ends before `opset_import`",
@@ -272,3 +269,8 @@ def test_the_fix_of_the_only_error_restores_the_text(
     assert (error.position, error.message) == (position, message)
     assert error.fix is not None
     assert "".join(error.fix.apply(broken).split()) == "".join(text.split())
+
+
+def test_the_rows_that_an_error_drops_are_not_counted() -> None:
+    (error,) = syntax_errors(TENSORS.replace("4, 5", "4(int), 5"))
+    assert (error.position, error.message) == ((8, 7), "expected `,` or `]`, found `(`")

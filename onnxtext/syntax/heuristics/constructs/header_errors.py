@@ -113,16 +113,13 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if {"{", "}", "=>"} & {*tokens}:
         return
     span, code = Span(start, start + len(other)), "syntax-error"
-    entry = tokens[0] in _KEYS and tokens[1:2] == [":"]
-    if match["open"] and entry:
+    if match["open"] and tokens[1:2] == [":"] and tokens[0] in _KEYS:
         message = "expected `<` before the first entry of the header"
-        edits = (insert(start, "<"), Edit(Span(*match.span("open")), ""))
+        edits: tuple[Edit, ...] = (insert(start, "<"), Edit(Span(*match.span("open")), ""))
         yield Diagnosis("wrong-mark", message, tokens[0].span, edits, "move the `<`", min_tokens=4)
     elif match["open"]:
-        message, edits = (
-            "unexpected text before the header",
-            (Edit(Span(start, match.start()), ""),),
-        )
+        message = "unexpected text before the header"
+        edits = (Edit(Span(start, match.start()), ""),)
         yield Diagnosis(code, message, span, edits, "remove it", min_tokens=4)
     elif not {"(", "<"} & {*tokens}:
         message, help = "the beginning of the header is missing", "write `<` and a whole entry here"
