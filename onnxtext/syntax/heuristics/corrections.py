@@ -29,7 +29,7 @@ _MAX_INSERTED = 5
 _MAX_TOKENS = 200
 """Maximum number of tokens of a statement; longer statements are not searched."""
 _MAX_ATTEMPTS = 1500
-_MIN_ATTEMPTS = 100
+_MIN_ATTEMPTS = 40
 _SHARE = 4
 """Each error may use 1 / `_SHARE` of the remaining attempts."""
 _MAX_STACKS = 500

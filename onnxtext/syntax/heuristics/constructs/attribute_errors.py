@@ -62,13 +62,15 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose nodes of a nested graph whose first line is missing, then its `}`."""
     done, text = context.done, context.text
-    if not done or "attribute" not in context.rules or not begins_line(text, done[0].at):
+    if not done or "attribute" not in context.rules or not NODE.match(text, done[0].at):
         return
     first = done[0]
+    if not begins_line(text, first.at):
+        return
     deeper = indentation(text, first.at) > indentation(text, context.until(first.at).previous_end)
     tokens = context.lexer.tokens(text, first.at, first.at + _MAX_ATTRIBUTES_LENGTH)
     index = unopened_bracket(tokens)
-    if not deeper or index is None or tokens[index] != "}" or not NODE.match(text, first.at):
+    if not deeper or index is None or tokens[index] != "}":
         return
     head = "NAME = GRAPH () => (…) {"
     message = f"the first line of this graph is missing: `{head}`"
@@ -157,10 +159,11 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield replace_fields(missing_opening(end), edits=edits, min_tokens=6)
         return
     previous_end = context.until(done[0].at).previous_end
+    if indentation(text, done[0].at) <= indentation(text, previous_end):
+        return
     following = context.lexer.tokens(text, done[0].at, done[0].at + _MAX_ATTRIBUTES_LENGTH)
     index = unopened_bracket(following)
-    deeper = indentation(text, done[0].at) > indentation(text, previous_end)
-    if deeper and index is not None and following[index] == ">":
+    if index is not None and following[index] == ">":
         head = "NAME = OPERATOR (…) <"
         edits = (insert(done[0].at, "x = X () < "),)
         message = f"the first line of this node is missing: `{head}`"

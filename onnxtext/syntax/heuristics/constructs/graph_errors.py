@@ -10,7 +10,7 @@ from math import inf
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, unopened_bracket
+from onnxtext.syntax.heuristics.constructs.node_errors import bracketed, unopened_bracket
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -81,23 +81,23 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     for opener in (context.token, None if index is None else context.done[index]):
         if opener is None or opener not in OPENING:
             continue
-        tokens = context.lexer.tokens(context.text, opener.at, opener.at + MAX_HEADER_LENGTH)
-        end = closing_index(tokens) if tokens[:1] == [opener] else None
-        if end is None or tokens[end].at < context.at:
+        tokens = bracketed(context, opener)
+        if not tokens or tokens[-1].at < context.at:
             continue
+        arrow = context.lexer.token(context.text, tokens[-1].end)
+        second = context.lexer.token(context.text, arrow.end) if arrow == "=>" else None
+        outputs = bracketed(context, second) if second == opener else []
         for left in sorted(OPENING - {opener}):
             right = CLOSER[left]
-            edits = [replace(opener, left), replace(tokens[end], right)]
-            outputs = tokens[end + 2 :] if tokens[end + 1 : end + 3] == ["=>", opener] else []
-            last = closing_index(outputs) if outputs else None
-            if last is not None:  # the outputs have the same brackets as the inputs
-                edits += [replace(outputs[0], left), replace(outputs[last], right)]
+            edits = [replace(opener, left), replace(tokens[-1], right)]
+            if outputs:  # they have the same brackets as the inputs
+                edits += [replace(outputs[0], left), replace(outputs[-1], right)]
             # If many tokens between the new brackets parse, one token after them suffices.
-            min_tokens = 1 if end >= _LONG else 4
-            if (left == "(" and "=" in tokens[:end]) or not context.accepts(edits, min_tokens):
+            min_tokens = 1 if len(tokens) > _LONG else 4
+            if (left == "(" and "=" in tokens) or not context.accepts(edits, min_tokens):
                 continue
             message = f"expected `{left}…{right}`, found `{opener}…{CLOSER[opener]}`"
-            others = (Label(tokens[end].span, "the closing bracket"),)
+            others = (Label(tokens[-1].span, "the closing bracket"),)
             title = f"write `{left}…{right}`"
             yield Diagnosis(
                 "wrong-mark", message, opener.span, tuple(edits), title, other_labels=others

@@ -31,6 +31,8 @@ _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
 ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 """The names of attributes whose value is the number of an element type."""
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
+_MAX_BLOCK = 4000
+"""Maximum number of characters between two brackets to inspect at each error, to limit the time."""
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -42,6 +44,25 @@ def closing_index(tokens: Sequence[Token]) -> int | None:
         if not depth:
             return index
     return None
+
+
+def bracketed(context: ErrorContext, opener: Token) -> list[Token]:
+    """Return the tokens from a bracket to the one that closes it, at most `_MAX_BLOCK` characters.
+
+    Return [] if no bracket closes it, or if it begins a longer token, such as `[1, 2]`.
+    """
+    text, end = context.text, opener.at + _MAX_BLOCK
+    depth, result = 0, list[Token]()
+    if text.find(CLOSER[opener], opener.at, end) < 0:
+        return []
+    for kind, token, offset in context.lexer.read(text, opener.at):
+        if offset >= end or (not result and token != opener):
+            break
+        result.append(token if isinstance(token, Token) else Token(token, offset, kind))
+        depth += (token == opener) - (token == CLOSER[opener])
+        if not depth:
+            return result
+    return []
 
 
 def unopened_bracket(tokens: Sequence[str]) -> int | None:
