@@ -147,6 +147,20 @@ EXPLAINED = {
         INNER.replace("    else_branch = e () => (float[2] b) {\n", ""), (6, 7),
         "the first line of this graph is missing: `NAME = GRAPH () => (…) {`",
     ),
+    "a nested graph without its first line before outputs": (
+        INNER.replace("t () => (float[2] a) {", "t () => (\n      float[2] a,\n    ) {").replace(
+            "    then_branch = t () => (\n", ""
+        ), (3, 7), "the first line of this graph is missing: `NAME = GRAPH (…) => (`",
+    ),
+    "a node without its first line before outputs of a graph": (
+        INNER.replace("(float[2] a) {", "(\n      float[2] a,\n    ) {").replace(
+            "  y = If (c) <\n", ""
+        ), (2, 5), "`then_branch` is a graph among the nodes of another graph",
+    ),
+    "a tensor without its first line after a list": (
+        TENSORS.replace("  float16[4] h = {", "  # h = [").replace("  },", "  ],"), (12, 5),
+        "the first line of this list is missing: `TYPE NAME = [`",
+    ),
     "a nested tensor without its first line": (
         TENSORS.replace("  float[3, 3] w = [\n", ""), (6, 5),
         "the first line of this list is missing: `TYPE NAME = [`",

@@ -90,7 +90,7 @@ COMMON_ERRORS = (
     node_errors.brackets_of_outputs, misplaced_inputs.misplaced_comma,
     node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
     node_errors.missing_operator, node_errors.parentheses, node_errors.nested_expressions,
-    node_errors.number_as_name, node_errors.wrong_list_brackets,
+    value_errors.unnamed_value, node_errors.number_as_name, node_errors.wrong_list_brackets,
     misplaced_constructs.tensor_among_nodes, misplaced_constructs.type_without_node,
     right_sides.values_as_nodes,
     # Brackets
@@ -115,7 +115,6 @@ COMMON_ERRORS = (
     other_languages.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,
     # Strings and lists
-    value_errors.unnamed_value,
     list_errors.unclosed_row, list_errors.early_end, string_errors.unclosed_string,
     token_errors.repeated_token,
     wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,

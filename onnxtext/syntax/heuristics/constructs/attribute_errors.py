@@ -60,22 +60,31 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose nodes of a nested graph whose first line is missing, then its `}`."""
-    done, text = context.done, context.text
-    if not done or "attribute" not in context.rules or not NODE.match(text, done[0].at):
+    """Diagnose nodes or outputs of a nested graph whose first line is missing."""
+    first, text = context.done[0] if context.done else context.token, context.text
+    if first is None or "attribute" not in context.rules or not begins_line(text, first.at):
         return
-    first = done[0]
-    if not begins_line(text, first.at):
+    node = NODE.match(text, first.at) is not None
+    if not node and context.name(first) not in _TYPES:
         return
     deeper = indentation(text, first.at) > indentation(text, context.until(first.at).previous_end)
     tokens = context.lexer.tokens(text, first.at, first.at + _MAX_ATTRIBUTES_LENGTH)
     index = unopened_bracket(tokens)
-    if not deeper or index is None or tokens[index] != "}":
+    if (
+        not deeper
+        or index is None
+        or (tokens[index] != "}" and tokens[index : index + 2] != [")", "{"])
+    ):
         return
-    head = "NAME = GRAPH () => (…) {"
+    head, written = "NAME = GRAPH () => (…) {", "x = g () => () { "
+    if tokens[index] == ")":
+        head, written = "NAME = GRAPH (…) => (", "x = g () => ("
     message = f"the first line of this graph is missing: `{head}`"
-    edits, help = (insert(first.at, "x = g () => () { "),), f"write `{head}` before this line"
+    edits, help = (insert(first.at, written),), f"write `{head}` before this line"
     yield Diagnosis("syntax-error", message, first.span, edits, help=help, min_tokens=2)
+
+
+_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 
 
 def _unfinished_attributes(

@@ -121,7 +121,7 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "unexpected text before the header"
         edits = (Edit(Span(start, match.start()), ""),)
         yield Diagnosis(code, message, span, edits, "remove it", min_tokens=4)
-    elif not {"(", "<"} & {*tokens}:
+    elif "model" in context.rules and not {"(", "<"} & {*tokens}:
         message, help = "the beginning of the header is missing", "write `<` and a whole entry here"
         if match["close"]:
             span = Span(start, match.end())

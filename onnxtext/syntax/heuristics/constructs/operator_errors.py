@@ -27,7 +27,7 @@ _OPERATOR = re.compile(
     r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)(?P<overload>:\w+)?[ \t]*(?=[<(])"
 )
 _SEPARATOR = re.compile(r"::|/|\.+")
-_OUTPUTS = re.compile(r"[-=]>[^\n#{}]*")
+_OUTPUTS = re.compile(r"[-=]>(?![ \t]*\([ \t\r]*$)[^\n#{}]*", re.MULTILINE)
 _ATTRIBUTES = re.compile(
     r"\w+[ \t]*=[ \t]*(?:[^\s()<>{}#\"]|\"[^\"\n]*\"|[ \t](?=[^\n#]))+$", re.MULTILINE
 )
