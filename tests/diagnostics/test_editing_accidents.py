@@ -238,6 +238,22 @@ RESTORED = {
     "a row without its bracket": (
         TENSORS, TENSORS.replace("[4, 5, 6]", "4, 5, 6]"), (8, 5), "the `[` of this row is missing",
     ),
+    "a line break in a type": (
+        TENSORS, TENSORS.replace("  float[3] x", "  flo\nat[3] x"), (2, 3),
+        "a line break in the word `float`",
+    ),
+    "a line break in the name of a section": (
+        GRAPH + TRAINING, GRAPH + TRAINING.replace("training", "tra\nining"), (4, 1),
+        "a line break in the word `training`",
+    ),
+    "a colon in a key": (
+        ENTRIES + GRAPH, ENTRIES.replace("version: 10", "versio:n 10") + GRAPH, (3, 3),
+        "`ir_versio:n` is not a key",
+    ),
+    "a type after a version": (
+        ENTRIES + GRAPH, ENTRIES.replace("[21", "[21 float") + GRAPH, (4, 21),
+        "expected `,` or `]`, found `float`",
+    ),
     "swapped first lines of a header": (
         ENTRIES + GRAPH, ENTRIES.replace("<\n  onnxtext: 1,", "  onnxtext: 1,\n<") + GRAPH, (1, 3),
         "expected `<` before the first entry of the header",

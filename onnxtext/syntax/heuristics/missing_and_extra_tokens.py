@@ -88,9 +88,9 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     """Yield changes that add, remove or replace one token; for `cut_short`, see `best_change`."""
     names = context.expected()
     among_outputs = "node" in context.rules and "=" not in context.done
-    # In `"": 21 x`, the word is extra.
-    word = context.name(context.token) == "WORD" and context.done[-2:-1] == [":"]
-    extra = word and "header_item" in context.rules
+    # After a version, as in `[21 x]`, only another import may follow.
+    version = "header_item" in context.rules and context.done[-1:] and context.done[-1].isdigit()
+    extra = version and context.name(context.token) not in {"INT", "STRING"}
     if context.after_attributes or (cut_short and among_outputs) or extra:
         names = [name for name in names if name != "COMMA"]
     for name in names:

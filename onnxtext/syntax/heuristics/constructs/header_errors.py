@@ -168,6 +168,9 @@ def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
 _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=\"\[])")
 
 
+_COLON_INSIDE = re.compile(r"(\w+):(\w+)(?=[ \t]+[\"\d\[])")
+
+
 def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose other characters in or before a key: `opset-import: [21]`, `new ir_version: 10`."""
     first, rules = context.done[0] if context.done else context.token, context.rules
@@ -175,6 +178,10 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     keys = _KEYS if "header_entry" in rules else TRAINING_KEYS if "training_item" in rules else ()
     if match is None or not keys:
         return
+    inside = _COLON_INSIDE.match(context.text, match.start())
+    if inside is not None and inside[1] + inside[2] in keys:
+        message, key = f"`{inside[0]}` is not a key", f"{inside[1]}{inside[2]}:"
+        yield rewritten("wrong-mark", message, Span(*inside.span()), key, min_tokens=2)
     words = match["words"]
     before = words.rstrip("_" + string.ascii_letters).rstrip()
     if before and words[len(before) :].lstrip() in keys:

@@ -16,6 +16,7 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
+    indentation,
     replace,
     rewritten,
 )
@@ -239,6 +240,22 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{before}` is written twice"
         edits = (Edit(Span(before.at, token.at), ""),)
         yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
+
+
+def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a line break in a word: its second half begins a line that is not indented."""
+    token, before = context.token, context.done[-1] if context.done else None
+    if token is None or before is None or context.at != context.line_start:
+        return
+    if "header_entry" in context.rules:
+        return  # `odd_key` joins the parts of keys
+    joined = before + token
+    indented = indentation(context.text, before.at) > 0
+    if joined.isidentifier() and (indented or joined in load_keywords()):
+        edits = (Edit(Span(before.end, context.at), ""),)
+        if context.is_certain(edits):
+            message, title = f"a line break in the word `{joined}`", "join the lines"
+            yield Diagnosis("syntax-error", message, before.span, edits, title)
 
 
 def load_keywords() -> list[str]:
