@@ -238,6 +238,10 @@ RESTORED = {
     "a row without its bracket": (
         TENSORS, TENSORS.replace("[4, 5, 6]", "4, 5, 6]"), (8, 5), "the `[` of this row is missing",
     ),
+    "a second brace after a nested graph": (
+        INNER, INNER.replace("a = Op ()\n    }", "a = Op ()\n    }\n    }"), (6, 5),
+        "unexpected `}`: the graph has ended",
+    ),
     "a line break in a type": (
         TENSORS, TENSORS.replace("  float[3] x", "  flo\nat[3] x"), (2, 3),
         "a line break in the word `float`",

@@ -196,10 +196,14 @@ def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` among the nodes of a graph, or before the `}` that ends the graph."""
+    """Diagnose an extra `}` among nodes, before the `}` of a graph, or after a nested graph."""
     text, end = context.text, context.previous_end
     line = text[line_start(text, end) : end]
     if context.opened is not None:
+        if context.token == "}" and context.done[-1:] == ["}"] and "attribute" in context.rules:
+            message, edits = "unexpected `}`: the graph has ended", (replace(context.token, ""),)
+            span = context.token.span
+            yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
         return
     yield from _indented_brace(context)
     if context.token != "}" or context.done:

@@ -180,8 +180,8 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     inside = _COLON_INSIDE.match(context.text, match.start())
     if inside is not None and inside[1] + inside[2] in keys:
-        message, key = f"`{inside[0]}` is not a key", f"{inside[1]}{inside[2]}:"
-        yield rewritten("wrong-mark", message, Span(*inside.span()), key, min_tokens=2)
+        message, joined = f"`{inside[0]}` is not a key", f"{inside[1]}{inside[2]}:"
+        yield rewritten("wrong-mark", message, Span(*inside.span()), joined, min_tokens=2)
     words = match["words"]
     before = words.rstrip("_" + string.ascii_letters).rstrip()
     if before and words[len(before) :].lstrip() in keys:
