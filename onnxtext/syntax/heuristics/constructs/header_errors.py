@@ -192,7 +192,7 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     respelled = words.replace("-", "_").replace(" ", "_")
     key = next((key for key in (respelled, joined) if key in keys), nearest_name(joined, keys))
     if key is None:
-        key = max((key for key in keys if _has_letters(joined, key)), key=len, default=None)
+        key = max((key for key in sorted(keys) if _has_letters(joined, key)), key=len, default=None)
     if key is not None and [*words.split(), ""][0] not in keys:
         message, span = f"`{' '.join(words.split())}` is not a key", Span(*match.span("words"))
         safe = key == respelled
