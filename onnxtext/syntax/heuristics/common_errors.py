@@ -136,8 +136,9 @@ INCOMPLETE_STATEMENTS = (
     header_errors.unclosed_header, header_errors.headers, header_errors.missing_header_comma,
     header_errors.odd_key, header_errors.entries, header_errors.bare_header,
     header_errors.trailing_header, graph_errors.wrong_brackets,
-    graph_errors.incomplete_graph_header, other_languages.foreign_words, graph_errors.wrong_bracket, other_languages.fences,
-    other_languages.imports, other_languages.slashes, other_languages.other_comments,
+    graph_errors.incomplete_graph_header, other_languages.foreign_words, graph_errors.wrong_bracket,
+    other_languages.fences, other_languages.imports, other_languages.slashes,
+    other_languages.other_comments,
     misplaced_constructs.prose, misplaced_inputs.trailing_decorator, graph_errors.extra_brace,
     right_sides.values_as_nodes,
 )  # fmt: skip
