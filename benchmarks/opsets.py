@@ -49,9 +49,9 @@ class Case(NamedTuple):
 
 
 def backend_cases() -> Iterator[Case]:
-    """Yield onnx's backend test cases of operators, each with its first data set."""
-    collect = import_module("onnx.backend.test.case.node").collect_testcases
-    for case in collect(None):
+    """Yield onnx's backend test cases that have a model, each with its first data set."""
+    nodes = import_module("onnx.backend.test.case.node").collect_testcases(None)
+    for case in [*nodes, *import_module("onnx.backend.test.case.model").collect_testcases()]:
         if case.model is not None and case.data_sets:
             inputs, outputs = case.data_sets[0]
             yield Case(

@@ -9,7 +9,10 @@ import pickle
 import warnings
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.opsets import Case
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.onnxtxt"))
@@ -65,26 +68,29 @@ def wheel_models() -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.rglob("*.onnx"))
 
 
-@cache
 def backend_cases() -> list[tuple[str, bytes]]:
-    """Return the names and models of onnx's backend tests.
+    """Return the names and models of onnx's backend tests."""
+    return [(case.name, case.model) for case in backend_runs()]
+
+
+@cache
+def backend_runs() -> list[Case]:
+    """Return onnx's backend tests, each with its first data set.
 
     When onnx collects them, it computes the results of all tests, which takes 10 s. So a file keeps
-    the models for other processes.
+    them for other processes.
     """
     import onnx
 
-    file = REPOSITORY / ".pytest_cache" / f"backend-cases-{onnx.__version__}.pickle"
+    file = REPOSITORY / ".pytest_cache" / f"backend-runs-{onnx.__version__}.pickle"
     if file.exists():
-        kept: list[tuple[str, bytes]] = pickle.loads(file.read_bytes())
+        kept: list[Case] = pickle.loads(file.read_bytes())
         return kept
-    from onnx.backend.test.case.model import collect_testcases as collect_models
-    from onnx.backend.test.case.node import collect_testcases as collect_nodes
+    from benchmarks.opsets import backend_cases
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy's, about overflow
-        cases = [*collect_nodes(None), *collect_models()]
-    found = [(c.name, c.model.SerializeToString()) for c in cases if c.model is not None]
+        found = list(backend_cases())
     file.parent.mkdir(exist_ok=True)
     part = file.with_suffix(f".{os.getpid()}")
     part.write_bytes(pickle.dumps(found))

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -34,6 +33,7 @@ from onnxtext.editing.opsets.signature_changes import (
     SAME_MEANING,
     UNUSED_BY_OLDER,
 )
+from tests.corpus import backend_runs
 from tests.seeds import fresh_seed, seeded
 
 HEAD = "<onnxtext: 1, ir_version: 8, opset_import: [{}]>\n"
@@ -162,12 +162,6 @@ def test_converting_to_the_same_version_changes_nothing() -> None:
     assert apply(data, lambda tree: convert(tree, {"": 11})).content == data
 
 
-@cache
-def backend_cases() -> list[Any]:
-    """Return the backend cases; making the cases about overflow causes numpy warnings."""
-    return list(benchmark.backend_cases())
-
-
 def nodes_of(data: bytes) -> list[onnx.NodeProto]:
     return list(onnx.ModelProto.FromString(data).graph.node)
 
@@ -177,7 +171,7 @@ def nodes_of(data: bytes) -> list[onnx.NodeProto]:
 def test_nodes_with_the_same_schema_keep_their_bytes() -> None:
     """A law: a node whose operator is the same in both versions is the same, byte for byte."""
     draw = seeded()
-    cases = [case for case in backend_cases() if len(nodes_of(case.model)) > 3]
+    cases = [case for case in backend_runs() if len(nodes_of(case.model)) > 3]
     tried = 0
     for case in draw.sample(cases, 40):
         imports = {i.domain: i.version for i in onnx.ModelProto.FromString(case.model).opset_import}
@@ -281,7 +275,7 @@ def test_the_rules_cover_the_installed_onnx() -> None:
 
 
 def judge(sample: int, offset: int, targets: tuple[int, ...]) -> list[tuple[str, int, str]]:
-    cases = backend_cases()[offset::sample]
+    cases = backend_runs()[offset::sample]
     return [
         (name, target, verdict)
         for case in cases
