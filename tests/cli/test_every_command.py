@@ -26,6 +26,7 @@ from tests.cli.command import (
     onnxtext_command,
     run,
 )
+from tests.seeds import sampled
 
 COMMANDS = {
     "to-binary": ("to-binary", "-f", "m.onnxtxt", "-o", "made.onnx"),
@@ -150,7 +151,7 @@ def check_streams(place: Path, name: str, streams: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("streams", FEW)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sampled(COMMANDS, 3))
 def test_commands_survive_unusual_standard_streams(place: Path, name: str, streams: str) -> None:
     check_streams(place, name, streams)
 

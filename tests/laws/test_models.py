@@ -22,6 +22,7 @@ from tests.corpus import (
     shared_models,
     wheel_models,
 )
+from tests.seeds import sampled
 
 
 def check_laws(data: bytes) -> str:
@@ -101,7 +102,7 @@ def test_the_wheel_has_all_known_models() -> None:
 @pytest.mark.thorough
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")  # one is a node saved as a model
-@pytest.mark.parametrize("file", shared_models())
+@pytest.mark.parametrize("file", sampled(shared_models(), 2))
 def test_shared_model(file: str) -> None:
     data = shared_model(file)
     check_laws(data)

@@ -168,7 +168,7 @@ async def test_a_version_number_may_be_used_again(client: LanguageClient, tmp_pa
 
 @pytest.mark.thorough
 @pytest.mark.asyncio(loop_scope="session")
-@pytest.mark.parametrize("number", range(0, len(texts()), 3))
+@pytest.mark.parametrize("number", sampled(range(len(texts())), 6))
 async def test_the_server_publishes_what_a_check_finds(
     client: LanguageClient, tmp_path: Path, number: int
 ) -> None:

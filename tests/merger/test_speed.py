@@ -31,4 +31,4 @@ def seconds(make: Maker, count: int) -> float:
 def test_merging_takes_linear_time(make: Maker) -> None:
     seconds(make, 100)
     # Eight times the statements; a square would take 64 times as long.
-    assert seconds(make, 3200) < 24 * seconds(make, 400) + 0.1
+    assert seconds(make, 1600) < 24 * seconds(make, 200) + 0.1
