@@ -13,6 +13,7 @@ import pytest
 
 import onnxtext
 from tests.cli.command import BAD_TEXT, NO_MODEL, names, run
+from tests.seeds import sampled
 
 TEXT = """\
 # head
@@ -66,7 +67,7 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("name", sampled(EDITS, 3))
 def test_each_edit_shows_and_writes_its_change(name: str, files: Path) -> None:
     words, pairs = EDITS[name]
     wanted = TEXT

@@ -550,15 +550,15 @@ def git(directory: Path, *arguments: str) -> str:
 
 
 def test_a_changed_weight_adds_one_blob_to_git(tmp_path: Path) -> None:
-    """A model of 100 MB: one line of the text and one blob change."""
+    """Of a model of 10 MB, one line of the text and one blob change."""
     binary = tmp_path / "m.onnx"
     repository = tmp_path / "repository"
     repository.mkdir()
     git(repository, "init", "-q")
     git(repository, "config", "core.looseCompression", "0")
     for changed in (None, 3):
-        binary.write_bytes(model(10, 2_500_000, changed))
-        assert len(binary.read_bytes()) > 100_000_000
+        binary.write_bytes(model(10, 250_000, changed))
+        assert len(binary.read_bytes()) > 10_000_000
         result = run("from-binary", binary, "-o", repository / "m.onnxtxt", "--force")
         assert result.status == 0, result.err
         git(repository, "add", "-A")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import TEXT, binary
+from tests.seeds import sampled
 
 EXTRAS = ("lsprotocol", "pygls", "safetensors", "hypothesis", "pytest", "jsonschema", "yaml")
 START = f"""\
@@ -70,7 +71,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", sampled(COMMANDS, 3))
 def test_commands_run_without_extras(command: str, directory: Path) -> None:
     code = "from onnxtext.cli.main import main; main()"
     done = without_extras(code, directory, *command.split())

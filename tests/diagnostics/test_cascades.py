@@ -16,7 +16,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import EXAMPLES, onnx_directory, wheel_models
-from tests.seeds import fresh_seed
+from tests.seeds import draws, fresh_seed
 
 SEED = fresh_seed()
 H = '<ir_version: 10, opset_import: ["": 21]>\n'
@@ -580,7 +580,7 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.thorough
 def test_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    sweep(SEED, 50, 8, capsys)
+    sweep(SEED, draws(50), 8, capsys)
 
 
 @pytest.mark.slow

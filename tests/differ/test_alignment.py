@@ -16,7 +16,7 @@ from onnxtext.ast import Node
 from onnxtext.differ import ModelDiff, ModelSide, compare
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.differ.graphs import axis, chain, diff, mesh, model, rename_inside, renamed
-from tests.seeds import draws
+from tests.seeds import draws, sampled
 
 
 def listed(result: ModelDiff) -> list[tuple[str, ...]]:
@@ -216,7 +216,7 @@ def test_renamed_wheel_models_are_matched(file: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("file", shared_models())
+@pytest.mark.parametrize("file", sampled(shared_models(), 3))
 def test_renamed_shared_models_are_matched(file: str) -> None:
     _check_renamed(shared_model(file))
 

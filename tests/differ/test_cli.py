@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,9 @@ from tests.cli.command import (
     run,
     run_command,
 )
+from tests.seeds import sampled
+
+OLD, NEW = ("old.onnxtxt", "old.onnx"), ("new.onnxtxt", "new.onnx")
 
 
 @pytest.fixture
@@ -41,8 +45,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("form", [[], ["--json"], ["--stat"], ["--markdown"]])
-@pytest.mark.parametrize("old", ["old.onnxtxt", "old.onnx"])
-@pytest.mark.parametrize("new", ["new.onnxtxt", "new.onnx"])
+@pytest.mark.parametrize(("old", "new"), sampled(product(OLD, NEW), 4))
 def test_different_models_are_status_1(files: Path, form: list[str], old: str, new: str) -> None:
     result = run("diff", *form, old, new, cwd=files)
     assert (result.status, result.err) == (1, "")

@@ -29,8 +29,8 @@ from tests.differ.graphs import chain, diff, model
 
 pytestmark = pytest.mark.thorough
 
-N = 20_000
-LIMIT = 40.0  # seconds of processor time
+N = 8_000
+LIMIT = 16.0  # seconds of processor time
 
 
 @pytest.fixture(autouse=True)

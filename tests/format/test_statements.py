@@ -129,8 +129,8 @@ def test_fmt_off_regions_are_kept(region: str) -> None:
 def test_most_statements_take_the_fast_path(
     statement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only a few of thousands of statements are formatted in full."""
-    body = "\n".join([statement.format(index, index + 1) for index in range(2000)])
+    """Only a few of hundreds of statements are formatted in full."""
+    body = "\n".join([statement.format(index, index + 1) for index in range(600)])
     source = f"{HEAD}{{\n{body}\n}}\n"
     expected = write_document(source)
     walked = full_formatting(monkeypatch, text)

@@ -69,8 +69,8 @@ def test_weights_are_digests_and_statistics(repository: Repository, mode: str) -
 def test_there_is_a_diff_for_every_file(repository: Repository, mode: str) -> None:
     repository.install("--mode", mode)
     odd = {"a": b"", "b": b"text\n", "c": b"\x08\x0a\x3a", "d": b"\xff" * 50, "e": binary()[:-9]}
-    odd["f"] = b"large text\n" * 200_000
-    odd["g"] = TEXT.replace("  y = Exp", "  z = Log (x)\n" * 20_000 + "  y = Exp").encode()
+    odd["f"] = b"large text\n" * 50_000
+    odd["g"] = TEXT.replace("  y = Exp", "  z = Log (x)\n" * 2_000 + "  y = Exp").encode()
     repository.commit("odd", **odd)
     repository.commit("models", **dict.fromkeys(odd, binary()))
     shown = repository.git("log", "-p").text

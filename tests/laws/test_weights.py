@@ -18,7 +18,7 @@ from onnxtext.binary_to_text import print_binary
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.wire.writer import delimited, varint
 from tests.corpus import shared_model, shared_models
-from tests.seeds import draws
+from tests.seeds import draws, sampled
 from tests.strategies import models
 
 BESIDE = ["store", "safetensors"]
@@ -93,7 +93,7 @@ def test_any_model_round_trips(data: bytes, weights: str) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("file", shared_models())
+@pytest.mark.parametrize("file", sampled(shared_models(), 3))
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 def test_shared_models_round_trip(file: str, tmp_path: Path) -> None:
     data = shared_model(file)

@@ -15,6 +15,7 @@ from onnxtext.format.tokens_with_comments import CommentedToken
 from onnxtext.merger.texts import lazy_read
 from onnxtext.merger.texts.text_parts import ListItems, TextPart
 from tests.corpus import EXAMPLES, SHARED, index
+from tests.seeds import sampled
 
 
 def shape(source: str, tree: Tree | CommentedToken) -> Any:
@@ -55,7 +56,7 @@ def test_examples_give_the_same_tree(file: Path, monkeypatch: pytest.MonkeyPatch
 def test_official_texts_give_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert SHARED is not None
     texts = cuts = 0
-    for entry in index("official_texts"):
+    for entry in sampled(index("official_texts"), 3):
         file = SHARED / "official_texts" / entry["file"]
         try:
             text = file.read_bytes().decode()
@@ -65,4 +66,4 @@ def test_official_texts_give_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> N
         cuts += compare_readers(text, monkeypatch)
         texts += 1
     assert texts > 100
-    assert cuts > 100
+    assert cuts > 30

@@ -11,7 +11,7 @@ import onnxtext
 from benchmarks.merge_trial import models, resolved, trials, verdict
 from onnxtext.merger import merge
 from tests.corpus import SHARED
-from tests.seeds import fresh_seed
+from tests.seeds import draws, fresh_seed
 
 
 def merge_random_edits(count: int, seed: int) -> None:
@@ -24,7 +24,7 @@ def merge_random_edits(count: int, seed: int) -> None:
             found = verdict(trial)
             assert not found.startswith("wrong: ") or found == UNJUDGED, f"{found}: {trial.name}"
             merged += found.startswith("merged")
-    assert merged > count * 0.5
+    assert merged > count * 0.3
 
 
 UNJUDGED = "wrong: merged, but the edits do not fit together"
@@ -34,7 +34,7 @@ UNJUDGED = "wrong: merged, but the edits do not fit together"
 @pytest.mark.thorough
 @pytest.mark.data
 def test_random_edits_merge_or_conflict() -> None:
-    merge_random_edits(30, fresh_seed())
+    merge_random_edits(draws(50), fresh_seed())
 
 
 @pytest.mark.data

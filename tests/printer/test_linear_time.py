@@ -13,6 +13,7 @@ import onnxtext
 from onnxtext.api import to_official
 from onnxtext.printer import attributes
 from onnxtext.wire.writer import delimited, tag, varint
+from tests.seeds import sampled
 
 pytestmark = pytest.mark.thorough
 
@@ -94,7 +95,7 @@ MANY: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("name", sampled(MANY, 3))
 def test_deep_models_are_printed_in_time(name: str) -> None:
     data = MANY[name]()
     begin = time.process_time()

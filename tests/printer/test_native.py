@@ -47,7 +47,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.format_elements import format_floats, format_rows
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import in_two_threads, interrupt
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
@@ -334,7 +334,7 @@ def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
     chance = seeded()
     for some in (CHARACTERS[:11], CHARACTERS, (*CHARACTERS, "\U0001f600", "\udc80")):
-        for _ in range(3000):
+        for _ in range(draws(3000)):
             key = "".join(chance.choices(some, k=chance.randint(0, 5)))
             value = "".join(chance.choices(some, k=chance.choice([0, 5, 12, 39, 40, 60])))
             path = (

