@@ -11,6 +11,7 @@ import pytest
 import onnxtext
 from onnxtext.git.filter_comment import NOTE
 from tests.git.repository import TEXT, Repository, binary, create, edited
+from tests.seeds import sampled
 
 pytestmark = pytest.mark.thorough
 
@@ -76,7 +77,7 @@ WAYS: dict[str, Callable[[Repository], object]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", sampled(WAYS, 2))
 def test_different_nodes_merge(team: Team, way: str) -> None:
     team.branches(text(TANH), text(NEG))
     WAYS[way](team.repository)
@@ -138,7 +139,7 @@ def finish(team: Team, resolved: str) -> None:
         repository.onnxtext("git", "checkout")
 
 
-@pytest.mark.parametrize("way", ["merge", "rebase", "cherry-pick"])
+@pytest.mark.parametrize("way", sampled(WAYS, 2))
 def test_abort_restores_everything(team: Team, way: str) -> None:
     team.branches(text(TANH), text(("b = Tanh (a)", "b = Elu (a)")))
     words = ["--no-edit"] if way == "merge" else []

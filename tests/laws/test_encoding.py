@@ -245,14 +245,14 @@ def test_mutated_real_models_round_trip_at_length() -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), any_unknown_field())
 def test_unknown_fields_before_the_model_round_trip(data: bytes, unknown: bytes) -> None:
     assert_lossless(unknown + data)
 
 
 @pytest.mark.thorough
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(models(), models())
 def test_split_models_round_trip(first: bytes, second: bytes) -> None:
     # Protobuf merges several occurrences of a message.
