@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two models of 8,000 nodes that differ in ten: exactly those are listed."""
+"""Two models of 20,000 nodes that differ in ten: exactly those are listed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from onnxtext.differ import ModelSide, compare
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("text", [False, True])
-def test_ten_edits_of_thousands_of_nodes_are_found(text: bool) -> None:
-    old, new = edited_models(8_000)
-    assert len(onnx.ModelProto.FromString(old).graph.node) == 8_000
+def test_ten_edits_of_twenty_thousand_nodes_are_found(text: bool) -> None:
+    old, new = edited_models(20_000)
+    assert len(onnx.ModelProto.FromString(old).graph.node) == 20_000
     if text:
         sides = [ModelSide.of_text(onnxtext.from_binary(data)) for data in (old, new)]
     else:
