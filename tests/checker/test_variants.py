@@ -18,7 +18,6 @@ from onnxtext.checker.context.registry import rules
 from tests.checker.models import codes, text
 from tests.checker.test_pages import directory, example, select
 from tests.checker.variants import in_function, in_nested_graph, in_training
-from tests.seeds import sampled
 
 __all__ = ["directory"]
 
@@ -123,7 +122,7 @@ RULES = [code for code in rules() if code not in TEXTS_ONLY]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("code", sampled(RULES, 2))
+@pytest.mark.parametrize("code", RULES)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_moved_examples_break_the_same_rule(code: str, place: Place, directory: Path) -> None:
     broken = place(load(example(code, "Example"))).SerializeToString()
