@@ -32,7 +32,7 @@ from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_o
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.function_attributes import bound_node, has_references
 from onnxtext.checker.inference.onnx_errors import errors_of
-from onnxtext.checker.inference.symbolic.shape_merging import ShapeCache
+from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 
 _MAX_STEPS = 20_000
@@ -71,7 +71,6 @@ class SizeExplainer:
         self, subject: CheckedModel, findings: list[Finding], *, max_steps: int = _MAX_STEPS
     ) -> None:
         self._targets = resolve_targets(subject)
-        self._shapes = ShapeCache()
         self._errors = {
             id(finding.places[0].item): finding.message
             for finding in (*findings, *errors_of(subject))
@@ -244,7 +243,7 @@ class SizeExplainer:
             return step.explained(f"it is declared as `{spell_type(declared[0])}`")
         if step.part.kind == "rank":
             return step.explained(f"{operator} computes it")
-        influences = determining_sizes(facts, output, step.part, _extent(step, self._shapes))
+        influences = determining_sizes(facts, output, step.part, _extent(step))
         sizes = [size_of(step.view, node.inputs[i], part) for i, part in influences]
         if not influences:
             step.how = f"{operator} computes it"
@@ -270,7 +269,7 @@ class SizeExplainer:
         return list(dict.fromkeys(sources))
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:
-        shapes = [self._shapes.of(view.type(name)) if name else None for name in node.inputs]
+        shapes = [declared_shape(view.type(name)) if name else None for name in node.inputs]
         values = [view.value(name) if name else None for name in node.inputs]
         if has_references(node):
             parameters = view.parameters()
@@ -286,15 +285,15 @@ def source_chain(step: ExplanationStep) -> Iterator[ExplanationStep]:
         yield step
 
 
-def _extent(step: ExplanationStep, shapes: ShapeCache) -> Extent:
+def _extent(step: ExplanationStep) -> Extent:
     """Return the dimension or element of a step as a symbolic expression; None if unknown."""
     if step.part.kind == "element":
         value = step.view.value(step.name)
         return None if value is None else value.items[step.part.at]
     type = step.view.type(step.name)
-    shape = shapes.of(type)
+    shape = declared_shape(type)
     if shape is None:  # a sparse tensor
-        shape = shapes.of(TensorType("float", getattr(type, "shape", None)))
+        shape = declared_shape(TensorType("float", getattr(type, "shape", None)))
     return None if shape is None else shape[step.part.at]
 
 

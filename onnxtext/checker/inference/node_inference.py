@@ -20,6 +20,7 @@ from onnxtext.ast.tensors_and_attributes import (
     attribute_value,
 )
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
@@ -46,7 +47,12 @@ Answer = Types | str | Failure
 
 
 class NodeInference:
-    """Asks onnx for the output types of nodes, and caches the answers."""
+    """Asks onnx for the output types of nodes, and caches the answers.
+
+    Attributes:
+        encode_tensor: encodes the type and the data of a constant as a `TensorProto`; returns None
+            if that fails.
+    """
 
     def __init__(self, subject: CheckedModel) -> None:
         self._inference = subject.options.inference
@@ -55,11 +61,11 @@ class NodeInference:
         self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
         self._encode_type = cache(lower_type)
         self._decode_type = cache(_decode_type)
-        self._equal: dict[Type, Type] = {}
-        self._one: dict[int, Type] = {}
-        self._tensors: dict[tuple[int, int], bytes | None] = {}
+        self.encode_tensor = cache_by_id(_encode_tensor)
+        types: dict[Type | None, Type | None] = {}
+        self._intern = cache_by_id(lambda type: types.setdefault(type, type))
+        self._versions = cache_by_id(_versions)
         self._answers: dict[tuple[object, ...], Answer] = {}
-        self._opsets: dict[int, dict[str, int]] = {}
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
 
@@ -80,7 +86,7 @@ class NodeInference:
         numbers: dict[str, str] = {"": ""}
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])
         results = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.outputs])
-        types = [type if type is None else self._intern(type) for type in inputs]
+        types = list(map(self._intern, inputs))
         input_constants = tuple([constants.get(name) for name in node.inputs]) if constants else ()
         key = (
             id(signature), id(opsets), names, results, tuple(map(id, types)),
@@ -140,41 +146,25 @@ class NodeInference:
         found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
         return _correct_types(node, found)
 
-    def encode_tensor(self, type: TensorType, data: TensorData) -> bytes | None:
-        """Encode a constant as a `TensorProto`; return None if that fails."""
-        key = id(type), id(data)
-        if key not in self._tensors:
-            self._kept += (type, data)
-            try:
-                self._tensors[key] = b"".join(lower_tensor(type, None, data))
-            except (LowerError, ValueError):
-                self._tensors[key] = None
-        return self._tensors[key]
-
-    def _intern(self, type: Type) -> Type:
-        """Return one object for all equal types."""
-        cached = self._one.get(id(type))
-        if cached is None:
-            cached = self._one[id(type)] = self._equal.setdefault(type, type)
-            self._kept.append(type)
-        return cached
-
-    def _versions(self, opsets: Opsets | None) -> dict[str, int]:
-        """Return the imported version of each domain, clamped to int32; {} if `opsets` is None."""
-        cached = self._opsets.get(id(opsets))
-        if cached is None:
-            versions = opsets.versions.items() if opsets is not None else ()
-            cached = self._opsets[id(opsets)] = {
-                domain: _clamp_version(version) for domain, version in versions if domain.isascii()
-            }
-            self._kept.append(opsets)
-        return cached
-
 
 @cache_in_memo
 def node_inference(subject: CheckedModel) -> NodeInference:
     """Return the `NodeInference` of a model, which caches answers for all its callers."""
     return NodeInference(subject)
+
+
+def _encode_tensor(type: TensorType, data: TensorData) -> bytes | None:
+    """Encode a constant as a `TensorProto`; return None if that fails."""
+    try:
+        return b"".join(lower_tensor(type, None, data))
+    except (LowerError, ValueError):
+        return None
+
+
+def _versions(opsets: Opsets | None) -> dict[str, int]:
+    """Return the imported version of each domain, clamped to int32; {} if `opsets` is None."""
+    versions = opsets.versions.items() if opsets is not None else ()
+    return {domain: _clamp_version(version) for domain, version in versions if domain.isascii()}
 
 
 def _decode_type(data: bytes | None) -> Type | None:

@@ -47,7 +47,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     stored_value,
 )
 from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
-from onnxtext.checker.inference.type_merging import TypeMerger, Types
+from onnxtext.checker.inference.type_merging import Types, type_merger
 from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.schemas.type_strings import type_text
 
@@ -85,7 +85,7 @@ class KindPropagation:
         self._opsets = main.opsets
         self._main = main
         self._calls = CallLimits(subject)
-        self._merger = TypeMerger(input_symbols(subject))
+        self._merge = type_merger(input_symbols(subject))
         self._parameters: Mapping[str, Attribute] = {}
         self._targets = resolve_targets(subject)
         self._ir_version = subject.ir_version
@@ -359,8 +359,8 @@ class KindPropagation:
         return tuple(joined)
 
     def _merged(self, declared: Type, inferred: Type) -> Type:
-        """Merge two types with a `TypeMerger`; raise `Inconclusive` if they are contradictory."""
-        conflict, both = self._merger.merge(declared, inferred)
+        """Merge two types with `type_merger`; raise `Inconclusive` if they are contradictory."""
+        conflict, both = self._merge(declared, inferred)
         if conflict is not None:
             raise Inconclusive
         return both

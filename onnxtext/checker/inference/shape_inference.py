@@ -8,10 +8,12 @@ expressions of symbols, such as `2*seq`, and dimensions that depend on shapes co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target
@@ -43,14 +45,14 @@ from onnxtext.checker.inference.onnx_errors import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.shape_rules import ShapeRules, with_shape_of
+from onnxtext.checker.inference.shape_rules import shape_rule, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import (
-    TypeMerger,
     Types,
     given_types,
+    type_merger,
 )
 from onnxtext.checker.isolation.child_process import Failure
 
@@ -78,10 +80,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self.unreached: list[Finding] = []
         self.callers: dict[int, tuple[ShapeEnvironment, Node]] = {}
         self._inference = node_inference(subject)
-        self._merger = TypeMerger(input_symbols(subject))
+        self._merge = type_merger(input_symbols(subject))
         self._step = SymbolicStep()
         self._targets = dict(self._targets)
-        self._rules = ShapeRules(subject)
+        self._rule = cache_by_id(partial(shape_rule, subject.options.tables, self._targets))
         self._active: list[Scope] = []  # the shape rules that are being applied
         self._reported: set[tuple[int, int]] = set()
         self._quiet = False  # if True, visits report no findings
@@ -114,7 +116,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         for value, type in zip(scope.inputs, input_types, strict=False):
             if type is not None:
                 typed = types.get(value.name)
-                conflict, both = (None, type) if typed is None else self._merger.merge(typed, type)
+                conflict, both = (None, type) if typed is None else self._merge(typed, type)
                 types[value.name] = type if conflict and scope.kind == "function" else both
         variable = replaceable_inputs(scope, self._ir_version)
         for value in scope.initializers:
@@ -152,7 +154,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             if node.output_types and node.output_types[index] is not None:
                 declaration = node.output_types[index], Place(node, ("output_types", index))  # type: ignore[assignment]
             if declaration is not None and inferred is not None:
-                conflict, both = self._merger.merge(declaration[0], inferred)
+                conflict, both = self._merge(declaration[0], inferred)
                 if conflict is None:
                     inferred = both
                 elif (
@@ -341,7 +343,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
         types = self._step.from_schema_file(signature, node, inputs)
-        rule = self._rules.scope(signature, self._targets)
+        rule = self._rule(signature)
         if rule is None or rule in self._active:
             return types, ()
         before, self._quiet = self._quiet, True  # report no findings in the shape rule

@@ -10,32 +10,23 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.signatures import OperatorTable, Signature
 
 
-class ShapeRules:
-    """Finds shape rules, and caches the scopes of their function bodies."""
+def shape_rule(
+    tables: tuple[OperatorTable, ...], resolved: dict[int, list[Target]], signature: Signature
+) -> Scope | None:
+    """Return the function body of an operator's shape rule; None if its schema has no rule.
 
-    def __init__(self, subject: CheckedModel) -> None:
-        self._tables = subject.options.tables
-        self._known: dict[int, Scope] = {}
-        self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
-
-    def scope(self, signature: Signature, resolved: dict[int, list[Target]]) -> Scope | None:
-        """Return the function body of an operator's shape rule; None if its schema has no rule.
-
-        Add the targets of the rule's nodes to `resolved`, the result of `resolve_targets`.
-        """
-        if signature.rule is None:
-            return None
-        cached = self._known.get(id(signature))
-        if cached is None:
-            subject = CheckedModel(Fragment(signature.rule), Options(tables=self._tables))
-            subject.functions.clear()  # in the rule, the operator's name refers to its schema
-            cached = self._known[id(signature)] = subject.scopes[0]
-            resolved.update(resolve_targets(subject))
-            self._kept += (signature, subject)
-        return cached
+    Add the targets of the rule's nodes to `resolved`, the result of `resolve_targets`. The nodes
+    are looked up in `tables`.
+    """
+    if signature.rule is None:
+        return None
+    subject = CheckedModel(Fragment(signature.rule), Options(tables=tables))
+    subject.functions.clear()  # in the rule, the operator's name refers to its schema
+    resolved.update(resolve_targets(subject))
+    return subject.scopes[0]
 
 
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeGuard
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
 from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols as symbols_of
@@ -40,42 +42,30 @@ def without_sizes(type: Type | None) -> Type | None:
     return replace(type, shape=(None,) * len(type.shape))
 
 
-class TypeMerger:
-    """Merges declared with inferred types, and caches the results by pair of types.
+def type_merger(symbols: frozenset[str]) -> Callable[[Type, Type], tuple[str | None, Type]]:
+    """Return a function that merges a declared with an inferred type, and caches the results.
+
+    The function returns (message, type). If the types contradict each other, `message` describes
+    the contradiction, and `type` is the declared type. Otherwise, `message` is None, and `type` is
+    the merged type.
 
     `symbols` are the symbols in the shapes of the model's inputs, such as `batch`. If an inferred
     dimension has only symbols of this set, such as `2*batch`, it replaces a declared symbol that is
     not in the set.
     """
 
-    def __init__(self, symbols: frozenset[str]) -> None:
-        self._symbols = symbols
-        self._known: dict[tuple[int, int], tuple[str | None, Type]] = {}
-        self._kept: list[Type] = []  # keeps alive the types whose ids are in keys
+    def merge(declared: Type, inferred: Type) -> tuple[str | None, Type]:
+        conflict = describe_contradiction(inferred, declared)
+        return conflict, merge_types(declared, inferred, symbols) if conflict is None else declared
 
-    def merge(self, declared: Type, inferred: Type) -> tuple[str | None, Type]:
-        """Merge two types of one value; return (message, type).
-
-        If the types contradict each other, `message` describes the contradiction, and `type` is
-        `declared`. Otherwise, `message` is None, and `type` is the merged type.
-        """
-        key = id(declared), id(inferred)
-        cached = self._known.get(key)
-        if cached is None:
-            conflict = describe_contradiction(inferred, declared)
-            both = declared
-            if conflict is None:
-                both = merge_types(declared, inferred, self._symbols)
-            cached = self._known[key] = conflict, both
-            self._kept += declared, inferred
-        return cached
+    return cache_by_id(merge)
 
 
 def merge_types(declared: Type, inferred: Type, symbols: frozenset[str] = frozenset()) -> Type:
     """Return a declared type, completed with the dimensions of an inferred type.
 
     Inferred dimensions replace unknown dimensions, and inferred numbers replace symbols. `symbols`
-    are the symbols in the shapes of the model's inputs (see `TypeMerger`).
+    are the symbols in the shapes of the model's inputs (see `type_merger`).
     """
     match declared, inferred:
         case (TensorType(), TensorType()) if inferred.shape is not None:

@@ -20,14 +20,13 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     times,
 )
 from onnxtext.checker.inference.symbolic.sizes.quotients import (
+    bounds,
     exact_quotient,
-    lower_bound,
     maximum_of,
     minimum_of,
     quotient,
     quotient_rounded_up,
     substitute,
-    upper_bound,
 )
 from tests.running import count_calls
 from tests.seeds import seeded
@@ -70,7 +69,7 @@ def sweep(count: int) -> None:
         known += 1
         again = parse_size(text(size))
         spelled += isinstance(size, int) or again == size
-        low, high = lower_bound(size), upper_bound(size)
+        low, high = bounds(size)
         for _ in range(4):
             numbers = {name: choose.randint(0, 9) for name in "abc"}
             try:
@@ -205,6 +204,6 @@ def test_bounding_nested_terms_takes_linear_time(kind: str) -> None:
         return size
 
     expected = {"//": (0, None), "min": (18, 19), "max": (19, None)}[kind]
-    assert (lower_bound(nested(18)), upper_bound(nested(18))) == expected
+    assert bounds(nested(18)) == expected
     shallow, deep = nested(6), nested(18)
-    assert count_calls(lambda: lower_bound(deep)) < 5 * count_calls(lambda: lower_bound(shallow))
+    assert count_calls(lambda: bounds(deep)) < 5 * count_calls(lambda: bounds(shallow))

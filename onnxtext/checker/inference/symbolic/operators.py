@@ -301,7 +301,10 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
 """Maps each operator to the inference function for the shape of its first output."""
 
 
-def _first(shape: Callable[[OperatorCall], SymbolicShape]) -> Callable[[OperatorCall], Shapes]:
+def first_output(
+    shape: Callable[[OperatorCall], SymbolicShape],
+) -> Callable[[OperatorCall], Shapes]:
+    """Return the inference function for all outputs if `shape` infers only that of the first."""
     return lambda call: (shape(call),)
 
 
@@ -309,7 +312,7 @@ DOMAINS = frozenset(("", ml_operators.DOMAIN))
 """The domains of `OPERATORS`: the standard domain and `ai.onnx.ml`."""
 
 OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
-    **{name: _first(shape) for name, shape in _SINGLE.items()},
+    **{name: first_output(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
     "Attention": standard_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),

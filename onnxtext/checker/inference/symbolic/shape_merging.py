@@ -90,8 +90,8 @@ def unify_shapes(
     return tuple(found)
 
 
-def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
-    """Return the symbolic shape of a declared type; None if its rank is unknown.
+def declared_shape(type: Type | None, instance: str = "") -> SymbolicShape:
+    """Return the symbolic shape of a declared type; None if the type or its rank is unknown.
 
     In a loop body or function, symbols get the suffix `instance`, because symbols of the same name
     elsewhere may have other sizes. The suffix may be empty.
@@ -99,23 +99,6 @@ def declared_shape(type: Type, instance: str = "") -> SymbolicShape:
     if not isinstance(type, TensorType) or type.shape is None:
         return None
     return tuple([_extent(plain_dim(dim), instance) for dim in type.shape])
-
-
-class ShapeCache:
-    """Caches the symbolic shapes of types."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, str], tuple[Type, SymbolicShape]] = {}
-
-    def of(self, type: Type | None, instance: str = "") -> SymbolicShape:
-        """Return the `declared_shape` of a type; None if the type is unknown."""
-        if type is None:
-            return None
-        key = id(type), instance
-        cached = self._known.get(key)
-        if cached is None:
-            cached = self._known[key] = type, declared_shape(type, instance)
-        return cached[1]
 
 
 def _extent(dim: int | str | None, instance: str) -> Extent:

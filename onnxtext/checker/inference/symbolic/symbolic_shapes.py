@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
@@ -25,7 +26,7 @@ from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicSh
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import (
     Results,
-    ShapeCache,
+    declared_shape,
     equate_dims,
     merge_branch_shapes,
     operator_step,
@@ -70,7 +71,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
         self.sizes = SizeEquations()
-        self._shapes = ShapeCache()
+        self._shape = cache_by_id(declared_shape)
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
         self._instances = 0
@@ -102,7 +103,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         shapes = environment.facts
         declared: dict[str, SymbolicShape] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            shape = self._shapes.of(value.type, instance)
+            shape = self._shape(value.type, instance)
             if shape is not None and id(value) not in self._untyped:
                 earlier_shape = declared.setdefault(value.name, shape)
                 if earlier_shape is not shape:
@@ -210,7 +211,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         declared_shapes = [declared.get(name) for name in node.outputs]
         for slot, type in enumerate(node.output_types):
             if type is not None:
-                shape = self._shapes.of(type, environment.instance)
+                shape = self._shape(type, environment.instance)
                 place = Place(node, ("output_types", slot))
                 equate_dims(environment.sizes, declared_shapes[slot], shape, place)
                 declared_shapes[slot] = shape

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
@@ -16,7 +17,7 @@ from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes import onnxruntime_operators
 from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
-from onnxtext.checker.inference.symbolic.shape_merging import ShapeCache
+from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
@@ -48,7 +49,7 @@ class SymbolicStep:
 
     def __init__(self) -> None:
         self._sizes = NoEquations()
-        self._shapes = ShapeCache()
+        self._shape = cache_by_id(declared_shape)
         self._known: dict[tuple[object, ...], tuple[Types, SmallTensors]] = {}
         self._kept: list[object] = []  # keeps alive the objects whose ids are in keys
 
@@ -75,7 +76,7 @@ class SymbolicStep:
         )  # fmt: skip
         cached = self._known.get(key)
         if cached is None:
-            shapes = list(map(self._shapes.of, inputs))
+            shapes = list(map(self._shape, inputs))
             call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
             computed_shapes, computed = infer(signature.name, call)
             if signature.domain and None in inferred:
@@ -95,7 +96,7 @@ class SymbolicStep:
             bindings = _bound(signature, node, inputs)
             has_rule = onnxruntime_operators.has_rule(signature.domain, signature.name)
             if has_rule and not has_references(node):
-                shapes = list(map(self._shapes.of, inputs))
+                shapes = list(map(self._shape, inputs))
                 call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
                 bindings = _all_refined(bindings, onnxruntime_operators.shapes(call))
             cached = self._known[key] = bindings, ()

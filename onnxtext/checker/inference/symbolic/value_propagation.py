@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from operator import getitem, mod, mul
+from operator import getitem, mod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
@@ -33,7 +33,6 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     TRACKED,
     SmallTensor,
     SmallTensors,
-    broadcast_all_shapes,
     broadcast_tensor,
     made_value,
     row_major_indices,
@@ -94,16 +93,14 @@ def _axis(axis: int, rank: int) -> int | None:
     return axis % rank if -rank <= axis < rank else None
 
 
-def _gather(call: OperatorCall) -> SmallTensor | None:
-    value, chosen = call.value(0), call.value(1)
-    axis = _axis(call.integer("axis", 0), len(value.shape)) if value is not None else None
-    if value is None or chosen is None or axis is None:
+def _gather(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    chosen, axis = call.value(1), _axis(call.integer("axis", 0), len(value.shape))
+    if chosen is None or axis is None:
         return None
     size = value.shape[axis]
     if not all(isinstance(item, int) and -size <= item < size for item in chosen.items):
         return None
     depth = len(chosen.shape)
-    shape = (*value.shape[:axis], *chosen.shape, *value.shape[axis + 1 :])
 
     def at(index: tuple[int, ...]) -> tuple[int, ...]:
         item = chosen.items[row_major_offset(index[axis : axis + depth], chosen.shape)]
@@ -206,46 +203,24 @@ def _shift_index(axis: int, start: int) -> Callable[[tuple[int, ...]], tuple[int
     return lambda index: (*index[:axis], index[axis] + start, *index[axis + 1 :])
 
 
-def _transpose(call: OperatorCall) -> SmallTensor | None:
-    value = call.value(0)
-    if value is None:
-        return None
-    rank = len(value.shape)
-    order = call.listed("perm", tuple(reversed(range(rank))))
-    if sorted(order) != list(range(rank)):
-        return None
-    back = [order.index(axis) for axis in range(rank)]
-    sizes = [value.shape[axis] for axis in order]
-    return take_elements(value, sizes, lambda index: tuple([index[at] for at in back]))
+def _transpose(
+    call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]
+) -> SmallTensor | None:
+    order = call.listed("perm", tuple(reversed(range(len(shape)))))
+    back = [order.index(axis) for axis in range(len(shape))]
+    return take_elements(value, shape, lambda index: tuple([index[at] for at in back]))
 
 
-def _reshape_elements(call: OperatorCall, shapes: Shapes) -> SmallTensors:
-    """Return the elements of the first input, with the shape of the operator's output."""
-    value, shape = call.value(0), shapes[0] if shapes else None
-    if value is None or shape is None:
-        return ()
-    sizes = tuple([size for size in shape if isinstance(size, int)])
-    if len(sizes) != len(shape) or count_elements(sizes) != len(value.items):
-        return ()
-    return (value._replace(shape=sizes),)
+def _reshape(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    return value._replace(shape=shape) if count_elements(shape) == len(value.items) else None
 
 
-def _expand(call: OperatorCall) -> SmallTensor | None:
-    value, target = call.value(0), call.integers("shape", 1)
-    if value is None or target is None:
-        return None
-    shape = broadcast_all_shapes((value.shape, target))
-    return None if shape is None else broadcast_tensor(value, shape)
+def _expand(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    return broadcast_tensor(value, shape)
 
 
-def _tile(call: OperatorCall) -> SmallTensor | None:
-    value, repeats = call.value(0), call.integers("repeats", 1)
-    if value is None or repeats is None or len(repeats) != len(value.shape):
-        return None
-    if min(repeats, default=0) < 0:
-        return None
-    sizes = list(map(mul, value.shape, repeats))
-    return take_elements(value, sizes, lambda index: tuple(map(mod, index, value.shape)))
+def _tile(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    return take_elements(value, shape, lambda index: tuple(map(mod, index, value.shape)))
 
 
 def _range(call: OperatorCall) -> SmallTensor | None:
@@ -321,8 +296,6 @@ _FUNCTIONS: dict[str, ValueFunction] = {
     "Concat": _concat,
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
-    "Expand": _expand,
-    "Gather": _gather,
     "Pad": _pad,
     "Range": _range,
     "ReduceMax": _reduction(maximum_of),
@@ -332,16 +305,24 @@ _FUNCTIONS: dict[str, ValueFunction] = {
     "Shape": _shape,
     "Size": _size,
     "Slice": _slice,
-    "Tile": _tile,
-    "Transpose": _transpose,
     "Where": where,
 }
 """Maps each operator to the function that computes the elements of its output."""
 _CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
-_RESHAPING = frozenset(("Flatten", "Reshape", "Squeeze", "Unsqueeze"))
+_MOVING: dict[str, Callable[[OperatorCall, SmallTensor, tuple[int, ...]], SmallTensor | None]] = {
+    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze"), _reshape),
+    "Expand": _expand,
+    "Gather": _gather,
+    "Tile": _tile,
+    "Transpose": _transpose,
+}
+"""Maps each operator to a function that gives the elements of input 0 to the output.
+
+Its arguments are the call, the elements of input 0, and the shape of the output.
+"""
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output elements come from attributes or input shapes, not input elements."""
-COMPUTABLE = _FUNCTIONS.keys() | _RESHAPING | {"Split"}
+COMPUTABLE = _FUNCTIONS.keys() | _MOVING.keys() | {"Split"}
 """All operators whose output values can be computed."""
 
 
@@ -365,10 +346,15 @@ def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors
 
     `name` is the node's operator, one of `COMPUTABLE`. `shapes` are the shapes of the outputs.
     """
-    if name in _RESHAPING:
-        return _reshape_elements(call, shapes)
     if name == "Split":
         return _split(call, shapes)
+    if name in _MOVING:
+        value, shape = call.value(0), shapes[0] if shapes else None
+        sizes = tuple([size for size in shape or () if isinstance(size, int)])
+        if value is None or shape is None or len(sizes) != len(shape):
+            return ()
+        moved = _MOVING[name](call, value, sizes)
+        return (moved,) if moved is not None and (moved.is_useful() or not moved.items) else ()
     values = _FUNCTIONS[name](call)
     if values is not None and name in _CALCULATING:
         values = _without_overflow(call, values)

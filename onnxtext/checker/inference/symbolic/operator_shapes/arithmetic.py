@@ -8,13 +8,12 @@ from collections.abc import Callable
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
 from onnxtext.checker.inference.symbolic.sizes.quotients import (
+    bounds,
     exact_quotient,
     is_positive_or_zero,
-    lower_bound,
     maximum_of,
     minimum_of,
     quotient,
-    upper_bound,
 )
 from onnxtext.checker.inference.symbolic.small_tensors import (
     MAX_ELEMENTS,
@@ -57,7 +56,7 @@ def _may_be_zero(divisor: Extent) -> bool:
     """Whether a divisor may be 0, so that `x / x` is not always 1."""
     if divisor is None or isinstance(divisor, int):
         return not divisor
-    low = lower_bound(divisor)
+    low, _ = bounds(divisor)
     return low is None or low < 1
 
 
@@ -108,10 +107,7 @@ def _comparison(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None
 
 def _is_less(left: Extent, right: Extent) -> Extent:
     """Return 1 if `left` is less than `right`, 0 if not, None if unknown."""
-    difference = minus(left, right)
-    if difference is None:
-        return None
-    high, low = upper_bound(difference), lower_bound(difference)
+    low, high = bounds(minus(left, right))
     if high is not None and high < 0:
         return 1
     return 0 if low is not None and low >= 0 else None

@@ -16,7 +16,11 @@ from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
     packed_attention,
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.operators import OPERATORS, matmul_shape
+from onnxtext.checker.inference.symbolic.operators import (
+    OPERATORS,
+    first_output,
+    matmul_shape,
+)
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
 from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
@@ -36,7 +40,7 @@ ShapeFunction = Callable[[OperatorCall], SymbolicShape]
 def has_rule(domain: str | None, name: str) -> bool:
     """Whether this module has an inference function for an operator."""
     if domain == DOMAIN:
-        return name in SHAPES or name in ALL_SHAPES
+        return name in SHAPES
     return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
 
 
@@ -61,18 +65,19 @@ def _quantized_operands(call: OperatorCall) -> SymbolicShape:
 
 
 def _product(call: OperatorCall) -> SymbolicShape:
-    left, right = call.shape(0), call.shape(1)
-    if not left or not right:
-        return None
-    if call.integer("transBatchA", 0):
-        left = (*left[1:-1], left[0], *left[-1:]) if len(left) > 2 else left
-    if call.integer("transBatchB", 0):
-        right = (*right[1:-1], right[0], *right[-1:]) if len(right) > 2 else right
-    if call.integer("transA", 0):
-        left = (*left[:-2], *reversed(left[-2:]))
-    if call.integer("transB", 0):
-        right = (*right[:-2], *reversed(right[-2:]))
-    return matmul_shape(call, left, right)
+    left, right = _factor(call, 0, "A"), _factor(call, 1, "B")
+    return matmul_shape(call, left, right) if left and right else None
+
+
+def _factor(call: OperatorCall, index: int, side: str) -> Extents:
+    """Return the shape of a factor after its transpositions; () for a scalar or if unknown.
+
+    The attributes `transBatch…` and `trans…` request the transpositions; `side` ends their names.
+    """
+    shape = call.shape(index) or ()
+    if call.integer(f"transBatch{side}", 0) and len(shape) > 2:
+        shape = (*shape[1:-1], shape[0], shape[-1])
+    return (*shape[:-2], *reversed(shape[-2:])) if call.integer(f"trans{side}", 0) else shape
 
 
 def _packed_product(call: OperatorCall) -> SymbolicShape:
@@ -147,7 +152,7 @@ def _embedding_shapes(call: OperatorCall) -> Shapes:
     return dims, (tokens[0],), dims
 
 
-SHAPES: dict[str, ShapeFunction] = {
+_SINGLE: dict[str, ShapeFunction] = {
     **dict.fromkeys(
         ("BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout",
          "BitmaskDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",
@@ -183,7 +188,8 @@ SHAPES: dict[str, ShapeFunction] = {
 }  # fmt: skip
 """Maps each operator to the inference function for the shape of its first output."""
 
-ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
+SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
+    **{name: first_output(shape) for name, shape in _SINGLE.items()},
     "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
     "EmbedLayerNormalization": _embedding_shapes,
@@ -200,13 +206,10 @@ ALL_SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
 
 
 def shapes(call: OperatorCall) -> Shapes:
-    """Infer the shapes of a node's outputs; shapes that are None or missing are unknown.
+    """Infer the shapes of the outputs of a node for which `has_rule` is True.
 
-    Reject the node if its inputs or attributes do not fit.
+    Shapes that are None or missing are unknown. Reject the node if its inputs or attributes do not
+    fit.
     """
     require_relations(call)
-    infer_all = ALL_SHAPES.get(call.node.op_type)
-    if infer_all is not None:
-        return infer_all(call)
-    shape = SHAPES.get(call.node.op_type)
-    return () if shape is None else (shape(call),)
+    return SHAPES[call.node.op_type](call)

@@ -87,11 +87,13 @@ class _Reader:
             raise _NoExpression
         return result
 
-    def _accept(self, sign: str) -> bool:
-        if self._at < len(self._tokens) and self._tokens[self._at][2] == sign:
-            self._at += 1
-            return True
-        return False
+    def _accept(self, *signs: str) -> str:
+        """Skip the next token if it is one of `signs`; return it, or "" if it is not."""
+        sign = self._tokens[self._at][2] if self._at < len(self._tokens) else ""
+        if sign not in signs:
+            return ""
+        self._at += 1
+        return sign
 
     def _close(self) -> None:
         if not self._accept(")"):
@@ -102,24 +104,16 @@ class _Reader:
         if self._depth > 20:
             raise _NoExpression
         result = times(self._product(), -1) if self._accept("-") else self._product()
-        while True:
-            if self._accept("+"):
-                result = plus(result, self._product())
-            elif self._accept("-"):
-                result = minus(result, self._product())
-            else:
-                self._depth -= 1
-                return result
+        while sign := self._accept("+", "-"):
+            result = (plus if sign == "+" else minus)(result, self._product())
+        self._depth -= 1
+        return result
 
     def _product(self) -> Extent:
         result = self._factor()
-        while True:
-            if self._accept("*"):
-                result = times(result, self._factor())
-            elif self._accept("//"):
-                result = quotient(result, self._factor())
-            else:
-                return result
+        while sign := self._accept("*", "//"):
+            result = (times if sign == "*" else quotient)(result, self._factor())
+        return result
 
     def _factor(self) -> Extent:
         if self._accept("("):
@@ -137,8 +131,7 @@ class _Reader:
         if name in ("min", "max") and self._accept("("):
             result = self._sum()
             while self._accept(","):
-                other = self._sum()
-                result = minimum_of(result, other) if name == "min" else maximum_of(result, other)
+                result = (minimum_of if name == "min" else maximum_of)(result, self._sum())
             self._close()
             return result
         return symbol_plus(name)

@@ -154,19 +154,9 @@ Bounds = tuple[int | None, int | None]
 """A lower and an upper bound of a size; each is None if it is unknown."""
 
 
-def lower_bound(size: int | SymbolicSize) -> int | None:
-    """Return a lower bound of a size; None if unknown."""
-    return _bounds(size)[0]
-
-
-def upper_bound(size: int | SymbolicSize) -> int | None:
-    """Return an upper bound of a size; None if unknown."""
-    return _bounds(size)[1]
-
-
-def _bounds(size: int | SymbolicSize) -> Bounds:
+def bounds(size: Extent) -> Bounds:
     """Return a lower and an upper bound of a size, in one walk over its terms."""
-    if isinstance(size, int):
+    if not isinstance(size, SymbolicSize):
         return size, size
     lower: int | None = 0
     upper: int | None = 0
@@ -187,17 +177,14 @@ def _factor_bounds(factor: Factor) -> Bounds:
     """Return the bounds of a factor."""
     if isinstance(factor, str):
         return 0, None
-    bounds = [_bounds(part) for part in factor.parts]
-    known_lows = [low for low, _ in bounds if low is not None]
-    known_highs = [high for _, high in bounds if high is not None]
+    lows, highs = zip(*map(bounds, factor.parts), strict=True)
+    known_lows = [low for low in lows if low is not None]
+    known_highs = [high for high in highs if high is not None]
     if factor.kind == "min":
-        all_known = len(known_lows) == len(bounds)
-        return min(known_lows) if all_known else None, min(known_highs, default=None)
+        return None if None in lows else min(known_lows), min(known_highs, default=None)
     if factor.kind == "max":
-        all_known = len(known_highs) == len(bounds)
-        return max(known_lows, default=None), max(known_highs) if all_known else None
-    low, high = bounds[0]
-    least = bounds[1][0]
+        return max(known_lows, default=None), None if None in highs else max(known_highs)
+    (low, least), high = lows, highs[0]
     if isinstance(factor.parts[1], int):
         by = factor.parts[1]
         return None if low is None else low // by, None if high is None else high // by
@@ -207,14 +194,13 @@ def _factor_bounds(factor: Factor) -> Bounds:
 
 def is_positive_or_zero(size: Extent) -> bool:
     """Whether a size is certainly at least 0 if all its symbols are at least 0."""
-    low = None if size is None else lower_bound(size)
+    low, _ = bounds(size)
     return low is not None and low >= 0
 
 
 def is_positive(size: Extent) -> bool:
     """Whether a size is certainly greater than 0 if all its symbols are greater than 0."""
-    least = substitute(size, lambda name: symbol_plus(name, 1))
-    low = None if least is None else lower_bound(least)
+    low, _ = bounds(substitute(size, lambda name: symbol_plus(name, 1)))
     return low is not None and low > 0
 
 
