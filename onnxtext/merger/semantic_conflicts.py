@@ -128,7 +128,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), _HELP)
-        elif domain in domains and scope.opsets and domain not in scope.opsets.versions:
+        elif domain in domains and scope.opsets is not None and domain not in scope.opsets:
             name = quote(domain or "ai.onnx")
             message = f"{caller} uses {name}, a domain that one side no longer imports"
             yield Finding(_CALLS, message, (Place(node),), _HELP)

@@ -22,7 +22,7 @@ from onnxtext.ast.visit import attribute_graphs, rich_lists
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.operator_tables import default_tables
 from onnxtext.checker.context.resolved_fields import ResolvedFields, changed_fields
-from onnxtext.checker.context.scopes import Kind, Opsets, Scope
+from onnxtext.checker.context.scopes import Kind, Opsets, Scope, imported_opsets
 from onnxtext.checker.context.signatures import OperatorTable, Schemas
 from onnxtext.checker.isolation.inference_client import InferenceClient
 from onnxtext.quick_dataclass import dataclass
@@ -159,9 +159,9 @@ class CheckedModel:
     # ---- Building ---------------------------------------------------------------------------
 
     def _add_model(self, model: Model) -> None:
-        opsets = Opsets.of(model.opset_imports)
+        opsets = imported_opsets(model.opset_imports)
         if self.ir_version in (1, 2) and not model.opset_imports:
-            opsets = Opsets({"": 1})  # IR versions 1 and 2 imply this import
+            opsets = {"": 1}  # IR versions 1 and 2 imply this import
         if self.has_graph:
             self.main = self._add_graph(model.graph, "main", None, None, opsets)
         for training in model.training:
@@ -219,7 +219,9 @@ class CheckedModel:
 
     def _add_function(self, tree: Function) -> Scope:
         function = self.resolved.function(tree) if tree.decorators else tree
-        scope = Scope(function, "function", function.name, opsets=Opsets.of(function.opset_imports))
+        scope = Scope(
+            function, "function", function.name, opsets=imported_opsets(function.opset_imports)
+        )
         scope.tree = tree
         scope.function = function
         scope.inputs = [self._value(value) for value in function.inputs]

@@ -37,7 +37,7 @@ def _target(
     function = subject.functions.get((domain, name, overload or ""))
     if function is not None:
         return function
-    version = scope.opsets.versions.get(domain) if scope.opsets is not None else None
+    version = scope.opsets.get(domain) if scope.opsets is not None else None
     if version is None:
         return None
     return subject.schemas.find(domain, name, version)

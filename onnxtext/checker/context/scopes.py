@@ -19,25 +19,24 @@ GIVEN = -1
 """The position of inputs and initializers in `Scope.position`: before the first node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opsets:
-    """The operator sets that a model or function imports.
+Opsets = dict[str, int]
+"""The operator sets that a model or function imports: the version of each domain.
 
-    Attributes:
-        versions: the imported version of each domain; `""` is the standard domain. If a domain is
-            imported several times, the highest version applies (proto ModelProto.opset_import).
+`""` is the standard domain.
+"""
+
+
+def imported_opsets(imports: Iterable[OpsetImport]) -> Opsets:
+    """Convert the list of imports of a model or function.
+
+    If a domain is imported several times, the highest version applies (proto
+    ModelProto.opset_import).
     """
-
-    versions: dict[str, int]
-
-    @classmethod
-    def of(cls, imports: Iterable[OpsetImport]) -> Opsets:
-        """Convert the list of imports of a model or function."""
-        versions: dict[str, int] = {}
-        for item in imports:
-            domain = "" if item.domain in (None, "ai.onnx") else str(item.domain)
-            versions[domain] = max(item.version, versions.get(domain, item.version))
-        return cls(versions)
+    versions: Opsets = {}
+    for item in imports:
+        domain = "" if item.domain in (None, "ai.onnx") else str(item.domain)
+        versions[domain] = max(item.version, versions.get(domain, item.version))
+    return versions
 
 
 @dataclass(slots=True, eq=False)

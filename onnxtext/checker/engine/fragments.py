@@ -16,7 +16,6 @@ from dataclasses import replace
 from onnxtext.ast.model import Fragment, Function
 from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
 from onnxtext.checker.context.finding import Finding
-from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Schemas, newest_versions
 from onnxtext.checker.engine.select_rules import run_enabled_rules
 from onnxtext.checker.inference.onnx_errors import errors_of
@@ -48,7 +47,7 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
         schemas = Schemas(options.tables)
         versions = {domain: schemas.newest(domain) or 1 for domain in schemas.domains()}
         for version in _versions(CheckedModel(fragment, options), newest):
-            opsets = Opsets({**versions, "": version})
+            opsets = {**versions, "": version}
             subject = CheckedModel(fragment, replace(options, assumed=opsets))
             findings = run_enabled_rules(subject)
             count = len([item for item in errors_of(subject) if item.code in _ABOUT_OPERATORS])

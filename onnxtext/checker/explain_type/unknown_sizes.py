@@ -50,7 +50,7 @@ def operator_reason(
     operator = quote(node.op_type)
     domain = plain_domain(node.domain)
     if facts is None:
-        if scope.opsets is not None and domain not in scope.opsets.versions:
+        if scope.opsets is not None and domain not in scope.opsets:
             return f"{operator} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
         return f"{operator} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
     if not domain and node.op_type in _DATA_DEPENDENT:

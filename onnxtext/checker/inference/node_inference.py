@@ -163,7 +163,7 @@ def _encode_tensor(type: TensorType, data: TensorData) -> bytes | None:
 
 def _versions(opsets: Opsets | None) -> dict[str, int]:
     """Return the imported version of each domain, clamped to int32; {} if `opsets` is None."""
-    versions = opsets.versions.items() if opsets is not None else ()
+    versions = opsets.items() if opsets is not None else ()
     return {domain: _clamp_version(version) for domain, version in versions if domain.isascii()}
 
 

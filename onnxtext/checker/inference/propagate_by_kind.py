@@ -320,7 +320,7 @@ class KindPropagation:
             declares_types(function)
             or opsets is None
             or function_opsets is None
-            or opsets.versions.get("") != function_opsets.versions.get("")
+            or opsets.get("") != function_opsets.get("")
             or len(input_facts) != len(function.inputs)
             or len(node.outputs) > len(function.outputs)
             or not self._calls.enter(function)

@@ -126,13 +126,13 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
     """Find operators that differ between the versions that the model and its functions import."""
     resolved = resolve_targets(subject)
     function_scopes = [
-        (scope, scope.function, scope.opsets.versions)
+        (scope, scope.function, scope.opsets)
         for scope in subject.scopes
         if scope.function is not None and scope.opsets is not None
     ]
     imports: dict[str, tuple[int, Scope]] = {}  # the first import of each domain
     if subject.main is not None and subject.main.opsets is not None:
-        imports = {d: (v, subject.main) for d, v in subject.main.opsets.versions.items()}
+        imports = {d: (v, subject.main) for d, v in subject.main.opsets.items()}
     for scope, _, versions in function_scopes:
         for domain, version in versions.items():
             imports.setdefault(domain, (version, scope))

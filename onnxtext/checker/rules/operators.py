@@ -112,7 +112,7 @@ def _record_unknown(
             key = domain, node.op_type, node.overload or "", 0
             unknown.setdefault(key, []).append(place)
         return
-    version = scope.opsets.versions.get(domain)
+    version = scope.opsets.get(domain)
     if version is None or version < 1:
         return  # reported as opset-domain-not-imported or opset-version-invalid
     functions = _functions(subject)

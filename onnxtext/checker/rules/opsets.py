@@ -108,7 +108,7 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
     for scope in subject.scopes:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
-        versions = scope.opsets.versions
+        versions = scope.opsets
         if not versions and _is_reported(subject, scope):
             continue
         for node in scope.nodes:
@@ -120,7 +120,7 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
         # If nothing is imported, the list is missing, which is one mistake.
         groups = [{name: domains[name]} for name in domains]
         assert scope.opsets is not None
-        for group in groups if scope.opsets.versions else [domains]:
+        for group in groups if scope.opsets else [domains]:
             yield _missing_imports(subject, scope, group)
 
 
@@ -156,8 +156,8 @@ def _version_to_import(subject: CheckedModel, domain: str) -> int:
     It is the version that the model imports, or a recent one.
     """
     main = subject.main.opsets if subject.main is not None else None
-    if main is not None and domain in main.versions:
-        return main.versions[domain]
+    if main is not None and domain in main:
+        return main[domain]
     return (subject.schemas.newest(domain) or 1) if domain else _suggested_version()
 
 

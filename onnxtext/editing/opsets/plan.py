@@ -203,7 +203,7 @@ class _Conversion:
         self._scope = scope
         self._collected = collected
         assert scope.opsets is not None
-        self._versions = scope.opsets.versions
+        self._versions = scope.opsets
         self._schemas = facts.schemas
         self._stepper = GraphConverter(facts, ConvertedGraph(scope), plan.targets, converter)
         self._touched: dict[tuple[str, str], bool] = {}

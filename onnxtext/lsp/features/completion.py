@@ -191,7 +191,7 @@ class _Maker:
         for scope in self.index.functions().values():
             yield from self._function(scope, typed_domain)
         schemas = self.index.schemas
-        for domain, version in self._opsets().versions.items():
+        for domain, version in self._opsets().items():
             if typed_domain not in ("", domain):
                 continue
             for name in schemas.names(domain):

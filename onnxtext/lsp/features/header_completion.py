@@ -42,7 +42,7 @@ def header_items(index: Index, context: Context, item: Maker) -> Iterator[t.Comp
 
 def _opset_imports(index: Index, context: Context, item: Maker) -> Iterator[t.CompletionItem]:
     """Yield the newest versions of all operator sets or, after `"domain":`, all versions of one."""
-    newest = newest_opsets(index.schemas).versions
+    newest = newest_opsets(index.schemas)
     if context.key is not None:
         domain = "" if context.key == "ai.onnx" else context.key
         for version in range(newest.get(domain, 1), 0, -1):

@@ -98,7 +98,7 @@ def _operator(document: Document, at_cursor: CursorTarget) -> str | None:
         return f"{head}\n\n{origin_text(target)}\n\n{documentation(target)}"
     domain = plain_domain(node.domain)
     opsets = at_cursor.statement.scope.opsets
-    if opsets is not None and domain not in opsets.versions:
+    if opsets is not None and domain not in opsets:
         return f"`{node.op_type}`: its domain `{domain or 'ai.onnx'}` is not imported"
     return f"`{node.op_type}`: unknown operator of `{domain or 'ai.onnx'}`"
 

@@ -107,7 +107,7 @@ class TokenEncoder:
         self._index = index = version.index
         self.others: list[Token] = []
         self._given = [given_meanings(scope) for scope in index.scopes]
-        opsets = [None if s.opsets is None else s.opsets.versions for s in index.scopes]
+        opsets = [s.opsets for s in index.scopes]
         self.context = opsets, set(index.functions()), self._given
 
     def forget(self, column: list[StatementTokens | None], before: Any) -> None:

@@ -56,7 +56,7 @@ def target_of(document: Document, context: Context, offset: int) -> Signature | 
     scope = index.scope_at(offset)
     scope_opsets = scope.opsets if scope is not None else None
     opsets = scope_opsets or newest_opsets(index.schemas)
-    version = opsets.versions.get(domain)
+    version = opsets.get(domain)
     if version is None:
         return None
     return index.schemas.find(domain, context.operator[-1], version)
@@ -64,7 +64,7 @@ def target_of(document: Document, context: Context, offset: int) -> Signature | 
 
 def newest_opsets(schemas: Schemas) -> Opsets:
     """Return the newest version of every known operator set, as imports of a model."""
-    return Opsets({domain: schemas.newest(domain) or 1 for domain in schemas.domains()})
+    return {domain: schemas.newest(domain) or 1 for domain in schemas.domains()}
 
 
 def _of_operator(signature: Signature, context: Context) -> t.SignatureHelp:
