@@ -9,6 +9,7 @@ from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote
 from onnxtext.checker.context.model_items import NUMERIC, attributes_of_unusual_nodes
@@ -106,16 +107,13 @@ def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: 
     type = _type_of(subject, name, parameter, place.item)
     from onnxtext.printer.quoting import quote_word  # only for errors: the import is slow
 
-    attribute, reference = quote_word(name), f"@{quote_word(parameter)}"
-    if type is None:
-        help = f"write its type: `{attribute}: float = {reference}`, if it is a float"
-    else:
-        help = f"write its type: `{attribute}: {type} = {reference}`"
+    reference = f"@{quote_word(parameter)}"
+    typed = f"`{quote_word(name)}: {type or 'float'} = {reference}`"
     return Finding(
         "attribute-type-missing",
         f"the reference {quote(name)} to `{reference}` has no `type`",
         (place,),
-        help=help,
+        help=f"write its type: {typed}" + ("" if type else ", if it is a float"),
         repair=Repair("respell", place.item, (name, f"{name}: {type}")) if type else None,
         subject=Subject("attribute", name),
     )
@@ -175,28 +173,20 @@ def _record(subject: CheckedModel, name: str, record: Record, place: Place) -> I
         for field in record.fields
         if field.key in _FIELDS and field.value not in ((), None)
     ]
-    reference = field_of(record, "ref_attr_name")
-    if reference not in (None, b"") and stored:
-        yield Finding(
-            "attribute-ref-outside-function",
-            f"the attribute {quote(name)} has both a reference and a value (`{stored[0]}`)",
-            (place,),
-            help="keep the reference or the value, not both",
-        )
+    code = "attribute-value-mismatch"
+    if field_of(record, "ref_attr_name") not in (None, b"") and stored:
+        code = "attribute-ref-outside-function"
+        problem = f"has both a reference and a value (`{stored[0]}`)"
+        help = "keep the reference or the value, not both"
     elif len(stored) > 1:
-        fields = ", ".join(f"`{field}`" for field in stored)
-        message = f"the attribute {quote(name)} has more than one value: {fields}"
-        yield Finding(
-            "attribute-value-mismatch", message, (place,), help="keep one, and remove the others"
-        )
+        problem = "has more than one value: " + ", ".join(f"`{field}`" for field in stored)
+        help = "keep one, and remove the others"
     elif stored and type is not None and _FIELDS[stored[0]] != type:
-        yield Finding(
-            "attribute-value-mismatch",
-            f"the attribute {quote(name)} has type `{type.name.lower()}`, but its value is in "
-            f"the field `{stored[0]}`",
-            (place,),
-            help="move the value to the field of its type, or change the type",
-        )
+        problem = f"has type `{type.name.lower()}`, but its value is in the field `{stored[0]}`"
+        help = "move the value to the field of its type, or change the type"
+    else:
+        return
+    yield Finding(code, f"the attribute {quote(name)} {problem}", (place,), help)
 
 
 def _references(subject: CheckedModel) -> Iterator[Finding]:
@@ -204,12 +194,9 @@ def _references(subject: CheckedModel) -> Iterator[Finding]:
         type(item.value) is Reference for _, _, item in attributes_of_unusual_nodes(subject)
     ):
         return
-    by_function: dict[int, Parameters] = {}
+    parameters_of = cache_by_id(_parameters)
     for scope in subject.scopes:
-        parameters: Parameters = {}
-        if scope.function is not None:
-            key = id(scope.function)
-            parameters = by_function[key] = by_function.get(key) or _parameters(scope.function)
+        parameters = parameters_of(scope.function)
         for node in scope.nodes:
             for index, attribute in enumerate(node.attributes):
                 if type(attribute.value) is Reference:
@@ -220,10 +207,10 @@ Parameters = dict[str, tuple[int, AttributeType | None]]
 """Maps the attribute parameters of a function to (0-based index, declared type or None)."""
 
 
-def _parameters(function: Function) -> Parameters:
+def _parameters(function: Function | None) -> Parameters:
     return {
         item.name if isinstance(item, Attribute) else item: (index, getattr(item, "type", None))
-        for index, item in enumerate(function.attributes)
+        for index, item in enumerate(function.attributes if function is not None else ())
     }
 
 
@@ -236,23 +223,16 @@ def _reference(
     place = Place(node, ("attributes", index, "value"))
     if scope.function is None:
         if scope.outermost.kind not in ("nodes", "fragment"):
-            yield Finding(
-                "attribute-ref-outside-function",
-                f"`@{name}` refers to a function parameter, but is not in a function",
-                (place,),
-                help="write the value itself",
-            )
+            message = f"`@{name}` refers to a function parameter, but is not in a function"
+            help = "write the value itself"
+            yield Finding("attribute-ref-outside-function", message, (place,), help)
         return
     if name not in parameters:
-        yield Finding(
-            "attribute-ref-unknown",
-            f"the function {quote(scope.function.name)} has no attribute parameter {quote(name)}",
-            (place,),
-            help=did_you_mean(
-                subject.nearest(name, parameters),
-                "declare it as a parameter of the function, or write the value itself",
-            ),
-        )
+        lacks = f"has no attribute parameter {quote(name)}"
+        message = f"the function {quote(scope.function.name)} {lacks}"
+        help = "declare it as a parameter of the function, or write the value itself"
+        help = did_you_mean(subject.nearest(name, parameters), help)
+        yield Finding("attribute-ref-unknown", message, (place,), help)
         return
     position, type = parameters[name]
     if type is not None and attribute.type is not None and type != attribute.type:

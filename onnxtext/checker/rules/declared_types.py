@@ -107,20 +107,16 @@ def _map_key(places: list[Place], key: str) -> Finding:
 def _dims(use: TypeUse, shape: tuple[Dim, ...]) -> Iterator[Finding]:
     for dim in map(plain_dim, shape):
         if isinstance(dim, int) and dim < 0:
-            yield Finding(
-                "dim-value-negative",
-                f"{quote(use.names[0])} has the negative dimension {dim}",
-                tuple(use.places),
-                help="write `?` for an unknown size",
-            )
+            message = f"{quote(use.names[0])} has the negative dimension {dim}"
+            yield Finding("dim-value-negative", message, tuple(use.places), _UNKNOWN_SIZE)
             break
     if "" in shape:
-        yield Finding(
-            "dim-param-empty",
-            f"a symbolic dimension of {quote(use.names[0])} has an empty name",
-            tuple(use.places),
-            help="write `?` for an unknown size",
-        )
+        message = f"a symbolic dimension of {quote(use.names[0])} has an empty name"
+        yield Finding("dim-param-empty", message, tuple(use.places), _UNKNOWN_SIZE)
+
+
+_UNKNOWN_SIZE = "write `?` for an unknown size"
+"""The help for wrong dimensions."""
 
 
 def _record(record: Record, place: Place, name: str, depth: int = 0) -> Iterator[Finding]:

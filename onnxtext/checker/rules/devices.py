@@ -54,39 +54,30 @@ def _items(record: Record, name: str) -> list[Record]:
 def _configuration(
     configuration: Configuration, configurations: dict[str, Configuration]
 ) -> Iterator[Finding]:
-    place = Place(configuration)
-    if not configuration.name:
-        yield Finding(
-            "device-config-name",
-            "a device configuration has no name",
-            (place,),
-            help="name it, so that nodes can refer to it",
-        )
-    elif configuration.name in configurations:
-        message = f"two device configurations are named {quote(configuration.name)}"
-        yield Finding("device-config-name", message, (place,), help="rename one of them")
+    places, name = (Place(configuration),), configuration.name
+    if not name:
+        help = "name it, so that nodes can refer to it"
+        yield Finding("device-config-name", "a device configuration has no name", places, help)
+    elif name in configurations:
+        message = f"two device configurations are named {quote(name)}"
+        yield Finding("device-config-name", message, places, "rename one of them")
     count = _number(configuration.record, "num_devices")
     devices = field_of(configuration.record, "device")
-    if count is None and not _is_valid(configuration.record):
-        return  # the encoder reports the invalid record
-    if count is None or count < 1:
-        has = (
-            "no `num_devices`" if count is None else f"`num_devices: {count}`; it must be positive"
-        )
-        message = f"the configuration {quote(configuration.name)} has {has}"
-        help = "add it: `num_devices: 2`" if count is None else "correct the number"
-        yield Finding("device-config-count", message, (place,), help=help)
+    if count is None:
+        if not _is_valid(configuration.record):
+            return  # the encoder reports the invalid record
+        problem, help = "has no `num_devices`", "add it: `num_devices: 2`"
+    elif count < 1:
+        problem = f"has `num_devices: {count}`; it must be positive"
+        help = "correct the number"
     elif isinstance(devices, tuple) and devices and len(devices) != count:
-        message = (
-            f"the configuration {quote(configuration.name)} names "
-            f"{count_noun(len(devices), 'device')}, but its `num_devices` is {count}"
-        )
-        yield Finding(
-            "device-config-count",
-            message,
-            (place,),
-            help=f"list {count_noun(count, 'device')} or none, or correct `num_devices`",
-        )
+        listed = count_noun(len(devices), "device")
+        problem = f"names {listed}, but its `num_devices` is {count}"
+        help = f"list {count_noun(count, 'device')} or none, or correct `num_devices`"
+    else:
+        return
+    message = f"the configuration {quote(name)} {problem}"
+    yield Finding("device-config-count", message, places, help)
 
 
 def _is_valid(record: Record) -> bool:
@@ -142,21 +133,15 @@ def _node(
     name = _text(field_of(record, "configuration_id"))
     configuration = configurations.get(name)
     if configuration is None and subject.model is not None:
-        yield Finding(
-            "device-config-unknown",
-            f"this `{node.op_type}` refers to the device configuration {quote(name)}, which the "
-            "model does not define"
-            if name
-            else f"a device configuration of this `{node.op_type}` has no `configuration_id`",
-            (place,),
-            help=did_you_mean(
-                subject.nearest(name, configurations),
-                f"add {quote(name)} to the section `configuration`, or refer to an existing "
-                "configuration"
-                if name
-                else "write the name of a configuration of the model in `configuration_id`",
-            ),
-        )
+        message = f"a device configuration of this `{node.op_type}` has no `configuration_id`"
+        help = "write the name of a configuration of the model in `configuration_id`"
+        if name:
+            refers = f"this `{node.op_type}` refers to the device configuration {quote(name)}"
+            message = f"{refers}, which the model does not define"
+            add = f"add {quote(name)} to the section `configuration`"
+            help = f"{add}, or refer to an existing configuration"
+        help = did_you_mean(subject.nearest(name, configurations), help)
+        yield Finding("device-config-unknown", message, (place,), help)
     count = _number(configuration.record, "num_devices") if configuration is not None else None
     names = {*node.inputs, *node.outputs}
     for spec in _items(record, "sharding_spec"):
@@ -181,44 +166,31 @@ def _sharding(
     axes: set[int] = set()
     for dim in _items(spec, "sharded_dim"):
         axis = _number(dim, "axis")
+        message = help = ""
         if axis is None:
-            yield Finding(
-                "sharding-axis",
-                f"a `sharded_dim` of {quote(name)} has no `axis`",
-                (place,),
-                help="write the axis, even if it is 0: `axis: 0`",
-            )
+            message = f"a `sharded_dim` of {quote(name)} has no `axis`"
+            help = "write the axis, even if it is 0: `axis: 0`"
         elif rank is not None and not -rank <= axis < rank:
             message = f"axis {axis} is out of range for {quote(name)}, which has rank {rank}"
-            yield Finding(
-                "sharding-axis",
-                message,
-                (place,),
-                help=f"write an axis from {-rank} to {rank - 1}"
-                if rank
-                else "remove the sharding: a scalar has no axes",
-            )
+            help = "remove the sharding: a scalar has no axes"
+            if rank:
+                help = f"write an axis from {-rank} to {rank - 1}"
+            yield Finding("sharding-axis", message, (place,), help)
             continue
         else:
             plain = axis + rank if rank is not None and axis < 0 else axis
             if plain in axes:
-                yield Finding(
-                    "sharding-axis",
-                    f"axis {axis} of {quote(name)} is split twice",
-                    (place,),
-                    help="remove one of the two `sharded_dim` entries",
-                )
+                message = f"axis {axis} of {quote(name)} is split twice"
+                help = "remove one of the two `sharded_dim` entries"
             axes.add(plain)
+        if message:
+            yield Finding("sharding-axis", message, (place,), help)
         for simple in _items(dim, "simple_sharding"):
             shards = _number(simple, "num_shards")
             if shards is None or shards < 1:
                 problem = "no `num_shards`" if shards is None else f"`num_shards: {shards}`"
-                yield Finding(
-                    "sharding-shards",
-                    f"a sharding of {quote(name)} has {problem}",
-                    (place,),
-                    help="write `num_shards: 1` or more",
-                )
+                message = f"a sharding of {quote(name)} has {problem}"
+                yield Finding("sharding-shards", message, (place,), "write `num_shards: 1` or more")
     yield from _devices(spec, name, count, place)
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
+from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, did_you_mean, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.function_needs import FunctionNeeds, TypedUse, float_for_int
+from onnxtext.checker.inference.function_needs import FunctionNeeds, float_for_int
 from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
 from onnxtext.plurals import count_noun
 
@@ -139,10 +139,7 @@ def _attributes(
                 repair=rename_repair(node, attribute.name, suggestion),
             )
         else:
-            formal = parameters[attribute.name]
-            declared = None if formal is None else formal.type
-            used = needs.type(function, attribute.name) if declared is None else None
-            yield from _mistyped(node, index, function, definition, declared, used)
+            yield from _mistyped(node, index, function, definition, needs)
     for name in islice((name for name in needed if name not in present), _MOST):
         yield Finding(
             "function-call-attribute",
@@ -153,21 +150,18 @@ def _attributes(
 
 
 def _mistyped(
-    node: Node,
-    index: int,
-    function: Scope,
-    definition: Place,
-    declared: AttributeType | None,
-    used: TypedUse | None,
+    node: Node, index: int, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
     """Report an attribute of a call whose type differs from the type in the function.
 
-    `declared` is the type in the function's parameter list; None if the list has only the name.
-    `used` is a use of the parameter in the body; None if there is none, or if `declared` is known.
-    `definition` is the place of the function.
+    The function declares the type in its parameter list; if not, a use of the parameter in the body
+    requires it. `definition` is the place of the function.
     """
     attribute = node.attributes[index]
-    expected = declared or (used.type if used is not None else None)
+    formal = needs.interface(function).parameters[attribute.name]
+    declared = None if formal is None else formal.type
+    used = needs.type(function, attribute.name) if declared is None else None
+    expected = declared if used is None else used.type
     if expected is None or attribute.type is None or attribute.type == expected:
         return
     type, actual = expected.name.lower(), attribute.type.name.lower()
@@ -177,13 +171,14 @@ def _mistyped(
     others = [definition]
     if used is not None:
         others = [used.place._replace(label=f"used as `{type}` here")]
+    help = f"write a value of type `{type}`{EXAMPLES.get(type, '')}"
+    if isinstance(attribute.value, Reference):
+        help = f"refer to a parameter of type `{type}`"
     yield Finding(
         "function-call-attribute",
         f"{subject} {must} `{type}`, but has the type `{actual}`",
         (place, *others),
-        help=f"refer to a parameter of type `{type}`"
-        if isinstance(attribute.value, Reference)
-        else f"write a value of type `{type}`{EXAMPLES.get(type, '')}",
+        help=help,
         repair=float_for_int(node, attribute, expected),
     )
 

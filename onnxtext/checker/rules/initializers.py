@@ -23,10 +23,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         if not scope.initializers or not scope.is_graph:
             continue
         if not scope.distinct:
-            help = "remove or rename one of them"
-            yield from repeated_names(
-                scope.initializers, "initializers", "initializer-duplicate", help
-            )
+            values, help = scope.initializers, "remove or rename one of them"
+            yield from repeated_names(values, "initializers", "initializer-duplicate", help)
         inputs = {value.name: value for value in scope.inputs}
         if 0 < subject.ir_version < 4:
             for value in scope.initializers:

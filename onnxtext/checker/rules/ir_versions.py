@@ -46,15 +46,12 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     place = Place(model, ("ir_version",))
     version = model.ir_version
     if not version:
-        yield Finding(
-            "ir-version-missing",
-            "the model has no `ir_version`" if version is None else "`ir_version` is 0",
-            (place,),
-            help="add `ir_version: 10` to the header, or the version of the original model"
-            if model.opset_imports
-            else "put `<ir_version: 10, opset_import: [21]>` before the graph, or the original "
-            "versions of the model",
-        )
+        problem = "the model has no `ir_version`" if version is None else "`ir_version` is 0"
+        header = "put `<ir_version: 10, opset_import: [21]>` before the graph"
+        help = f"{header}, or the original versions of the model"
+        if model.opset_imports:
+            help = "add `ir_version: 10` to the header, or the version of the original model"
+        yield Finding("ir-version-missing", problem, (place,), help)
     elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
         yield Finding(
             "ir-version-unknown",

@@ -48,18 +48,12 @@ def _unnamed_values(scope: Scope) -> Iterator[Finding]:
         ("a value info", scope.infos),
         ("an initializer", scope.initializers),
     ):
-        places = tuple(
-            [
-                Place(value, ("name",))
-                for value in values
-                if not value.name and not isinstance(value.data, SparseTensor)
-            ]
-        )
-        if places:
+        unnamed = [v for v in values if not v.name and not isinstance(v.data, SparseTensor)]
+        if unnamed:
             message = f"{kind} of {scope.describe()} has no name"
-            yield Finding(
-                "value-name-missing", message, places, help="name it: nodes refer to values by name"
-            )
+            places = tuple([Place(value, ("name",)) for value in unnamed])
+            help = "name it: nodes refer to values by name"
+            yield Finding("value-name-missing", message, places, help)
 
 
 def _duplicates(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Finding]:
@@ -112,9 +106,8 @@ def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
             if node.name:
                 identifiers.append(("node", node.name, Place(node, ("name",))))
             for index, attribute in enumerate(node.attributes):
-                identifiers.append(
-                    ("attribute", attribute.name, Place(node, ("attributes", index)))
-                )
+                place = Place(node, ("attributes", index))
+                identifiers.append(("attribute", attribute.name, place))
         for value in (*scope.inputs, *scope.outputs, *scope.infos):
             shape = getattr(value.type, "shape", None) or ()
             identifiers += [
@@ -123,12 +116,8 @@ def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
         for kind, name, place in identifiers:
             if name and not matches(name):
                 message = f"the {kind} name {quote(name)} is not a C identifier"
-                yield Finding(
-                    "name-not-identifier",
-                    message,
-                    (place,),
-                    help="use letters, digits and underscores, and do not begin with a digit",
-                )
+                help = "use letters, digits and underscores, and do not begin with a digit"
+                yield Finding("name-not-identifier", message, (place,), help)
 
 
 RULES = (

@@ -172,7 +172,12 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
         if tables and domain not in functions:
             origins = ", ".join([table.origin for table in tables])
             if suggestion is None and other is None and all(table.tentative for table in tables):
-                return _unlisted(shown, origins, places)
+                # The operator may be in another version of the package.
+                problem = f"{quote(shown)} is not an operator of {origins}"
+                message = f"{problem}, so nodes that use it are not checked"
+                describe = "describe it in a schema file (`onnxtext schemas --help`)"
+                help = f"to check them, {describe}, or define it as a function of the model"
+                return Finding("op-unknown-domain", message, tuple(places), help)
             message += f" in {origins}"
             severity = "warning" if suggestion is None or tables[0].tentative else None
         elif not schemas.knows(domain):
@@ -191,27 +196,15 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
     )
 
 
-def _unlisted(name: str, origins: str, places: list[Place]) -> Finding:
-    """Report an operator that is used at `places`, but is in none of the packages in `origins`."""
-    return Finding(
-        "op-unknown-domain",
-        f"{quote(name)} is not an operator of {origins}, so nodes that use it are not checked",
-        tuple(places),
-        help="to check them, describe it in a schema file (`onnxtext schemas --help`), or define "
-        "it as a function of the model",
-    )
-
-
 def _deprecated(node: Node, signature: Signature) -> Finding:
     successor = _SUCCESSORS.get(node.op_type) if signature.is_standard else None
     reason = signature.source.deprecated if signature.source is not None else None
+    help = reason or "import an older version of the operator set, or use another operator"
     return Finding(
         "op-deprecated",
         f"`{node.op_type}` has been deprecated since version {signature.since} of its operator set",
         (Place(node, ("op_type",)),),
-        help=f"use `{successor}`"
-        if successor
-        else reason or "import an older version of the operator set, or use another operator",
+        help=f"use `{successor}`" if successor else help,
     )
 
 
@@ -255,30 +248,26 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
 
 
 def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
-    formals = signature.inputs if kind == "input" else signature.outputs
-    min_count = signature.min_inputs if kind == "input" else signature.min_outputs
-    max_count = signature.max_inputs if kind == "input" else signature.max_outputs
+    verb, formals = "takes", signature.inputs
+    min_count, max_count = signature.min_inputs, signature.max_inputs
+    if kind == "output":
+        verb, formals = "has", signature.outputs
+        min_count, max_count = signature.min_outputs, signature.max_outputs
     if min_count == max_count:
         expected = count_noun(min_count, kind)
     elif max_count >= 1 << 30:
         expected = f"{min_count} or more {kind}s"
     else:
         expected = f"{min_count} to {max_count} {kind}s"
+    place, help = Place(node, (f"{kind}s",) if count else ()), f"add the missing {kind}s"
     if count > max_count:
-        place = Place(node, (f"{kind}s", max_count))
-        help = (
-            f"keep only the first {count_noun(max_count, kind)}"
-            if max_count
-            else f"remove the {kind}s"
-        )
-    else:
-        place = Place(node, (f"{kind}s",) if count else ())
-        help = f"add the missing {kind}s"
+        place, help = Place(node, (f"{kind}s", max_count)), f"remove the {kind}s"
+        if max_count:
+            help = f"keep only the first {count_noun(max_count, kind)}"
     names = ", ".join(
         formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
         for formal in formals
     )
-    verb = "takes" if kind == "input" else "has"
     return Finding(
         f"{kind}-count",
         f"`{node.op_type}` {verb} {expected}, not {count}",

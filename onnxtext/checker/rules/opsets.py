@@ -73,21 +73,16 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 help="remove one of them",
             )
         first.setdefault(domain, index)
-        newest = newest_versions().get(domain)
-        if item.version < 1:
+        version, newest = item.version, newest_versions().get(domain)
+        if version < 1:
+            message = f"{version} is not a version of {shown}: versions begin at 1"
+            help = f"import version {newest or 1}, or the version the nodes were written for"
+            yield Finding("opset-version-invalid", message, (import_place,), help)
+        elif newest is not None and version > newest:
+            message = f"version {version} of {shown} is unknown: the newest known is {newest}"
+            help = f"import version {newest}, or install a newer onnx"
             yield Finding(
-                "opset-version-invalid",
-                f"{item.version} is not a version of {shown}: versions begin at 1",
-                (import_place,),
-                help=f"import version {newest or 1}, or the version the nodes were written for",
-            )
-        elif newest is not None and item.version > newest:
-            yield Finding(
-                "opset-version-invalid",
-                f"version {item.version} of {shown} is unknown: the newest known is {newest}",
-                (import_place,),
-                help=f"import version {newest}, or install a newer onnx",
-                severity="warning",
+                "opset-version-invalid", message, (import_place,), help, severity="warning"
             )
 
 

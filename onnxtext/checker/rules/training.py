@@ -43,13 +43,9 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         initializers = {value.name for scope in both for value in scope.initializers}
         yield from _keys(subject, training, initializers, bound)
         if start is not None:
-            outputs = {value.name for value in start.outputs}
             field = "initialization_binding"
-            yield from _values(subject, training, field, outputs, "the initialization")
-        updates = {value.name for scope in both for value in scope.outputs}
-        yield from _values(
-            subject, training, "update_binding", updates, "the algorithm or the graph"
-        )
+            yield from _values(subject, training, field, [start], "the initialization")
+        yield from _values(subject, training, "update_binding", both, "the algorithm or the graph")
         if step is not None and subject.main is not None:
             yield from _combined_conflicts(subject.main, step)
 
@@ -65,33 +61,24 @@ def _keys(
         for key, _ in getattr(training, field):
             place = Place(training, (field, f'"{key}"'))
             if key not in initializers:
-                yield Finding(
-                    "training-binding-key",
-                    f"the `{field}` sets {quote(key)}, which is not an initializer",
-                    (place,),
-                    help=did_you_mean(
-                        subject.nearest(key, initializers),
-                        "name an initializer of the graph or of the algorithm",
-                    ),
-                )
+                message = f"the `{field}` sets {quote(key)}, which is not an initializer"
+                help = "name an initializer of the graph or of the algorithm"
+                help = did_you_mean(subject.nearest(key, initializers), help)
+                yield Finding("training-binding-key", message, (place,), help)
             if key in seen:
                 message = f"the `{field}` sets {quote(key)} twice"
-                yield Finding("training-binding-key", message, (place,), help="remove one of them")
+                yield Finding("training-binding-key", message, (place,), "remove one of them")
             seen.add(key)
-            other = bound.setdefault((field, key), training)
-            if other is not training:
-                yield Finding(
-                    "training-binding-key",
-                    f"two entries of `training_info` set {quote(key)} in their `{field}`",
-                    (place,),
-                    help="remove one of the two entries",
-                    severity="warning",
-                )
+            if bound.setdefault((field, key), training) is not training:
+                message = f"two entries of `training_info` set {quote(key)} in their `{field}`"
+                help = "remove one of the two entries"
+                yield Finding("training-binding-key", message, (place,), help, severity="warning")
 
 
 def _values(
-    subject: CheckedModel, training: Training, field: str, outputs: set[str], graph_name: str
+    subject: CheckedModel, training: Training, field: str, graphs: list[Scope], graph_name: str
 ) -> Iterator[Finding]:
+    outputs = {value.name for graph in graphs for value in graph.outputs}
     for _, name in getattr(training, field):
         if name not in outputs:
             yield Finding(

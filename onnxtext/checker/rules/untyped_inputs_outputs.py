@@ -28,19 +28,15 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         if type is None:
             if value.decorators and has_record(value):
                 continue  # decorators set the type; the rules of `declared_types` check it
-            problem = "has no type"
+            problem, part = "has no type", "name"
+            help = "write its type before its name, such as `float[N, 4]`"
         elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
-            problem = "is a tensor without a shape"
+            problem, part = "is a tensor without a shape", "type"
+            help = "write `[?, ?]` if only the rank is known"
         else:
             continue
-        yield Finding(
-            f"graph-{kind}-untyped",
-            f"the {kind} {quote(value.name)} of {scope.describe()} {problem}",
-            (Place(value, ("type",) if type is not None else ("name",)),),
-            help="write `[?, ?]` if only the rank is known"
-            if type is not None
-            else "write its type before its name, such as `float[N, 4]`",
-        )
+        message = f"the {kind} {quote(value.name)} of {scope.describe()} {problem}"
+        yield Finding(f"graph-{kind}-untyped", message, (Place(value, (part,)),), help)
 
 
 RULES = (
