@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from onnxtext.ast.records import Record, Word
+from onnxtext.ast.records import Decorator, Record, Word
 from onnxtext.ast.types import DecoratedDim, Dim, MapType, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.model_items import TypeUse, inner_types, type_uses
+from onnxtext.checker.context.model_items import TypeUse, declared_values, inner_types, type_uses
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import field_of, number_of
 from onnxtext.checker.context.type_records import TypeRecord, type_records
@@ -146,31 +146,25 @@ def _number(record: Record, name: str) -> int:
 def _denotations(subject: CheckedModel) -> Iterator[Finding]:
     for use in type_uses(subject):
         for type in inner_types(use.type):
-            decorators = list(type.decorators)
-            for dim in getattr(type, "shape", None) or ():
-                if isinstance(dim, DecoratedDim):
-                    decorators += dim.decorators
-            for decorator in decorators:
-                if decorator.name == "denotation" and decorator.arguments:
-                    yield from _denotation(decorator.arguments[0].value, use.places[0])
+            dims = [d for d in getattr(type, "shape", None) or () if isinstance(d, DecoratedDim)]
+            for item in (type, *dims):
+                yield from _denotation(item.decorators, "denotation", use.places[0])
     for scope in subject.scopes:
-        for value in (*scope.inputs, *scope.outputs, *scope.infos):
-            for decorator in value.decorators:
-                if decorator.name == "type.denotation" and decorator.arguments:
-                    place = Place(value, ("type",))
-                    yield from _denotation(decorator.arguments[0].value, place)
+        for value in declared_values(scope):
+            yield from _denotation(value.decorators, "type.denotation", Place(value, ("type",)))
 
 
-def _denotation(text: object, place: Place) -> Iterator[Finding]:
-    name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
-    if name and name not in _DENOTATIONS:
+def _denotation(
+    decorators: Iterable[Decorator], decorator_name: str, place: Place
+) -> Iterator[Finding]:
+    texts = [d.arguments[0].value for d in decorators if d.name == decorator_name and d.arguments]
+    for text in texts:
+        name = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
+        if not name or name in _DENOTATIONS:
+            continue
         message = f"{quote(name)} is not a standard denotation"
-        yield Finding(
-            "denotation-unknown",
-            message,
-            (place,),
-            help="remove it, or use a denotation of the specification, such as `DATA_BATCH`",
-        )
+        help = "remove it, or use a denotation of the specification, such as `DATA_BATCH`"
+        yield Finding("denotation-unknown", message, (place,), help)
 
 
 RULES = (

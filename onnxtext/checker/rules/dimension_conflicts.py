@@ -104,11 +104,9 @@ def _forced_size(
     repair = None
     if isinstance(item, Node) and part == ("op_type",):
         why = f"`{item.op_type}` accepts no other size{'s' if others else ''}"
-        other = (
-            "write -1 for this dimension in the shape"
-            if item.op_type == "Reshape"
-            else "change the node so that it accepts other sizes"
-        )
+        other = "change the node so that it accepts other sizes"
+        if item.op_type == "Reshape":
+            other = "write -1 for this dimension in the shape"
         literal = trace.literal(forced.place, name, first) if not others else None
         if literal is not None:
             index, right = literal

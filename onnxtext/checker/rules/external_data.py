@@ -39,27 +39,18 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterator[Finding]:
     """Check the keys in `entries`, and that the tensor has a location and no inline data."""
-    if not (
-        isinstance(tensor.data, (ExternalData, NoData))
-        or tensor.data in (TypedData(b""), StringData(()))
-    ):
-        yield _finding(
-            tensor, "external-location-missing", "has both external data and inline data"
-        )
+    is_external = isinstance(tensor.data, (ExternalData, NoData))
+    if not is_external and tensor.data not in (TypedData(b""), StringData(())):
+        problem = "has both external data and inline data"
+        yield _finding(tensor, "external-location-missing", problem)
     for key, _ in entries:
         if key not in KEYS:
-            yield _finding(
-                tensor,
-                "external-key-unknown",
-                f"has the unknown key {quote(key)} in its external data",
-            )
+            problem = f"has the unknown key {quote(key)} in its external data"
+            yield _finding(tensor, "external-key-unknown", problem)
     if not dict(entries).get("location"):
-        yield _finding(
-            tensor,
-            "external-location-missing",
-            "has external data without a `location`",
-            'add a `location`, the path of the data file: `"location": "weights.bin"`',
-        )
+        problem = "has external data without a `location`"
+        help = 'add a `location`, the path of the data file: `"location": "weights.bin"`'
+        yield _finding(tensor, "external-location-missing", problem, help)
 
 
 def _file(
@@ -77,16 +68,14 @@ def _file(
     location = entries.get("location")
     if not location:
         return
-    problem = _unsafe(location)
+    reason = _unsafe(location)
     path: Path | None = None
-    if problem is None and base_dir is not None:
-        path, problem = _resolve(base_dir, location)
-    if problem is not None:
-        yield _finding(
-            tensor, "external-path-unsafe", f"has the location {quote(location)}, {problem}"
-        )
+    if reason is None and base_dir is not None:
+        path, reason = _resolve(base_dir, location)
+    if reason is not None:
+        problem = f"has the location {quote(location)}, {reason}"
+        yield _finding(tensor, "external-path-unsafe", problem)
         return
-    has = f"has its data in {quote(location)}"
     # If a name is too long for the file system, `Path.is_file` raises an error.
     if path is not None and not os.path.isfile(path):  # noqa: PTH113
         reason = "is not a regular file" if os.path.lexists(path) else "does not exist"
@@ -98,7 +87,8 @@ def _file(
             yield from _checksum(tensor, entries["checksum"], path, digests)
     except OSError as error:
         why = f"which cannot be read: {error.strerror or error}"
-        yield _finding(tensor, "external-file-missing", f"{has}, {why}")
+        problem = f"has its data in {quote(location)}, {why}"
+        yield _finding(tensor, "external-file-missing", problem)
 
 
 def _missing_file(location: str, reason: str, tensors: list[TensorUse]) -> Finding:
@@ -168,31 +158,22 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
         if text is None:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < 20):
-            yield _finding(
-                tensor,
-                "external-range-invalid",
-                f"has the {key} {quote(text)}, which is not a non-negative integer",
-            )
+            problem = f"has the {key} {quote(text)}, which is not a non-negative integer"
+            yield _finding(tensor, "external-range-invalid", problem)
             return
         numbers[key] = int(text)
     offset = numbers.get("offset", 0)
     if offset % _ALIGNMENT:
-        yield _finding(
-            tensor,
-            "external-offset-unaligned",
-            f"has the offset {offset}, which is not a multiple of {_ALIGNMENT}",
-        )
+        problem = f"has the offset {offset}, which is not a multiple of {_ALIGNMENT}"
+        yield _finding(tensor, "external-offset-unaligned", problem)
     element = ELEMENTS.get(tensor.type.element)
     expected = None
     if element is not None and element.bits and all(dim >= 0 for dim in tensor.dims):
         expected = raw_size(element, count_elements(tensor.dims))
     length = numbers.get("length")
     if expected is not None and length is not None and length != expected:
-        yield _finding(
-            tensor,
-            "external-range-invalid",
-            f"needs {count_noun(expected, 'byte')}, but its `length` is {length:,}",
-        )
+        problem = f"needs {count_noun(expected, 'byte')}, but its `length` is {length:,}"
+        yield _finding(tensor, "external-range-invalid", problem)
         return
     if path is None:
         return
@@ -216,11 +197,8 @@ def _checksum(
                 digest.update(chunk)
         actual = digests[path] = digest.hexdigest()
     if actual != checksum.lower():
-        yield _finding(
-            tensor,
-            "external-checksum",
-            f"has its data in a file whose SHA-1 is {actual}, but its `checksum` is {checksum}",
-        )
+        has = f"has its data in a file whose SHA-1 is {actual}"
+        yield _finding(tensor, "external-checksum", f"{has}, but its `checksum` is {checksum}")
 
 
 _HELP = {

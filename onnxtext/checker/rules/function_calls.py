@@ -74,16 +74,11 @@ def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Fin
     lacks = "has no unnamed overload"
     if node.overload:
         lacks = f"does not have the overload {quote(node.overload)}"
-    return Finding(
-        "function-overload-unknown",
-        f"the function {quote(node.op_type)} {lacks}",
-        (Place(node, ("op_type",)),),
-        help=did_you_mean(
-            subject.nearest(node.overload or "", overloads),
-            "call an overload that exists, or define this overload",
-        ),
-        notes=(f"its overloads: {listing}",),
-    )
+    message = f"the function {quote(node.op_type)} {lacks}"
+    help = "call an overload that exists, or define this overload"
+    help = did_you_mean(subject.nearest(node.overload or "", overloads), help)
+    places, notes = (Place(node, ("op_type",)),), (f"its overloads: {listing}",)
+    return Finding("function-overload-unknown", message, places, help, notes)
 
 
 def _call(

@@ -59,15 +59,14 @@ def _keys(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterat
             key = key[:2]
         first = by_key.setdefault(key, scope)
         if first is not scope:
-            full_name = ".".join(filter(None, key[:2]))
-            overload = f", overload {quote(key[2])}" if len(key) > 2 and key[2] else ""
-            yield Finding(
-                "function-duplicate",
-                f"there are two functions {quote(full_name)}{overload}",
-                (place, Place(first.original, ("name",), "first occurrence")),
-                help="rename one of them"
-                + (", or give it an overload (IR version 10)" if len(key) == 2 else ""),
-            )
+            message = f"there are two functions {quote('.'.join(filter(None, key[:2])))}"
+            help = "rename one of them"
+            if len(key) == 2:
+                help += ", or give it an overload (IR version 10)"
+            elif key[2]:
+                message += f", overload {quote(key[2])}"
+            earlier = Place(first.original, ("name",), "first occurrence")
+            yield Finding("function-duplicate", message, (place, earlier), help)
 
 
 def _parameters(scope: Scope, function: Function) -> Iterator[Finding]:
@@ -111,15 +110,11 @@ def _recursion(subject: CheckedModel) -> Iterator[Finding]:
         path = [keys[i] for i in (*cycle, cycle[0])]
         nodes = [calls[caller][callee] for caller, callee in pairwise(path)]
         kind = "recursive function" if len(cycle) == 1 else "recursive functions"
-        yield Finding(
-            "function-recursive",
-            f"{kind}: {chain_of([name for _, name, _ in path])}",
-            (
-                Place(subject.functions[path[0]].original, ("name",)),
-                *[Place(node, ("op_type",), "calls the next function") for node in nodes],
-            ),
-            help="remove one of the calls: functions are inlined, so they cannot be recursive",
-        )
+        message = f"{kind}: {chain_of([name for _, name, _ in path])}"
+        calling = [Place(node, ("op_type",), "calls the next function") for node in nodes]
+        places = (Place(subject.functions[path[0]].original, ("name",)), *calling)
+        help = "remove one of the calls: functions are inlined, so they cannot be recursive"
+        yield Finding("function-recursive", message, places, help)
 
 
 def _conflicts(subject: CheckedModel) -> Iterator[Finding]:

@@ -194,29 +194,30 @@ def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
         values = value if isinstance(value, tuple) else (value,)
         items = dict.fromkeys([item for item in values if isinstance(item, (int, bytes))])
         place = Place(node, ("attributes", index, "value"))
-        if isinstance(entry.values, range):
-            candidates = [f"`{number}`" for number in entry.values[:_MAX_SHOWN]]
-            candidates += ["…"] * (len(entry.values) > _MAX_SHOWN)
-            for item in items:
+        for item in items:
+            if isinstance(entry.values, range):
                 if isinstance(item, int) and item not in entry.values:
-                    yield _unknown(entry, place, str(item), candidates)
-        else:
-            candidates = [f"`{name}`" for name in sorted(entry.values.split())]
-            for item in items:
-                if isinstance(item, bytes):
-                    text = item.decode("utf-8", "backslashreplace")
-                    if not _is_listed(node, entry, text):
-                        found = _unknown(entry, place, text, candidates)
-                        yield found if item is value else found._replace(repair=None)
+                    yield _unknown(entry, place, str(item))
+            elif isinstance(item, bytes):
+                text = item.decode("utf-8", "backslashreplace")
+                if not _is_listed(node, entry, text):
+                    found = _unknown(entry, place, text)
+                    yield found if item is value else found._replace(repair=None)
 
 
-def _unknown(entry: _Listed, place: Place, text: str, candidates: list[str]) -> Finding:
+def _unknown(entry: _Listed, place: Place, text: str) -> Finding:
     """Report an attribute with a value (`text`) that its operator does not list.
 
-    `entry` has the listed values, and `candidates` are these values as the note shows them.
+    `entry` has the listed values.
     """
     node = place.item
-    suggestion = nearest_name(text, entry.values.split()) if isinstance(entry.values, str) else None
+    suggestion = None
+    if isinstance(entry.values, range):
+        candidates = [f"`{number}`" for number in entry.values[:_MAX_SHOWN]]
+        candidates += ["…"] * (len(entry.values) > _MAX_SHOWN)
+    else:
+        candidates = [f"`{name}`" for name in sorted(entry.values.split())]
+        suggestion = nearest_name(text, entry.values.split())
     return Finding(
         "attribute-value-unknown",
         f"the attribute `{entry.attribute}` of `{node.op_type}` has the unknown value "

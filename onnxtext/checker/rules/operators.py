@@ -43,12 +43,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             if form in fitting and "" not in inputs and "" not in outputs:
                 continue  # an earlier, valid node has the same operator and counts
             if not node.op_type:
-                yield Finding(
-                    "op-type-missing",
-                    "the node has no `op_type`",
-                    (Place(node),),
-                    help="write the operator before the inputs: `y = Relu (x)`",
-                )
+                help = "write the operator before the inputs: `y = Relu (x)`"
+                yield Finding("op-type-missing", "the node has no `op_type`", (Place(node),), help)
             if not outputs:
                 yield Finding(
                     "node-no-output",
@@ -62,9 +58,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     _record_unknown(subject, scope, node, unknown, unknown_domains)
             elif type(target) is Signature:
                 if target.origin and not target.domain:
-                    only_in_table.setdefault((target.name, target.origin), []).append(
-                        Place(node, ("op_type",))
-                    )
+                    key = target.name, target.origin
+                    only_in_table.setdefault(key, []).append(Place(node, ("op_type",)))
                 if target.deprecated:
                     yield with_schema_origin(_deprecated(node, target), target)
                 else:
@@ -73,24 +68,18 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     if not findings and outputs and node.op_type and not target.origin:
                         fitting.add(form)
     for (name, origin), places in only_in_table.items():
-        yield Finding(
-            "op-unknown",
-            f"the imported version of the standard operators has no {quote(name)}, but {origin} "
-            "has it",
-            tuple(places),
-            help="other runtimes may reject the model",
-            severity="info",
-        )
-    for key, places in unknown.items():
-        yield _unknown(subject, key, places)
+        lacks = f"the imported version of the standard operators has no {quote(name)}"
+        message, help = f"{lacks}, but {origin} has it", "other runtimes may reject the model"
+        yield Finding("op-unknown", message, tuple(places), help, severity="info")
+    for operator, places in unknown.items():
+        yield _unknown(subject, operator, places)
     for domain, places in unknown_domains.items():
-        yield Finding(
-            "op-unknown-domain",
-            f"operators of {quote(domain)} are unknown, so nodes that use them are not checked",
-            tuple(places),
-            help="to check them, describe the operators in a schema file (`onnxtext schemas "
-            "--help`), or define them as functions of the model",
+        message = (
+            f"operators of {quote(domain)} are unknown, so nodes that use them are not checked"
         )
+        describe = "describe the operators in a schema file (`onnxtext schemas --help`)"
+        help = f"to check them, {describe}, or define them as functions of the model"
+        yield Finding("op-unknown-domain", message, tuple(places), help)
 
 
 def _record_unknown(
@@ -224,26 +213,24 @@ def _arity(node: Node, signature: Signature) -> Iterator[Finding]:
     if not signature.min_outputs <= len(outputs) <= signature.max_outputs and outputs:
         yield _count(node, signature, "output", len(outputs))
     # If there are too many inputs, an input without a name is surplus rather than missing.
-    for index, name in enumerate(inputs[: len(inputs) * (len(inputs) <= signature.max_inputs)]):
+    for index, name in enumerate(inputs if len(inputs) <= signature.max_inputs else ()):
         formal = None if name else signature.input(index)
         # Standard operators need all variadic inputs, other operators only the first `min_inputs`.
         listed = formal is not None and formal.option == "variadic"
         required = listed and (not signature.origin or index < signature.min_inputs)
         if formal is not None and (required or formal.option == "single"):
+            message = f"the required input `{formal.name}` of `{node.op_type}` is missing"
+            help = f"write the name of a value as the input `{formal.name}`"
             yield Finding(
-                "optional-input-missing",
-                f"the required input `{formal.name}` of `{node.op_type}` is missing",
-                (Place(node, ("inputs", index)),),
-                help=f"write the name of a value as the input `{formal.name}`",
+                "optional-input-missing", message, (Place(node, ("inputs", index)),), help
             )
-    for index, name in enumerate(outputs[: len(outputs) * (len(outputs) <= signature.max_outputs)]):
+    for index, name in enumerate(outputs if len(outputs) <= signature.max_outputs else ()):
         formal = None if name else signature.output(index)
         if formal is not None and formal.option == "single":
+            message = f"the required output `{formal.name}` of `{node.op_type}` has no name"
+            help = "name the output, even if nothing uses it"
             yield Finding(
-                "output-empty-required",
-                f"the required output `{formal.name}` of `{node.op_type}` has no name",
-                (Place(node, ("outputs", index)),),
-                help="name the output, even if nothing uses it",
+                "output-empty-required", message, (Place(node, ("outputs", index)),), help
             )
 
 

@@ -37,12 +37,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             )
         if model.model_version is not None and model.model_version < 0:
             message = f"`model_version` {model.model_version} is negative"
-            yield Finding(
-                "model-version-negative",
-                message,
-                (Place(model, ("model_version",)),),
-                help="write 0 or more",
-            )
+            places = (Place(model, ("model_version",)),)
+            yield Finding("model-version-negative", message, places, "write 0 or more")
         if subject.active("model-domain-missing", "producer-missing"):
             yield from _header(model)
         yield from _entries(model, model.metadata, None)

@@ -48,17 +48,12 @@ def _redefined(scope: Scope) -> Iterator[Finding]:
         groups.setdefault((definitions, key), []).append(name)
     for (definitions, _), names in groups.items():
         verb = "is" if len(names) == 1 else "are each"
-        places = by_name[names[0]]
-        other_uses = [
-            Place(place.item, place.part) for name in names[1:] for place in by_name[name]
-        ]
-        defined = Place(*scope.definition(names[0]), "first defined here")
-        yield Finding(
-            "value-redefined",
-            f"{_name_list(names)} {verb} {definitions} of {scope.describe()}",
-            (places[0], defined, *places[1:], *other_uses),
-            help="rename one of them and its uses",
-        )
+        message = f"{_name_list(names)} {verb} {definitions} of {scope.describe()}"
+        again, *others = by_name[names[0]]
+        others += [place._replace(label="") for name in names[1:] for place in by_name[name]]
+        first_place = Place(*scope.definition(names[0]), "first defined here")
+        help = "rename one of them and its uses"
+        yield Finding("value-redefined", message, (again, first_place, *others), help)
 
 
 def _name_list(names: list[str]) -> str:
@@ -76,24 +71,23 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     Up to IR version 8, the specification forbids this only for outputs of nodes. From IR version 9
     on, it also forbids this for inputs and initializers.
     """
-    outer_scopes = list(scope.outer())
     for name, position in scope.position.items():
-        is_given = position == GIVEN
-        for outer, limit in outer_scopes:
-            at = outer.position.get(name)
-            if at is not None and at < limit:
-                yield Finding(
-                    "value-shadows-outer",
-                    f"{quote(name)} is defined in {scope.describe()}, and also in "
-                    f"{outer.describe()}, which encloses it",
-                    (
-                        Place(*scope.definition(name)),
-                        Place(*outer.definition(name), "the outer definition"),
-                    ),
-                    severity="warning" if is_given and 0 < ir_version <= 8 else None,
-                    help="rename the inner value",
-                )
-                break
+        found = scope.find_outer(name)
+        if found is None:
+            continue
+        outer, owner = found[0], scope.describe()
+        message = f"{quote(name)} is defined in {owner}, and also in {outer.describe()}"
+        places = (
+            Place(*scope.definition(name)),
+            Place(*outer.definition(name), "the outer definition"),
+        )
+        yield Finding(
+            "value-shadows-outer",
+            f"{message}, which encloses it",
+            places,
+            help="rename the inner value",
+            severity="warning" if position == GIVEN and 0 < ir_version <= 8 else None,
+        )
 
 
 RULES = (

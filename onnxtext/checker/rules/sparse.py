@@ -93,12 +93,8 @@ def _indices(
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
         message = f"{subject} has the index [{shown}], which is outside of the dims [{dims}]"
-        yield Finding(
-            "sparse-index-range",
-            message,
-            (place,),
-            help="correct the index, or the dims of the tensor",
-        )
+        help = "correct the index, or the dims of the tensor"
+        yield Finding("sparse-index-range", message, (place,), help)
         return
     before, later = flat[:-1], flat[1:]
     different = before != later

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
-from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import (
@@ -125,13 +126,13 @@ def _undefined(
             if later is not None:
                 outer, limit = later
                 nested.setdefault(id(outer), []).append(NestedUse(limit, name, scope, places))
-            elif root == "fragment":
-                missing = _undefined_value(subject, scope, name, places)
+                continue
+            missing = _undefined_value(subject, scope, name, places)
+            if root == "fragment":
                 note = "an outer graph may define it: this is only a fragment of a model"
                 notes = (*missing.notes, note)
-                yield name, missing._replace(severity="warning", notes=notes, repair=None)
-            else:
-                yield name, _undefined_value(subject, scope, name, places)
+                missing = missing._replace(severity="warning", notes=notes, repair=None)
+            yield name, missing
 
 
 def _undefined_value(
@@ -139,7 +140,8 @@ def _undefined_value(
 ) -> Finding:
     suggestion, later = _suggestions(subject, scope, name, places[0].item)
     notes: tuple[str, ...] = ()
-    inner = _inner_definition(scope, name) if subject.may_suggest else None
+    nested = chain.from_iterable(scope.children.values()) if subject.may_suggest else ()
+    inner = next((child for child in nested if name in child.position), None)
     if inner is not None:
         notes = (f"it is defined inside {inner.describe()} and visible only there",)
     return Finding(
@@ -201,15 +203,6 @@ def _undefined_message(name: str, places: Sequence[Place]) -> str:
     return f"{quote(name)} is not defined{times}"
 
 
-def _inner_definition(scope: Scope, name: str) -> Scope | None:
-    """Return a graph that is nested directly in a scope and defines a name, or None."""
-    for children in scope.children.values():
-        for child in children:
-            if name in child.position:
-                return child
-    return None
-
-
 def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Finding]:
     """Report cycles of nodes in a graph, and nodes that use a value before its definition.
 
@@ -244,10 +237,8 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
     for name, (first, *others) in places.items():
         message = f"{quote(name)} is used before the node that defines it"
         if name in inner:
-            message = (
-                f"{quote(name)} is used in {inner[name].describe()} before it is defined in "
-                f"{scope.describe()}"
-            )
+            used = f"{quote(name)} is used in {inner[name].describe()}"
+            message = f"{used} before it is defined in {scope.describe()}"
         yield Finding(
             "node-order",
             message,
@@ -270,31 +261,25 @@ def _cycle(
         by_holder: maps the index of a node to the uses of values in its nested graphs.
     """
     nodes = [scope.nodes[index] for index in cycle]
-    chain = [
+    names = [
         next(name for name in node.outputs if name in needed[cycle[(i + 1) % len(cycle)]])
         for i, node in enumerate(nodes)
     ]
     places = [
         Place(node, ("outputs", node.outputs.index(name)), "" if i else "the cycle begins here")
-        for i, (node, name) in enumerate(zip(nodes, chain, strict=True))
+        for i, (node, name) in enumerate(zip(nodes, names, strict=True))
     ]
-    names = set(chain)
     for index in cycle:
         for use in by_holder.get(index, ()):
             if use.name in names:
                 label = f"used in {use.scope.describe()}, which is nested in that node"
                 places += [place._replace(label=label) for place in use.places]
-    path = chain_of([*chain, chain[0]])
-    return Finding(
-        "graph-cycle",
-        f"nodes of {scope.describe()} depend on each other: {path}"
-        if len(nodes) > 1
-        else f"{quote(chain[0])} depends on itself: {path}",
-        tuple(places),
-        help="break the cycle: change an input of one of these nodes"
-        if len(nodes) > 1
-        else "change this input of the node",
-    )
+    problem = f"nodes of {scope.describe()} depend on each other"
+    help = "break the cycle: change an input of one of these nodes"
+    if len(nodes) == 1:
+        problem, help = f"{quote(names[0])} depends on itself", "change this input of the node"
+    path = chain_of([*names, names[0]])
+    return Finding("graph-cycle", f"{problem}: {path}", tuple(places), help)
 
 
 def _free_names(scope: Scope, index: int) -> set[str]:
@@ -313,7 +298,14 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
             continue
         if value.name in scope.position:
             if not scope.is_graph and any(value.name == given.name for given in scope.inputs):
-                yield _unchanged_output(scope, value)
+                message = (
+                    f"the output {quote(value.name)} of {scope.describe()} is one of its inputs"
+                )
+                copy = "output a copy that a node `Identity` computes"
+                help = f"{copy}; onnxruntime rejects this function"
+                places = (Place(value, ("name",)),)
+                code = "function-output-undefined"
+                yield Finding(code, message, places, help, severity="warning")
             continue
         outer = scope.find_outer(value.name) if scope.parent is not None else None
         suggestion = None if outer else subject.nearest(value.name, scope.position)
@@ -331,17 +323,6 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
             help=help,
             subject=Subject("value", value.name, suggestion),
         )
-
-
-def _unchanged_output(scope: Scope, value: ValueInfo) -> Finding:
-    """Report an output of a function that is also an input of the function."""
-    return Finding(
-        "function-output-undefined",
-        f"the output {quote(value.name)} of {scope.describe()} is one of its inputs",
-        (Place(value, ("name",)),),
-        help="output a copy that a node `Identity` computes; onnxruntime rejects this function",
-        severity="warning",
-    )
 
 
 RULES = (

@@ -107,15 +107,13 @@ def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
         problem = f"for which {owner} declares no type"
         if decorator == INITIALIZERS:
             problem = f"which is neither an initializer of {owner} nor an input with a default"
-        others = len(unknown) - 1
-        ending = f" (and {count_noun(others, 'more name')})" if others else ""
-        yield Finding(
-            "value-info-unknown",
-            f"`@{decorator}` names {quote(name)}, {problem}{ending}",
+        if len(unknown) > 1:
+            problem += f" (and {count_noun(len(unknown) - 1, 'more name')})"
+        message, places = (
+            f"`@{decorator}` names {quote(name)}, {problem}",
             (Place(graph, ("name",)),),
-            help="remove the name",
-            severity="warning",
         )
+        yield Finding("value-info-unknown", message, places, "remove the name", severity="warning")
 
 
 def _conflicts(scope: Scope) -> Iterator[Finding]:
@@ -148,15 +146,11 @@ def _conflicts(scope: Scope) -> Iterator[Finding]:
         difference = describe_contradiction(type, first[0])
         if difference is not None:
             reported.add(name)
-            yield Finding(
-                "value-info-conflict",
-                f"{quote(name)} is declared with conflicting types: {difference}",
-                (
-                    Place(value, ("type",), _type_phrase(type)),
-                    first[1]._replace(label=_type_phrase(first[0])),
-                ),
-                help="write the same type in both places",
-            )
+            message = f"{quote(name)} is declared with conflicting types: {difference}"
+            place = Place(value, ("type",), _type_phrase(type))
+            places = (place, first[1]._replace(label=_type_phrase(first[0])))
+            help = "write the same type in both places"
+            yield Finding("value-info-conflict", message, places, help)
 
 
 def _type_phrase(type: Type) -> str:
