@@ -176,12 +176,10 @@ class ResolvedFields:
             cached = attribute
             if size <= min(_MAX_LIST_BYTES, self._left):
                 self._left -= size
-                try:
+                with suppress(LowerError, WireError):  # the encoder reports the error
                     data = self._lowering.attribute(replace(attribute, decorators=()))
                     lifted = self._lifter.attribute(memoryview(data), 0)
                     cached = replace(attribute, value=lifted.value)
-                except (LowerError, WireError):
-                    pass  # the encoder reports the error
             self._attributes[id(attribute)] = cached
             self._kept.append(attribute)
         return cached

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
@@ -221,19 +222,21 @@ class Schemas:
         others = [domain for table in self._tables for domain, _ in table.operators()]
         return list(dict.fromkeys([*newest_versions(), *others]))
 
+    def _operators(self) -> Iterator[dict[tuple[str, str], list[int]]]:
+        """Yield the operators of onnx, then those of each table, as `OperatorTable.operators`."""
+        yield _operators()
+        for table in self._tables:
+            yield table.operators()
+
     def history(self, domain: str, name: str) -> list[int]:
         """Return the versions that added or changed an operator, ascending; [] if it is unknown."""
         key = domain, name
-        registered = _operators().get(key, [])
-        histories = (table.operators().get(key, []) for table in self._tables)
-        return registered or next(filter(None, histories), [])
+        return next((known[key] for known in self._operators() if key in known), [])
 
     def names(self, domain: str) -> list[str]:
         """Return the names of all operators of a domain."""
-        names = [name for other, name in _operators() if other == domain]
-        for table in self._tables:
-            names += [name for other, name in table.operators() if other == domain]
-        return list(dict.fromkeys(names))
+        keys = chain.from_iterable(self._operators())
+        return list(dict.fromkeys([name for other, name in keys if other == domain]))
 
 
 @cache

@@ -56,7 +56,8 @@ def join_findings(
     remaining = [item for item in dangling if not _is_named(item, named)]
     if _VALUE_INFO in subjects:
         # The entries may name values that a wrong `@value_info` does not list.
-        remaining = [item for item in remaining if _kind(item) not in ("value", "value_info")]
+        kinds = ("value", "value_info")
+        remaining = [i for i in remaining if i.subject is None or i.subject.kind not in kinds]
     # An undefined value may be the output of a deleted node. Entries that refer to this node by its
     # label then dangle, too. For each undefined value, drop the entries that refer to one label,
     # but keep entries with a label that is probably misspelled.
@@ -69,11 +70,6 @@ def join_findings(
     names = {item.subject.name for item in dangling if item.subject is not None}
     findings = [_with_doubt(item, names, is_lost=bool(lost)) for item in findings]
     return [*remaining, *findings]
-
-
-def _kind(entry: Diagnostic) -> str:
-    """Return the kind of item that the entry of an error should name; "" if unknown."""
-    return "" if entry.subject is None else entry.subject.kind
 
 
 def _is_named(entry: Diagnostic, named: AbstractSet[tuple[str, str | None]]) -> bool:

@@ -20,7 +20,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.operator_resolution import Target, resolve_targets
+from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import TypeInference
@@ -97,18 +97,12 @@ def _may_fit(subject: CheckedModel) -> bool:
         return False
     for scope in subject.scopes:
         targets = {id(target): target for target in resolve_targets(subject)[id(scope)]}
-        if not all(map(_is_supported, targets.values())):
-            return False
+        for target in targets.values():
+            if type(target) is not Scope and not (type(target) is Signature and target.is_standard):
+                return False
         if any(scope.nodes[index].op_type != "If" for index in scope.children):
             return False
     return True
-
-
-def _is_supported(target: Target) -> bool:
-    """Whether a target is an operator of the standard domain that onnx defines, or a function."""
-    if type(target) is Signature:
-        return not target.domain and not target.origin
-    return type(target) is Scope
 
 
 def is_full(type: Type) -> bool:

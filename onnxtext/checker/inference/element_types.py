@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.ast.types import Type
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_origin
 from onnxtext.checker.context.operator_resolution import Target
@@ -41,7 +41,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def __init__(self, subject: CheckedModel) -> None:
         super().__init__(subject)
         self._functions, self._untyped = subject.functions, untyped_values(subject)
-        self._texts: dict[int, str | None] = {}
+        self._text = cache_by_id(type_text)
         self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
         self._reported: set[tuple[int, tuple[str | int, ...], int]] = set()
 
@@ -56,15 +56,6 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         Outside of functions, there is only one type. A type is None if it is unknown.
         """
         return {visit.find(name) for visit in self.visits.get(id(scope), ())}
-
-    def _text(self, type: Type | None) -> str | None:
-        if type is None:
-            return None
-        try:
-            return self._texts[id(type)]
-        except KeyError:
-            text = self._texts[id(type)] = type_text(type)
-            return text
 
     # ---- Scopes -----------------------------------------------------------------------------
 

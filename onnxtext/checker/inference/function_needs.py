@@ -8,10 +8,13 @@ An attribute parameter is an attribute that a function declares, and that its bo
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Set
+from functools import partial
 from typing import Literal, NamedTuple
 
-from onnxtext.ast.model import Function, Node
+from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place, Repair
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
@@ -60,11 +63,11 @@ class FunctionNeeds:
     Attributes:
         conflicts: maps each attribute parameter with contradictory uses to two uses that require
             different types.
+        interface: returns the inputs and attributes that calls of a function may or must set.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
-        self._interfaces: dict[int, FunctionInterface] = {}
-        self._declared: dict[int, dict[str, Attribute | None]] = {}
+        self._parameters = cache_by_id(_parameters)
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
@@ -88,27 +91,7 @@ class FunctionNeeds:
                     if node.attributes:
                         self._attributes(function, node, target)
         self._propagate()
-
-    def interface(self, function: Scope) -> FunctionInterface:
-        """Return the inputs and attributes that calls of a function may or must set."""
-        cached = self._interfaces.get(id(function))
-        if cached is None:
-            parameters = self._parameters(function)
-            cached = self._interfaces[id(function)] = FunctionInterface(
-                parameters,
-                [
-                    (index, value.name)
-                    for index, value in enumerate(function.inputs)
-                    if self._has(function, "input", value.name)
-                ],
-                [
-                    name
-                    for name, formal in parameters.items()
-                    if self._has(function, "attribute", name)
-                    and (formal is None or formal.value is None)
-                ],
-            )
-        return cached
+        self.interface = cache_by_id(partial(_interface, self._needed, self._parameters))
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
         """Return a use of an attribute parameter, with the type that the use requires.
@@ -118,21 +101,6 @@ class FunctionNeeds:
         """
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
-
-    def _parameters(self, function: Scope) -> dict[str, Attribute | None]:
-        """Map each attribute parameter to its declaration; None if only the name is declared."""
-        owner = function.owner
-        assert isinstance(owner, Function)
-        cached = self._declared.get(id(owner))
-        if cached is None:
-            cached = self._declared[id(owner)] = {
-                **dict.fromkeys([item for item in owner.attributes if isinstance(item, str)]),
-                **{item.name: item for item in owner.attributes if isinstance(item, Attribute)},
-            }
-        return cached
-
-    def _has(self, function: Scope, kind: Literal["input", "attribute"], name: str) -> bool:
-        return (id(function.function), kind, name) in self._needed
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
         """Record which inputs of a function a node in its body requires, or passes to a call.
@@ -198,6 +166,32 @@ class FunctionNeeds:
                 if outer not in self._types:
                     self._types[outer] = self._types[inner]
                     typed.append(outer)
+
+
+def _parameters(function: Scope) -> dict[str, Attribute | None]:
+    """Map each attribute parameter to its declaration; None if only the name is declared."""
+    attributes = function.function.attributes if function.function is not None else ()
+    return {
+        **dict.fromkeys([item for item in attributes if isinstance(item, str)]),
+        **{item.name: item for item in attributes if isinstance(item, Attribute)},
+    }
+
+
+def _interface(
+    needed: Set[Parameter],
+    parameters_of: Callable[[Scope], dict[str, Attribute | None]],
+    function: Scope,
+) -> FunctionInterface:
+    """Return the inputs and attributes that calls of a function may or must set."""
+    parameters, key = parameters_of(function), id(function.function)
+    inputs = [
+        (i, v.name) for i, v in enumerate(function.inputs) if (key, "input", v.name) in needed
+    ]
+    without_default = [
+        name for name, item in parameters.items() if item is None or item.value is None
+    ]
+    attributes = [name for name in without_default if (key, "attribute", name) in needed]
+    return FunctionInterface(parameters, inputs, attributes)
 
 
 def _is_only_choice(signature: Signature, node: Node, name: str) -> bool:

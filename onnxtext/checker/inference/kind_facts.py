@@ -123,7 +123,7 @@ def data_dependence(target: Target) -> InputUse:
     """Return how the elements of inputs affect the outputs of an operator or function."""
     if type(target) is Scope:
         return _EVERYTHING
-    if type(target) is not Signature or target.domain or target.origin:
+    if type(target) is not Signature or not target.is_standard:
         return NOTHING
     name = target.name
     if name == "Constant":

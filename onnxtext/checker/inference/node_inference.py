@@ -174,17 +174,15 @@ def _decode_type(data: bytes | None) -> Type | None:
         return None
 
 
-def _lacks_default(node: Node) -> bool:
-    """Whether a node omits an attribute whose default value onnx's inference ignores."""
-    ignored = _IGNORED_DEFAULTS.get(node.op_type)
-    return ignored is not None and ignored.name not in [item.name for item in node.attributes]
-
-
 def _with_default(node: Node) -> Node:
-    """Return a node in which the default value that onnx ignores is set explicitly."""
-    if not _lacks_default(node):
+    """Return a node in which the default value that onnx's inference ignores is set explicitly.
+
+    Return the node itself if it has no such attribute, or sets it.
+    """
+    ignored = _IGNORED_DEFAULTS.get(node.op_type)
+    if ignored is None or ignored.name in [item.name for item in node.attributes]:
         return node
-    return replace(node, attributes=(*node.attributes, _IGNORED_DEFAULTS[node.op_type]))
+    return replace(node, attributes=(*node.attributes, ignored))
 
 
 def _has_wrong_rank(node: Node) -> bool:
@@ -209,7 +207,7 @@ def _has_wrong_sizes(node: Node) -> bool:
 
 def is_misinferred(node: Node) -> bool:
     """Whether onnx's inference of a whole model may reject `node` although the node is valid."""
-    return _lacks_default(node) or _has_wrong_rank(node) or _has_wrong_sizes(node)
+    return _with_default(node) is not node or _has_wrong_rank(node) or _has_wrong_sizes(node)
 
 
 def _correct_types(node: Node, types: Types) -> Types:

@@ -109,13 +109,12 @@ def _forced_size(
             other = "write -1 for this dimension in the shape"
         literal = trace.literal(forced.place, name, first) if not others else None
         if literal is not None:
-            index, right = literal
+            index, wrong, right = literal
             other = f"write {right} for this dimension in the shape"
             stored = trace.stored(item.inputs[1])
             if stored is not None:
-                wrong = trace.number(item.inputs[1], index)
-                places.append(Place(stored[0], (*stored[1], "element", index)))
-                repair = Repair("respell", stored[0], (str(wrong), right))
+                places.append(stored._replace(part=(*stored.part, "element", index)))
+                repair = Repair("respell", stored.item, (str(wrong), right))
     else:
         output = item.outputs[int(part[1])] if isinstance(item, Node) else item.name
         why = f"the declared type of {quote(output)} allows no other size"

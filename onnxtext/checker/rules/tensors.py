@@ -57,11 +57,9 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
         return  # the data is only one segment of a larger tensor
     match tensor.data:
         case TypedData(entries):
-            yield from _check_typed_fields(
-                tensor, element, count, len(entries) // ENTRY_WIDTHS[element.field]
-            )
+            yield from _entries(tensor, element, count, element.field, entries)
         case StringData(values):
-            yield from _check_count(tensor, count, len(values), "strings")
+            yield from _entries(tensor, element, count, "string_data", values)
         case ExternalData() if not element.bits:
             yield _field(tensor, "has strings in external data", _STRINGS)
         case NoData() if count:
@@ -112,33 +110,27 @@ def _fields(
             f"has its data in `{filled[0]}`, not in `{element.field}`",
             f"write `[…]` (raw data), or `{element.field}{{…}}`",
         )
-    elif filled and filled[0] == "string_data":
-        values = fields["string_data"]
-        assert isinstance(values, tuple)
-        yield from _check_count(tensor, count, len(values), "strings")
     elif filled:
-        data = fields[filled[0]]
-        assert isinstance(data, bytes)
-        yield from _check_typed_fields(tensor, element, count, len(data) // ENTRY_WIDTHS[filled[0]])
+        yield from _entries(tensor, element, count, filled[0], fields[filled[0]])
 
 
-def _check_typed_fields(
-    tensor: TensorUse, element: ElementType, count: int, entries: int
+def _entries(
+    tensor: TensorUse, element: ElementType, count: int, field: str, value: object
 ) -> Iterator[Finding]:
-    if not count and entries:
-        yield _empty(tensor, f"{count_noun(entries, 'entry', 'entries')} of data")
-        return
-    expected = count * (2 if element.kind == "complex" else 1)
-    if element.elements_per_entry > 1:
-        expected = raw_size(element, count)
-    yield from _check_count(tensor, expected, entries, f"entries of `{element.field}`")
-
-
-def _check_count(tensor: TensorUse, expected: int, count: int, unit: str) -> Iterator[Finding]:
-    if not expected and count:
-        yield _empty(tensor, "data")
-    elif expected != count:
-        yield _size(tensor, f"needs {expected:,} {unit}, but has {count:,}")
+    """Check the number of entries of `value`, the data in the right field of a tensor."""
+    if isinstance(value, tuple):
+        expected, entries, unit, data = count, len(value), "strings", "data"
+    else:
+        assert isinstance(value, bytes)
+        entries, unit = len(value) // ENTRY_WIDTHS[field], f"entries of `{field}`"
+        data = f"{count_noun(entries, 'entry', 'entries')} of data"
+        expected = count * (2 if element.kind == "complex" else 1)
+        if element.elements_per_entry > 1:
+            expected = raw_size(element, count)
+    if not expected and entries:
+        yield _empty(tensor, data)
+    elif expected != entries:
+        yield _size(tensor, f"needs {expected:,} {unit}, but has {entries:,}")
 
 
 def _empty(tensor: TensorUse, description: str) -> Finding:

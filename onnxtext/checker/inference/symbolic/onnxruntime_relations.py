@@ -11,15 +11,7 @@ from collections.abc import Callable, Mapping
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, dimensions, entries
 from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 from onnxtext.tensor.element_count import count_elements
-
-
-def _require_last(call: OperatorCall, index: int, size: Extent, name: str) -> None:
-    """Require the last dimension of an input to be `size`; messages call the size `name`."""
-    shape = call.shape(index)
-    if shape:
-        call.equal(shape[-1], size, f"the last dimension of {{{index}}}", name)
 
 
 def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
@@ -41,7 +33,7 @@ def _skip_normalization(call: OperatorCall) -> None:
     """Require the skip input, scale and biases to have the same last dimension as the input."""
     shape = call.shape(0)
     if shape and call.has_rank(0, 2, 3, certain=False) and call.has_rank(1, 2, 3, certain=False):
-        _require_last(call, 1, shape[-1], "the last dimension of {0}")
+        call.require_last(1, shape[-1], "the last dimension of {0}")
         _vectors(2, 3, 4)(call)
 
 
@@ -52,7 +44,7 @@ def _embedding(call: OperatorCall) -> None:
         return
     for index in (3, 4):
         if call.has_rank(index, 2, certain=False):
-            _require_last(call, index, words[1], "dimension 1 of {2}")
+            call.require_last(index, words[1], "dimension 1 of {2}")
     for index in (5, 6):
         call.require_vector(index, words[1], "dimension 1 of {2}", certain=False)
 
@@ -67,7 +59,7 @@ def _packed_weights(call: OperatorCall) -> None:
     if min(rows, columns, bits) < 1:
         call.reject("`K`, `N` and `bits` must be positive")
         return
-    _require_last(call, 0, rows, "`K`")
+    call.require_last(0, rows, "`K`")
     blocks = -(-rows // block)
     weights, scales = call.shape(1), call.shape(2)
     if call.integer("weight_prepacked", 0):
@@ -194,10 +186,9 @@ def _pool(call: OperatorCall) -> None:
 
 def _inverse(call: OperatorCall) -> None:
     """Require the last two dimensions of the input to be equal (square matrices)."""
-    shape = call.shape(0)
-    if call.has_min_rank(2) and shape is not None:
-        names = "dimension -2 of {0}", "dimension -1 of {0}"
-        call.equal(shape[-2], shape[-1], *names)
+    if call.has_min_rank(2):
+        sizes = call.dim(0, -2), call.dim(0, -1)
+        call.equal(*sizes, "dimension -2 of {0}", "dimension -1 of {0}")
 
 
 _CHECKS: Mapping[str, Callable[[OperatorCall], object]] = {

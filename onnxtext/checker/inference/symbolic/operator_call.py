@@ -139,6 +139,11 @@ class OperatorCall:
         shape = self.shape(index)
         return None if shape is None else len(shape)
 
+    def dim(self, index: int, axis: int) -> Extent:
+        """Return dimension `axis` of an input; None if it is unknown or does not exist."""
+        shape = self.shape(index)
+        return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
+
     # ---- Requirements -----------------------------------------------------------------------
 
     def equal(self, left: Extent, right: Extent, first: str = "", second: str = "") -> None:
@@ -204,6 +209,10 @@ class OperatorCall:
         shape = self.shape(index)
         if shape is not None and self.has_rank(index, 1, certain=certain):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
+
+    def require_last(self, index: int, size: Extent, name: str) -> None:
+        """Require the last dimension of an input to be `size`; messages call the size `name`."""
+        self.equal(self.dim(index, -1), size, f"the last dimension of {{{index}}}", name)
 
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
         """Require an input to have the shape `expected`; messages call an expected size `name`."""

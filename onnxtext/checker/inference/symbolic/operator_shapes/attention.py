@@ -20,11 +20,9 @@ def _width(call: OperatorCall) -> Extent:
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:
         return sizes[2] if len(sizes) == 3 and sizes[2] > 0 else None
-    weights = call.shape(1)
-    total = weights[1] if weights is not None and len(weights) == 2 else None
-    if total is None:
-        bias = call.shape(2)
-        total = bias[0] if bias is not None and len(bias) == 1 else None
+    total = call.dim(1, 1) if call.rank(1) == 2 else None
+    if total is None and call.rank(2) == 1:
+        total = call.dim(2, 0)
     return exact_quotient(total, 3)
 
 

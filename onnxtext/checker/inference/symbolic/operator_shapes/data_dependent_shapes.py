@@ -227,10 +227,10 @@ def _require_scales_or_sizes(call: OperatorCall) -> None:
 
 def _is_given(call: OperatorCall, index: int) -> bool | None:
     """Whether an input is passed and is not empty; None if unknown."""
-    shape = call.shape(index)
     if not call.has_input(index):
         return False
-    return shape[0] > 0 if shape and isinstance(shape[0], int) else None
+    size = call.dim(index, 0)
+    return size > 0 if isinstance(size, int) else None
 
 
 def gather_elements(call: OperatorCall) -> SymbolicShape:

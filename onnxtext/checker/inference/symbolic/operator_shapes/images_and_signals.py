@@ -39,16 +39,14 @@ def _may_be(dims: Extents, expected: tuple[int, ...]) -> bool:
 
 def _max_roi_pool(call: OperatorCall) -> None:
     """Require that `MaxRoiPool` gets five numbers for each region: batch index and corners."""
-    rois = call.shape(1)
-    if rois is not None and call.has_rank(1, 2):
-        call.equal(rois[1], 5, "dimension 1 of {1}", "the number of entries of a region")
+    if call.has_rank(1, 2):
+        call.equal(call.dim(1, 1), 5, "dimension 1 of {1}", "the number of entries of a region")
 
 
 def _roi_align(call: OperatorCall) -> None:
     """Require that `RoiAlign` gets the four coordinates of the corners of each region."""
-    rois = call.shape(1)
-    if rois is not None and len(rois) == 2:  # onnx checks the rank
-        call.equal(rois[1], 4, "dimension 1 of {1}", "the number of coordinates of a region")
+    if call.rank(1) == 2:  # onnx checks the rank
+        call.equal(call.dim(1, 1), 4, "dimension 1 of {1}", "the number of coordinates of a region")
 
 
 def _col2im(call: OperatorCall) -> None:
@@ -88,9 +86,9 @@ def _resize(call: OperatorCall) -> None:
 
 def _require_real_or_complex(call: OperatorCall) -> None:
     """Require the last dimension of the first input to be 1 (real) or 2 (complex)."""
-    shape = call.shape(0)
-    if shape and isinstance(shape[-1], int) and shape[-1] not in (1, 2):
-        call.reject(f"the last dimension of {{0}} is {shape[-1]}, but it must be 1 or 2")
+    size = call.dim(0, -1)
+    if isinstance(size, int) and size not in (1, 2):
+        call.reject(f"the last dimension of {{0}} is {size}, but it must be 1 or 2")
 
 
 def _stft(call: OperatorCall) -> None:

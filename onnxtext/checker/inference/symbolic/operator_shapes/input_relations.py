@@ -33,18 +33,15 @@ from onnxtext.tensor.element_count import count_elements
 
 def _center_crop_pad(call: OperatorCall) -> None:
     """Require the axes of `CenterCropPad` to be distinct, with one axis per entry of `shape`."""
-    axes, rank, shape = call.listed("axes", ()), call.rank(0), call.shape(1)
+    axes, rank = call.listed("axes", ()), call.rank(0)
+    size = call.dim(1, 0) if call.rank(1) == 1 else None
     if not axes:
-        if rank is not None and shape is not None and len(shape) == 1:
-            call.equal(shape[0], rank, "the size of {1}", "the rank of {0}")
-        return
-    if rank is None:
-        return
-    resolved = call.axes(axes, rank)
-    if resolved is not None and len(set(resolved)) < len(resolved):
-        call.reject(f"`axes` is {list(axes)}, which names an axis twice")
-    if shape is not None and len(shape) == 1:
-        call.equal(len(axes), shape[0], "the length of `axes`", "the size of {1}")
+        call.equal(size, rank, "the size of {1}", "the rank of {0}")
+    elif rank is not None:
+        resolved = call.axes(axes, rank)
+        if resolved is not None and len(set(resolved)) < len(resolved):
+            call.reject(f"`axes` is {list(axes)}, which names an axis twice")
+        call.equal(len(axes), size, "the length of `axes`", "the size of {1}")
 
 
 def _deform_conv(call: OperatorCall) -> None:
@@ -136,12 +133,11 @@ def _mean_variance(call: OperatorCall) -> None:
 
 def _non_max_suppression(call: OperatorCall) -> None:
     """Require the shapes of the boxes and scores of `NonMaxSuppression` to agree."""
-    boxes, scores = call.shape(0), call.shape(1)
-    if boxes is not None and len(boxes) == 3:
-        call.equal(boxes[2], 4, "dimension 2 of {0}", "the number of coordinates of a box")
-        if scores is not None and len(scores) == 3:
-            call.equal(boxes[0], scores[0], "dimension 0 of {0}", "dimension 0 of {1}")
-            call.equal(boxes[1], scores[2], "dimension 1 of {0}", "dimension 2 of {1}")
+    if call.rank(0) == 3:
+        call.equal(call.dim(0, 2), 4, "dimension 2 of {0}", "the number of coordinates of a box")
+        if call.rank(1) == 3:
+            call.equal(call.dim(0, 0), call.dim(1, 0), "dimension 0 of {0}", "dimension 0 of {1}")
+            call.equal(call.dim(0, 1), call.dim(1, 2), "dimension 1 of {0}", "dimension 2 of {1}")
 
 
 def _rotary_embedding(call: OperatorCall) -> None:
@@ -178,10 +174,8 @@ def _rotary_embedding(call: OperatorCall) -> None:
             return
         if table and len(table) == 3:
             _require_positions(call, index, positions)
-        if table and isinstance(size, int):
-            names = f"the last dimension of {{{index}}}", f"half of {size_name}"
-            call.equal(table[-1], size // 2, *names)
-
+        if isinstance(size, int):
+            call.require_last(index, size // 2, f"half of {size_name}")
     if call.has_rank(3, 2):
         _require_positions(call, 3, positions)
 

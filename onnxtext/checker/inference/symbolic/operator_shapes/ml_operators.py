@@ -42,13 +42,6 @@ def _classifier_shapes(call: OperatorCall, columns: Extent, *ranks: int) -> Shap
     return (None, None) if matrix is None else (matrix[:1], matrix)
 
 
-def _require_features(call: OperatorCall, count: int, name: str) -> None:
-    """Require the first input to have `count` features; `name` describes this number."""
-    shape = call.shape(0)
-    if shape:
-        call.equal(shape[-1], count, "the last dimension of {0}", name)
-
-
 def _scaler(call: OperatorCall) -> Shapes:
     """Infer the output shape of `Scaler`; check its attributes.
 
@@ -58,7 +51,7 @@ def _scaler(call: OperatorCall) -> Shapes:
         count = call.length(name)
         _warn_if_missing(call, name)
         if count > 1:
-            _require_features(call, count, f"the length of `{name}`")
+            call.require_last(0, count, f"the length of `{name}`")
     offsets, scales = call.length("offset"), call.length("scale")
     if offsets and scales and offsets != scales:
         wrong = f"`offset` has {entries(offsets)}, but `scale` has {scales}"
@@ -89,8 +82,7 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
         _only_one(call, "classlabels_strings", "classlabels_ints")
     _warn_if_missing(call, "intercepts")
     classes, weights = call.length("intercepts"), call.length("coefficients")
-    shape = call.shape(0)
-    size = shape[-1] if shape else None
+    size = call.dim(0, -1)
     has = f"`coefficients` has {entries(weights)}"
     if classes and weights % classes:
         call.reject(f"{has}, not a multiple of the {classes} `intercepts`")
@@ -111,10 +103,8 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
 
 def _linear_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("targets", 1)
-    shape = call.shape(0)
     _warn_if_missing(call, "coefficients")
-    count = call.length("coefficients")
-    size = shape[-1] if shape else None
+    count, size = call.length("coefficients"), call.dim(0, -1)
     if isinstance(size, int) and 0 < count < size * targets:
         needed = f"{count_noun(targets, 'target')} times {count_noun(size, 'feature')}"
         call.reject(f"`coefficients` has {entries(count)}, fewer than {needed}")
@@ -149,7 +139,7 @@ def _zip_map(call: OperatorCall) -> Shapes:
     """Check that `ZipMap` has one label for each column; its output, a sequence, has no shape."""
     name = _only_one(call, "classlabels_strings", "classlabels_int64s")
     if name is not None and call.shape(0) and call.has_rank(0, 1, 2):
-        _require_features(call, call.length(name), f"the length of `{name}`")
+        call.require_last(0, call.length(name), f"the length of `{name}`")
     return ()
 
 
@@ -213,7 +203,7 @@ def _svm_regressor(call: OperatorCall) -> Shapes:
             length = f"`coefficients` has {entries(coefficients)}"
             call.reject(f"{length}, but `n_supports` is {vectors}")
     elif coefficients:
-        _require_features(call, coefficients, "the length of `coefficients`")
+        call.require_last(0, coefficients, "the length of `coefficients`")
     return (_matrix(call, 1, 1, 2),)
 
 
@@ -235,7 +225,7 @@ def _require_vectors(call: OperatorCall, number: int, name: str) -> None:
         wrong = f"`support_vectors` has {entries(count)}, which is not a multiple of {name}"
         call.reject(f"{wrong} ({number})")
     elif count:
-        _require_features(call, count // number, "the size of a support vector")
+        call.require_last(0, count // number, "the size of a support vector")
 
 
 def _warn_if_both(
@@ -257,7 +247,7 @@ def _imputer(call: OperatorCall) -> Shapes:
     _warn_if_both(call, "replaced_value_float", Float32(0), "replaced_value_int64", 0)
     count = 0 if name is None else call.length(name)
     if count > 1:
-        _require_features(call, count, f"the length of `{name}`")
+        call.require_last(0, count, f"the length of `{name}`")
     return (call.shape(0),)
 
 

@@ -59,8 +59,7 @@ def require_class_weights(call: OperatorCall) -> None:
 
     The number of classes is the size of dimension 1 of the scores.
     """
-    classes = (call.shape(0) or ())[1:2]
-    call.require_vector(2, classes[0] if classes else None, "the number of classes")
+    call.require_vector(2, call.dim(0, 1), "the number of classes")
 
 
 def cross_entropy(call: OperatorCall) -> Shapes:

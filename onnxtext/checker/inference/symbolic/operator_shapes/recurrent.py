@@ -64,8 +64,7 @@ def _hidden(call: OperatorCall) -> Extent:
         return hidden if hidden > 0 else None
     call.reject("`hidden_size` is missing; onnxruntime needs it", certain=False)
     for index in (5, 2):
-        shape = call.shape(index)
-        last = shape[2] if shape is not None and len(shape) == 3 else None
+        last = call.dim(index, 2) if call.rank(index) == 3 else None
         if isinstance(last, int) and (index == 5 or call.node.op_type in ("RNN", "GRU", "LSTM")):
             return last
     return None

@@ -173,13 +173,12 @@ def _require_known(
 
 
 def _require_features(call: OperatorCall, branches: list[int]) -> None:
-    shape, features = call.shape(0), call.listed("nodes_featureids", ())
+    features, size = call.listed("nodes_featureids", ()), call.dim(0, -1)
     used = [features[index] for index in branches]
     if not used:
         return
     if min(used) < 0:
         call.reject(f"`nodes_featureids` has the negative index {min(used)}")
-    size = shape[-1] if shape else None
     if isinstance(size, int) and max(used) >= size:
         has = f"{{0}} has only {count_noun(size, 'feature')}"
         call.reject(f"`nodes_featureids` has the index {max(used)}, but {has}")

@@ -85,10 +85,6 @@ def factor_order(factor: Factor) -> tuple[bool, str]:
     return True, text(SymbolicSize((((factor,), 1),)))
 
 
-def _term_order(product: Monomial) -> tuple[int, list[tuple[bool, str]]]:
-    return -len(product), [factor_order(factor) for factor in product]
-
-
 def terms_of(size: int | SymbolicSize) -> dict[Monomial, int]:
     """Return the terms of a size: map each product to its coefficient, in a fixed order."""
     return dict(size.terms) if isinstance(size, SymbolicSize) else {(): size}
@@ -108,7 +104,8 @@ def sum_of_terms(terms: Mapping[Monomial, int]) -> Extent:
         return None
     if any(abs(coefficient) >= _LARGEST for _, coefficient in kept):
         return None
-    return SymbolicSize(tuple(sorted(kept, key=lambda item: _term_order(item[0]))))
+    kept.sort(key=lambda term: (-len(term[0]), list(map(factor_order, term[0]))))
+    return SymbolicSize(tuple(kept))
 
 
 def _int64_or_none(number: int) -> int | None:

@@ -111,53 +111,46 @@ class SymbolTrace:
                     queue.append(source)
         return False
 
-    def literal(self, place: Place, symbol: str, number: int) -> tuple[int, str] | None:
+    def literal(self, place: Place, symbol: str, number: int) -> tuple[int, int, str] | None:
         """Find the number that restricts a symbol, in the constant shape of a `Reshape`.
 
         `place` is the place in the model that restricts the symbol to the size `number`.
 
-        Return (index, replacement): the 0-based index of the number in the shape, and `0` or `-1`,
-        which allows other sizes of the symbol. Return None if no number restricts the symbol.
+        Return (index, size, replacement): the 0-based index of the number in the shape, the number,
+        and `0` or `-1`, which allows other sizes of the symbol. Return None if no number restricts
+        the symbol.
         """
         node = place.item
         if not isinstance(node, Node) or node.op_type != "Reshape":
             return None
         if len(node.inputs) != 2 or not self.is_in_main(node):
             return None
-        shape, numbers = self.shape(node.inputs[0]), self._numbers(node.inputs[1])
+        shape, value = self.shape(node.inputs[0]), self._environment.value(node.inputs[1])
+        numbers = None if value is None else value.numbers()
         if shape is None or numbers is None or min(numbers, default=0) < 1:
             return None
-        literals: list[tuple[int, str]] = []
+        literals: list[tuple[int, int, str]] = []
         copies = not any(a.name == "allowzero" and a.value for a in node.attributes)
         for index, size in enumerate(numbers):
             others = (*numbers[:index], *numbers[index + 1 :])
             needed = exact_quotient(product_of(shape), product_of(others))
             if symbols(needed) == {symbol} and substitute(needed, lambda _: number) == size:
                 if copies and index < len(shape) and shape[index] == needed:
-                    return index, "0"
+                    return index, size, "0"
                 # Prefer the number at the position of the symbol itself.
                 position = 0 if needed == symbol_plus(symbol) else len(literals)
-                literals.insert(position, (index, "-1"))
+                literals.insert(position, (index, size, "-1"))
         return literals[0] if literals else None
 
-    def _numbers(self, name: str) -> tuple[int, ...] | None:
-        value = self._environment.value(name)
-        return None if value is None else value.numbers()
-
-    def number(self, name: str, index: int) -> int | None:
-        """Return element `index` (0-based) of the small integer list `name`; None if unknown."""
-        numbers = self._numbers(name)
-        return numbers[index] if numbers is not None else None
-
-    def stored(self, name: str) -> tuple[object, tuple[str | int, ...]] | None:
-        """Return (item, part) of the `Place` in the model that stores the constant `name`.
+    def stored(self, name: str) -> Place | None:
+        """Return the place in the model that stores the constant `name`.
 
         Return None if a node other than `Constant` computes the value.
         """
         position = self._main.position.get(name)
         if position == GIVEN:
-            return self._main.given[name], ()
+            return Place(self._main.given[name])
         node = self._main.nodes[position] if position is not None else None
         if node is None or node.op_type != "Constant" or len(node.attributes) != 1:
             return None
-        return node, ("attributes", 0)
+        return Place(node, ("attributes", 0))
