@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def cache_by_id(compute: Callable[P, R]) -> Callable[P, R]:
+def cache_by_id(compute: F) -> F:
     """Return a function that caches the results of `compute` by the `id()` of each argument."""
-    results: dict[tuple[int, ...], tuple[R, object]] = {}
+    results: dict[tuple[int, ...], tuple[Any, object]] = {}
 
-    def lookup(*arguments: P.args, **named: P.kwargs) -> R:
-        key = tuple(map(id, arguments))
-        cached = results.get(key)
-        if cached is None:
+    def lookup(*arguments: Any) -> Any:
+        key = (*map(id, arguments),)
+        try:
+            return results[key][0]
+        except KeyError:
             # The cache keeps the arguments alive, so that no `id()` is reused.
-            cached = results[key] = compute(*arguments, **named), arguments
-        return cached[0]
+            results[key] = compute(*arguments), arguments
+            return results[key][0]
 
-    return lookup
+    return cast("F", lookup)
