@@ -67,16 +67,13 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         declared: dict[str, tuple[str, ValueInfo]] = {}
         for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
             declared_type = text(value.type)
-            if declared_type is None or id(value) in self._untyped:
-                continue
-            if value.name not in declared:
-                declared[value.name] = declared_type, value
+            if declared_type is not None and id(value) not in self._untyped:
+                declared.setdefault(value.name, (declared_type, value))
         for value in (*scope.inputs, *scope.initializers):
-            origin = declared.get(value.name)
-            types[value.name] = origin[0] if origin is not None else None
-        for index, value in enumerate(scope.inputs[: len(input_types)]):
-            origin = declared.get(value.name)
-            self._set_input_type(scope, origin[1] if origin else value, input_types[index], types)
+            types[value.name] = declared.get(value.name, (None, value))[0]
+        for value, given in zip(scope.inputs, input_types, strict=False):
+            origin = declared.get(value.name, (None, value))[1]
+            self._set_input_type(scope, origin, given, types)
         types.pop("", None)  # omitted inputs are named like a value without name
         environment: TypeEnvironment = Environment(types, outer)
         self.visits.setdefault(id(scope), []).append(environment)

@@ -138,31 +138,6 @@ def data_dependence(target: Target) -> InputUse:
     return InputUse(values=True, all_values=name in SHAPES_ALONE)
 
 
-_TYPE_PRESERVING_OPERATORS = """
-    Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu
-    HardSigmoid HardSwish Hardmax Identity LeakyRelu Log LogSoftmax LpNormalization Mish Neg Not
-    Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish
-    Tan Tanh ThresholdedRelu
-"""
-TYPE_PRESERVING_OPERATORS = frozenset(_TYPE_PRESERVING_OPERATORS.split())
-"""Operators with one input: in every node that onnx accepts, the output has the input's type."""
-FIRST_TYPE_PRESERVING_VERSION = 6
-"""From this operator set version on, onnx infers types for all `TYPE_PRESERVING_OPERATORS`."""
-
-
-def keeps_type(signature: Signature, node: Node, input_types: Types) -> bool:
-    """Whether onnx would infer that a node's only output has the type of its only input."""
-    if (
-        signature.name not in TYPE_PRESERVING_OPERATORS
-        or signature.since < FIRST_TYPE_PRESERVING_VERSION
-    ):
-        return False
-    type = input_types[0] if len(input_types) == 1 and len(node.outputs) == 1 else None
-    if not isinstance(type, TensorType) or type.decorators or type.element == "undefined":
-        return False
-    return all(dim is None or is_plain_dim(dim) for dim in type.shape or ())
-
-
 def is_plain_dim(dim: Dim) -> bool:
     """Whether a dimension is a number of at least 0 or a name, without a denotation or the like."""
     return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0

@@ -7,7 +7,7 @@ operator, attributes and input types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -62,8 +62,8 @@ class NodeInference:
         self._encode_type = cache(lower_type)
         self._decode_type = cache(_decode_type)
         self.encode_tensor = cache_by_id(_encode_tensor)
-        types: dict[Type | None, Type | None] = {}
-        self._intern = cache_by_id(lambda type: types.setdefault(type, type))
+        types: dict[Type, Type] = {}
+        self._intern: Callable[[Type], Type] = cache_by_id(lambda t: types.setdefault(t, t))
         self._versions = cache_by_id(_versions)
         self._answers: dict[tuple[object, ...], Answer] = {}
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
@@ -86,7 +86,7 @@ class NodeInference:
         numbers: dict[str, str] = {"": ""}
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])
         results = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.outputs])
-        types = list(map(self._intern, inputs))
+        types = [None if type is None else self._intern(type) for type in inputs]
         input_constants = tuple([constants.get(name) for name in node.inputs]) if constants else ()
         key = (
             id(signature), id(opsets), names, results, tuple(map(id, types)),

@@ -29,12 +29,11 @@ from onnxtext.checker.inference.kind_facts import (
     ValueFact,
     data_dependence,
     facts_by_name,
-    keeps_type,
     key_maker,
     shapes_of,
     types_of,
 )
-from onnxtext.checker.inference.node_inference import Answer, node_inference
+from onnxtext.checker.inference.node_inference import node_inference
 from onnxtext.checker.inference.scope_walk import CallLimits
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import has_several
@@ -293,15 +292,13 @@ class KindPropagation:
                       node.domain, node.overload)  # fmt: skip
         constants = facts_by_name(names[len(names) - len(read) :], read)
         inputs = types_of(input_facts)
-        computed: Answer = (inputs[0],) if keeps_type(target, node, inputs) else ()
-        if not computed:
-            data: dict[str, bytes] = {}
-            for name, tensor in constants.items():
-                encoded = self._inference.encode_tensor(tensor.type, tensor.data)
-                if encoded is None:
-                    raise Inconclusive
-                data[name] = encoded
-            computed = self._inference.plain(target, sample, inputs, data, self._opsets)
+        data: dict[str, bytes] = {}
+        for name, tensor in constants.items():
+            encoded = self._inference.encode_tensor(tensor.type, tensor.data)
+            if encoded is None:
+                raise Inconclusive
+            data[name] = encoded
+        computed = self._inference.plain(target, sample, inputs, data, self._opsets)
         if not isinstance(computed, tuple):
             raise Inconclusive
         self._kept.append(sample)

@@ -19,10 +19,6 @@ from onnxtext.checker.inference import check_by_kind as kinds
 from onnxtext.checker.inference import propagate_by_kind
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.inferred_types import inferred_type_texts, inferred_types
-from onnxtext.checker.inference.kind_facts import (
-    FIRST_TYPE_PRESERVING_VERSION,
-    TYPE_PRESERVING_OPERATORS,
-)
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -199,29 +195,6 @@ def test_what_onnx_infers_wrongly_is_corrected_by_kind() -> None:
     assert subject.main is not None
     found = inferred_type_texts(subject)[subject.main.original.at]
     assert found["y0"] == found[f"y{COUNT}"] == "float[1, 1, 3]"
-
-
-def _versions() -> list[onnx.defs.OpSchema]:
-    """Return the schemas of all versions of the operators that keep the type of their input."""
-    return [
-        schema
-        for schema in onnx.defs.get_all_schemas_with_history()
-        if schema.name in TYPE_PRESERVING_OPERATORS and not schema.domain and not schema.deprecated
-        if schema.since_version >= FIRST_TYPE_PRESERVING_VERSION
-    ]
-
-
-@pytest.mark.parametrize("schema", _versions(), ids=lambda s: f"{s.name}-{s.since_version}")
-def test_onnx_infers_the_input_type_for_operators_that_keep_it(schema: onnx.defs.OpSchema) -> None:
-    (types,) = [t for t in schema.type_constraints if t.type_param_str == schema.inputs[0].type_str]
-    element = 9 if "tensor(bool)" in types.allowed_type_strs else 1
-    element = element if element == 9 or "tensor(float)" in types.allowed_type_strs else 7
-    node = onnx.helper.make_node(schema.name, ["x"], ["y"])
-    shapes: list[list[str | int | None] | None] = [["batch", 3, None], None, [0, "x"], ["a"] * 4]
-    for shape in shapes:
-        given = onnx.helper.make_tensor_type_proto(element, shape)
-        result = onnx.shape_inference.infer_node_outputs(schema, node, {"x": given})
-        assert result["y"] == given
 
 
 def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:
