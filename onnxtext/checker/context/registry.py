@@ -65,6 +65,11 @@ class Rule(NamedTuple):
         return f"rule: {self.title}" + (f" [{self.citation}]" if self.citation else "")
 
 
+def style_rule(code: str, title: str, source: str) -> Rule:
+    """Return a rule for a convention: a lint of the profile `style`."""
+    return Rule(code, title, source, "lint", "style")
+
+
 _DOCUMENTS = {
     "IR": "ONNX IR spec",
     "proto": "onnx.proto",

@@ -50,35 +50,32 @@ def apply_repairs(
     together. If this fails, the first `_MAX_VERIFIED_ALONE` repairs are added one by one, and each
     repair that fails is dropped. A fragment is returned unchanged.
     """
-    repairable = [
-        (finding, finding.repair)
-        for finding in findings
-        if finding.repair is not None and finding.repair.kind != "respell"
-    ]
     model = subject.model
     if model is None:  # a fragment
         return RepairResult(source.text, ())
-    planned: list[tuple[PlannedRepair, str]] = []
+    planned: list[PlannedRepair] = []
     seen: set[int] = set()
     taken: list[tuple[int, int]] = []
-    for finding, repair in repairable:
+    for finding in findings:
+        repair = finding.repair
         if len(planned) == _MAX_REPAIRS:
             break
-        if repair.kind == "sort" and id(repair.item) in seen:
+        if repair is None or (repair.kind == "sort" and id(repair.item) in seen):
             continue
         seen.add(id(repair.item))
         change = plan_fix(source, subject, repair)
         if change is not None and not _overlaps(change.edits, taken):
-            planned.append((change, f"{change.title} [{finding.code}]"))
+            change.title += f" [{finding.code}]"
+            planned.append(change)
             taken = sorted([*taken, *[(e.span.start, e.span.end) for e in change.edits]])
     kept = planned
-    if planned and not _is_verified(source, model, [change for change, _ in planned]):
+    if planned and not _is_verified(source, model, planned):
         kept = []
-        for item in planned[:_MAX_VERIFIED_ALONE]:
-            if _is_verified(source, model, [*[change for change, _ in kept], item[0]]):
-                kept.append(item)
-    text = apply_edits(source.text, [edit for change, _ in kept for edit in change.edits])
-    return RepairResult(text, tuple([title for _, title in kept]))
+        for change in planned[:_MAX_VERIFIED_ALONE]:
+            if _is_verified(source, model, [*kept, change]):
+                kept.append(change)
+    text = apply_edits(source.text, [edit for change in kept for edit in change.edits])
+    return RepairResult(text, tuple([change.title for change in kept]))
 
 
 def fix_of(

@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import ExternalData, NoData, StringData
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, quote
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
-from onnxtext.checker.context.registry import Rule
+from onnxtext.checker.context.registry import Rule, style_rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
@@ -236,12 +236,10 @@ RULES = (
         "offset and length are a range inside the file, with the size of the tensor",
         "proto TensorProto.external_data",
     ),
-    Rule(
+    style_rule(
         "external-offset-unaligned",
         "the offset is a multiple of 4096",
         "proto TensorProto.external_data",
-        level="lint",
-        profile="style",
     ),
     Rule(
         "external-checksum",

@@ -11,7 +11,7 @@ from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.registry import Rule
+from onnxtext.checker.context.registry import Rule, style_rule
 from onnxtext.checker.context.scopes import Scope
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -134,11 +134,5 @@ RULES = (
     Rule(
         "node-name-duplicate", "nodes of a graph have distinct names", "IR Names", level="warning"
     ),
-    Rule(
-        "name-not-identifier",
-        "names are C90 identifiers",
-        "IR Names",
-        level="lint",
-        profile="style",
-    ),
+    style_rule("name-not-identifier", "names are C90 identifiers", "IR Names"),
 )

@@ -10,7 +10,7 @@ from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import Decorated, annotated_items
-from onnxtext.checker.context.registry import Rule
+from onnxtext.checker.context.registry import Rule, style_rule
 from onnxtext.diagnostics import Severity
 
 _REVERSE_DNS = re.compile(r"[a-z0-9-]+(\.[A-Za-z0-9_-]+)+")
@@ -138,35 +138,17 @@ RULES = (
         "its graphs, functions, nodes and values",
         "IR, proto",
     ),
-    Rule(
+    style_rule(
         "metadata-key-namespace",
         "metadata keys that are not standard have a reverse-DNS prefix",
         "IR Other metadata",
-        level="lint",
-        profile="style",
     ),
-    Rule(
-        "model-domain-missing",
-        "a model has a `domain` in reverse-DNS form",
-        "IR Models",
-        level="lint",
-        profile="style",
-    ),
-    Rule(
-        "producer-missing",
-        "a model has `producer_name` and `producer_version`",
-        "proto ModelProto",
-        level="lint",
-        profile="style",
+    style_rule("model-domain-missing", "a model has a `domain` in reverse-DNS form", "IR Models"),
+    style_rule(
+        "producer-missing", "a model has `producer_name` and `producer_version`", "proto ModelProto"
     ),
     Rule(
         "model-version-negative", "`model_version` is not negative", "IR Versioning", level="lint"
     ),
-    Rule(
-        "doc-html",
-        "doc strings are Markdown without HTML",
-        "IR Graphs",
-        level="lint",
-        profile="style",
-    ),
+    style_rule("doc-html", "doc strings are Markdown without HTML", "IR Graphs"),
 )
