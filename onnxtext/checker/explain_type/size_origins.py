@@ -290,10 +290,8 @@ def _extent(step: ExplanationStep) -> Extent:
     if step.part.kind == "element":
         value = step.view.value(step.name)
         return None if value is None else value.items[step.part.at]
-    type = step.view.type(step.name)
-    shape = declared_shape(type)
-    if shape is None:  # a sparse tensor
-        shape = declared_shape(TensorType("float", getattr(type, "shape", None)))
+    shape = getattr(step.view.type(step.name), "shape", None)  # the type may be sparse
+    shape = declared_shape(TensorType("float", shape))
     return None if shape is None else shape[step.part.at]
 
 

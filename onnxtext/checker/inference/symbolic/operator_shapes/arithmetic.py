@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
@@ -26,22 +27,25 @@ from onnxtext.tensor.element_count import count_elements
 Operation = Callable[[Extent, Extent], Extent]
 
 
+def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor]:
+    """Return the inputs, broadcast to one shape; [] if one is unknown or the result is large."""
+    tensors = [value for value in call.values if value is not None]
+    shape = broadcast_all_shapes([value.shape for value in tensors])
+    if len(tensors) < len(call.values) or shape is None or count_elements(shape) > MAX_ELEMENTS:
+        return []
+    wide = [broadcast_tensor(value, shape) for value in tensors]
+    return [value for value in wide if value is not None]
+
+
 def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
     """Return the inference function of an operator that combines elements of inputs by `step`."""
 
     def compute(call: OperatorCall) -> SmallTensor | None:
-        tensors = [value for value in call.values if value is not None]
-        shape = broadcast_all_shapes([value.shape for value in tensors])
-        if len(tensors) != len(call.values) or not tensors or shape is None:
+        inputs = _broadcast_inputs(call)
+        if not inputs or call.since < 7:
             return None
-        if call.since < 7 or count_elements(shape) > MAX_ELEMENTS:
-            return None
-        wide = [broadcast_tensor(value, shape) for value in tensors]
-        first, *others = [value for value in wide if value is not None]
-        items = first.items
-        for value in others:
-            items = tuple(map(step, items, value.items))
-        return SmallTensor(shape, items, first.real)
+        items = tuple([reduce(step, row) for row in zip(*[v.items for v in inputs], strict=True)])
+        return inputs[0]._replace(items=items)
 
     return compute
 
@@ -141,18 +145,15 @@ def where(call: OperatorCall) -> SmallTensor | None:
     If an element of the condition is unknown, the element of the output is known only if the
     elements of both choices are equal.
     """
-    tensors = [value for value in call.values if value is not None]
-    shape = broadcast_all_shapes([value.shape for value in tensors])
-    if len(tensors) != 3 or shape is None or count_elements(shape) > MAX_ELEMENTS:
+    inputs = _broadcast_inputs(call)
+    if len(inputs) != 3:
         return None
-    condition, left, right = [broadcast_tensor(value, shape) for value in tensors]
-    if condition is None or left is None or right is None:
-        return None
+    condition, left, right = inputs
     items = [
         a if a == b or truth == 1 else b if truth == 0 else None
         for truth, a, b in zip(condition.items, left.items, right.items, strict=True)
     ]
-    return SmallTensor(shape, tuple(items), left.real)
+    return left._replace(items=tuple(items))
 
 
 def _unary(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
