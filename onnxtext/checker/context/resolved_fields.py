@@ -186,19 +186,13 @@ class ResolvedFields:
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
         """Copy a graph and apply its own `@set` and `@unset`, but not those of its parts."""
-        changed = changed_fields(graph.decorators)
-        if not changed:
-            return graph
-        try:
-            decoded = self._lifter.graph(memoryview(b"".join(self._lowering.graph(graph))))
-        except (LowerError, WireError):
-            return graph
-        resolved = _with_fields(graph, decoded, changed.keys())
-        sparse = changed.get("sparse_initializer")
-        if isinstance(sparse, tuple):
+        lower = self._lowering.graph
+        resolved = self._copy(graph, lambda: self._lifter.graph(memoryview(b"".join(lower(graph)))))
+        sparse = changed_fields(graph.decorators).get("sparse_initializer")
+        if isinstance(sparse, tuple) and resolved is not graph:
             plain = [v for v in resolved.values if not isinstance(v.data, ast.SparseTensor)]
             resolved.values = [*plain, *map(self._sparse_initializer, sparse)]
-        return self._record(graph, resolved)
+        return resolved
 
     def function(self, function: ast.Function) -> ast.Function:
         """Copy a function and apply its own `@set` and `@unset`, but not those of its parts."""

@@ -97,11 +97,8 @@ class NodeInference:
             self._kept += (signature, opsets, node.attributes)
             sample = Node(node.op_type, names, results, node.attributes, None, node.domain,
                           node.overload)  # fmt: skip
-            tensors = {
-                name: data
-                for name, data in zip(names, input_constants, strict=False)
-                if name and data is not None
-            }
+            pairs = zip(names, input_constants, strict=False)
+            tensors = {name: data for name, data in pairs if name and data is not None}
             cached = self._answers[key] = self.infer_with_subgraphs(
                 signature, sample, dict(zip(names, types, strict=True)), tensors, opsets
             )
@@ -123,13 +120,10 @@ class NodeInference:
         """
         node = _with_default(node)
         self._kept.append(node)  # `Lowering` caches attributes by id
+        known = [(name, type) for name, type in types.items() if name and type is not None]
         try:
             data = self._lowering.node(node)
-            encoded_types = {
-                name: self._encode_type(type)
-                for name, type in types.items()
-                if name and type is not None
-            }
+            encoded_types = {name: self._encode_type(type) for name, type in known}
         except (LowerError, RecordError):
             return (None,) * len(node.outputs)
         answer = self._inference.node(
