@@ -236,13 +236,11 @@ def _reference(
         return
     position, type = parameters[name]
     if type is not None and attribute.type is not None and type != attribute.type:
-        yield Finding(
-            "attribute-ref-unknown",
-            f"the parameter {quote(name)} has type `{type.name.lower()}`, but is used as "
-            f"`{attribute.type.name.lower()}` here",
-            (place, Place(scope.function, ("attributes", position), "declared")),
-            help="change the type of the parameter, or refer to another parameter",
-        )
+        used = f"is used as `{attribute.type.name.lower()}` here"
+        message = f"the parameter {quote(name)} has type `{type.name.lower()}`, but {used}"
+        places = (place, Place(scope.function, ("attributes", position), "declared"))
+        help = "change the type of the parameter, or refer to another parameter"
+        yield Finding("attribute-ref-unknown", message, places, help)
 
 
 RULES = (

@@ -200,34 +200,27 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
     `spec` is the sharding spec of the tensor `name`. `count` is the number of devices of the
     configuration; None if unknown.
     """
+    allowed = "write the index of a device"
+    if count is not None and count > 0:
+        allowed += f", from 0 to {count - 1}"
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")
         if key in groups:
-            yield Finding(
-                "sharding-shards",
-                f"`index_to_device_group_map` of {quote(name)} has two entries with the key {key}",
-                (place,),
-                help="remove one of them, or change its key",
-            )
+            problem = f"has two entries with the key {key}"
+            message = f"`index_to_device_group_map` of {quote(name)} {problem}"
+            help = "remove one of them, or change its key"
+            yield Finding("sharding-shards", message, (place,), help)
         groups.add(key)
         for index in _out_of_range(group, "value", count):
-            yield Finding(
-                "sharding-shards",
-                f"the device group {key} of {quote(name)} contains device {index}, which is not "
-                "in the configuration",
-                (place,),
-                help=_allowed_indices(count),
-            )
+            device = f"device {index}, which is not in the configuration"
+            message = f"the device group {key} of {quote(name)} contains {device}"
+            yield Finding("sharding-shards", message, (place,), allowed)
     for index in _out_of_range(spec, "device", count):
         if index not in groups:
-            yield Finding(
-                "sharding-shards",
-                f"{quote(name)} is on device {index}, which is not in the configuration",
-                (place,),
-                help=f"{_allowed_indices(count)}, or the key of a group in "
-                "`index_to_device_group_map`",
-            )
+            message = f"{quote(name)} is on device {index}, which is not in the configuration"
+            help = f"{allowed}, or the key of a group in `index_to_device_group_map`"
+            yield Finding("sharding-shards", message, (place,), help)
 
 
 def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]:
@@ -240,13 +233,6 @@ def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]
         index = number_of(item)
         if index is not None and (index < 0 or (count is not None and index >= count)):
             yield index
-
-
-def _allowed_indices(count: int | None) -> str:
-    """Return a help text with the valid indices of devices; `count` is None if unknown."""
-    if count is None or count < 1:
-        return "write the index of a device"
-    return f"write the index of a device, from 0 to {count - 1}"
 
 
 RULES = (

@@ -214,15 +214,12 @@ _INPUT = re.compile(r"\{(\d{1,4})\}")
 
 def _contradiction(wrong: ShapeContradiction) -> Finding:
     """Report a declared shape that contradicts the computed shape; runtimes accept such models."""
-    node, computed = wrong.node, _shape_text(wrong.computed)
-    return Finding(
-        "shape-mismatch",
-        f"the shape of {quote(node.outputs[wrong.output])} is declared "
-        f"`{_shape_text(wrong.declared)}`, but `{node.op_type}` computes `{computed}`",
-        (Place(node, ("outputs", wrong.output), f"its shape is `{computed}`"),),
-        help=f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`",
-        severity="warning",
-    )
+    node, declared, computed = wrong.node, _shape_text(wrong.declared), _shape_text(wrong.computed)
+    problem = f"is declared `{declared}`, but `{node.op_type}` computes `{computed}`"
+    message = f"the shape of {quote(node.outputs[wrong.output])} {problem}"
+    place = Place(node, ("outputs", wrong.output), f"its shape is `{computed}`")
+    help = f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`"
+    return Finding("shape-mismatch", message, (place,), help, severity="warning")
 
 
 def _shape_not_passed(wrong: PassedShape) -> Finding:
@@ -231,14 +228,11 @@ def _shape_not_passed(wrong: PassedShape) -> Finding:
     The model is valid: onnx and onnxruntime ignore declared shapes in functions.
     """
     value, passed = wrong.value, _shape_text(wrong.passed)
-    return Finding(
-        "shape-mismatch",
-        f"the shape of the function input {quote(value.name)} is declared "
-        f"`{_shape_text(wrong.declared)}`, but a call passes `{passed}`",
-        (Place(value, ("name",) if value.type is None else ("type",)),),
-        help=f"declare the shape `{passed}`, or remove the declaration",
-        severity="info",
-    )
+    problem = f"is declared `{_shape_text(wrong.declared)}`, but a call passes `{passed}`"
+    message = f"the shape of the function input {quote(value.name)} {problem}"
+    place = Place(value, ("name",) if value.type is None else ("type",))
+    help = f"declare the shape `{passed}`, or remove the declaration"
+    return Finding("shape-mismatch", message, (place,), help, severity="info")
 
 
 def _shape_text(shape: Extents) -> str:

@@ -90,25 +90,20 @@ def _call(
         ("output", node.outputs, function.outputs),
     ):
         if len(actual) > len(formal):
-            yield Finding(
-                "function-call-arity",
-                f"the call has {count_noun(len(actual), kind)}, but the function "
-                f"{quote(function.name)} has {len(formal)}",
-                (Place(node, (f"{kind}s", len(formal))), definition),
-                help=f"remove the extra {kind}s from the call, or add {kind}s to the function",
-            )
+            has = f"the function {quote(function.name)} has {len(formal)}"
+            message = f"the call has {count_noun(len(actual), kind)}, but {has}"
+            places = (Place(node, (f"{kind}s", len(formal))), definition)
+            help = f"remove the extra {kind}s from the call, or add {kind}s to the function"
+            yield Finding("function-call-arity", message, places, help)
     lacking = (
         name
         for index, name in needs.interface(function).inputs
         if index >= len(node.inputs) or not node.inputs[index]
     )
+    places = (Place(node, ("op_type",)), definition)
     for name in islice(lacking, _MOST):
-        yield Finding(
-            "function-call-arity",
-            f"the call lacks the input {quote(name)} of the function {quote(function.name)}",
-            (Place(node, ("op_type",)), definition),
-            help=f"pass a value for {quote(name)}",
-        )
+        message = f"the call lacks the input {quote(name)} of the function {quote(function.name)}"
+        yield Finding("function-call-arity", message, places, f"pass a value for {quote(name)}")
     yield from _attributes(subject, node, function, definition, needs)
 
 

@@ -146,13 +146,12 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
             model_since = other.since if other is not None else None
             if function_since != model_since:
                 reported.add(key)
+                own = f"version {own_version}, which the function {quote(function.name)} imports"
+                others = f"version {version}, which {importer.describe()} imports"
+                message = f"`{node.op_type}` differs between {own}, and {others}"
+                help = "import the same version in both"
                 yield Finding(
-                    "function-opset-conflict",
-                    f"`{node.op_type}` differs between version {own_version}, which the function "
-                    f"{quote(function.name)} imports, and version {version}, which "
-                    f"{importer.describe()} imports",
-                    (Place(node, ("op_type",)),),
-                    help="import the same version in both",
+                    "function-opset-conflict", message, (Place(node, ("op_type",)),), help
                 )
 
 

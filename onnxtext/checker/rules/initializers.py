@@ -29,13 +29,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         if 0 < subject.ir_version < 4:
             for value in scope.initializers:
                 if value.name and value.name not in inputs:
-                    yield Finding(
-                        "initializer-not-input",
-                        f"the initializer {quote(value.name)} must also be an input, because "
-                        f"`ir_version` is {subject.ir_version}",
-                        (Place(value, ("name",)),),
-                        help="add it to the inputs, or raise `ir_version` to 4",
-                    )
+                    why = f"because `ir_version` is {subject.ir_version}"
+                    message = f"the initializer {quote(value.name)} must also be an input, {why}"
+                    help = "add it to the inputs, or raise `ir_version` to 4"
+                    places = (Place(value, ("name",)),)
+                    yield Finding("initializer-not-input", message, places, help)
         if scope.kind == "nested":
             yield from _nested_graph(scope, inputs, subject.ir_version)
 

@@ -74,15 +74,10 @@ def _duplicates(node: Node) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for index, attribute in enumerate(node.attributes):
         if attribute.name in first:
-            yield Finding(
-                "attribute-duplicate",
-                f"this `{node.op_type}` has two attributes {quote(attribute.name)}",
-                (
-                    Place(node, ("attributes", index)),
-                    Place(node, ("attributes", first[attribute.name]), "first occurrence"),
-                ),
-                help="remove one of them",
-            )
+            message = f"this `{node.op_type}` has two attributes {quote(attribute.name)}"
+            earlier = Place(node, ("attributes", first[attribute.name]), "first occurrence")
+            places = (Place(node, ("attributes", index)), earlier)
+            yield Finding("attribute-duplicate", message, places, "remove one of them")
         first.setdefault(attribute.name, index)
 
 

@@ -61,16 +61,14 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
         import_place = Place(place, ("opset_imports", index))
         if domain in first:
             in_model = isinstance(owner, Model)
+            earlier = Place(place, ("opset_imports", first[domain]), "first imported here")
             yield Finding(
                 "opset-import-duplicate",
                 f"{shown} is imported twice",
-                (
-                    import_place,
-                    Place(place, ("opset_imports", first[domain]), "first imported here"),
-                ),
-                severity="warning" if in_model else "error",
-                notes=("the highest version applies",) if in_model else (),
+                (import_place, earlier),
                 help="remove one of them",
+                notes=("the highest version applies",) if in_model else (),
+                severity="warning" if in_model else "error",
             )
         first.setdefault(domain, index)
         version, newest = item.version, newest_versions().get(domain)

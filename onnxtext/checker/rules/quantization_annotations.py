@@ -18,27 +18,18 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find quantization annotations that refer to unknown tensors."""
     for scope in subject.scopes:
         for annotation in scope.quantization:
-            place = Place(annotation)
-            if not _is_visible(annotation.tensor_name, scope):
-                yield Finding(
-                    "quantization-annotation",
-                    f"the annotated tensor {quote(annotation.tensor_name)} is not in "
-                    f"{scope.describe()}",
-                    (place,),
-                    help=did_you_mean(
-                        subject.nearest(annotation.tensor_name, scope.position),
-                        "name a value of this graph, or remove the annotation",
-                    ),
-                )
+            tensor, owner = annotation.tensor_name, scope.describe()
+            if not _is_visible(tensor, scope):
+                message = f"the annotated tensor {quote(tensor)} is not in {owner}"
+                help = "name a value of this graph, or remove the annotation"
+                help = did_you_mean(subject.nearest(tensor, scope.position), help)
+                yield Finding("quantization-annotation", message, (Place(annotation),), help)
             for index, (key, name) in enumerate(annotation.entries):
                 if not _is_visible(name, scope):
-                    yield Finding(
-                        "quantization-annotation",
-                        f"the `{key}` {quote(name)} of {quote(annotation.tensor_name)} is not in "
-                        f"{scope.describe()}",
-                        (Place(annotation, ("entries", index, "value")),),
-                        help="name a value of this graph, or remove the entry",
-                    )
+                    message = f"the `{key}` {quote(name)} of {quote(tensor)} is not in {owner}"
+                    place = Place(annotation, ("entries", index, "value"))
+                    help = "name a value of this graph, or remove the entry"
+                    yield Finding("quantization-annotation", message, (place,), help)
                 suggestion = None if key in KEYS else nearest_name(key, KEYS)
                 selected = subject.is_selected("quantization-annotation")
                 if suggestion is not None or (key not in KEYS and selected):

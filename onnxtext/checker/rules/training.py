@@ -93,16 +93,11 @@ def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
     """Find conflicts between the main graph and the algorithm, which run as one graph."""
     for name in step.position:
         if name in main.position:
-            yield Finding(
-                "training-graph-combined",
-                f"{quote(name)} is defined in both the graph and the training's algorithm, "
-                "which run as one graph",
-                (
-                    Place(*step.definition(name)),
-                    Place(*main.definition(name), "defined in the graph"),
-                ),
-                help="rename one of them",
-            )
+            both = "both the graph and the training's algorithm, which run as one graph"
+            message = f"{quote(name)} is defined in {both}"
+            in_graph = Place(*main.definition(name), "defined in the graph")
+            places = (Place(*step.definition(name)), in_graph)
+            yield Finding("training-graph-combined", message, places, "rename one of them")
     names = {node.name for node in main.nodes if node.name}
     for node in step.nodes:
         if node.name and node.name in names:

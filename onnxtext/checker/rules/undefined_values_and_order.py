@@ -296,14 +296,13 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
     for value in scope.outputs:
         if not value.name:
             continue
+        output = f"the output {quote(value.name)} of {scope.describe()}"
+        places = (Place(value, ("name",)),)
         if value.name in scope.position:
             if not scope.is_graph and any(value.name == given.name for given in scope.inputs):
-                message = (
-                    f"the output {quote(value.name)} of {scope.describe()} is one of its inputs"
-                )
+                message = f"{output} is one of its inputs"
                 copy = "output a copy that a node `Identity` computes"
                 help = f"{copy}; onnxruntime rejects this function"
-                places = (Place(value, ("name",)),)
                 code = "function-output-undefined"
                 yield Finding(code, message, places, help, severity="warning")
             continue
@@ -317,8 +316,8 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
             help = f"copy {quote(value.name)} with `Identity`, and output the copy by a new name"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",
-            f"the output {quote(value.name)} of {scope.describe()} is not defined in it",
-            (Place(value, ("name",)),),
+            f"{output} is not defined in it",
+            places,
             notes=notes,
             help=help,
             subject=Subject("value", value.name, suggestion),
