@@ -68,7 +68,7 @@ def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
 def _propagate(subject: CheckedModel) -> KindPropagation | None:
     """Propagate types by kind; return None if this is not possible, or if errors are possible.
 
-    It is not possible for small models, and for models with unsupported graphs or operators.
+    For example, it is not possible for small models, and for models with uncalled functions.
     """
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None

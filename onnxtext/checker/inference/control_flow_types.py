@@ -30,14 +30,14 @@ from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
 from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 
 _MAX_VISITS = 6
-"""Maximum number of visits of a body; if types still change, all carried shapes become unknown."""
+"""Maximum number of visits that find carried types; if they still change, shapes become unknown."""
 
 
 class Outputs(NamedTuple):
     """The types and known elements of the outputs of a body, or of the node that contains the body.
 
     An unknown type is None. An entry of `values` is None if the elements are unknown, or if the
-    output is not a small tensor. Missing entries at the end of `values` are unknown.
+    output is not a small tensor. Missing entries at the end are unknown.
     """
 
     types: Types
@@ -52,7 +52,8 @@ def common_type(left: Type | None, right: Type | None) -> Type | None:
     """Return the most specific type that includes both types.
 
     Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Return
-    None if one of the types is unknown, or if the types differ in more than the shape of a tensor.
+    None if a type is unknown. Also return None for two different types, unless both are tensor
+    types with the same element type.
     """
     if left == right:
         return left
@@ -68,7 +69,7 @@ def common_type(left: Type | None, right: Type | None) -> Type | None:
 
 
 def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Type | None:
-    """Fill in unknown dimensions of an output type of a node with bodies.
+    """Complete an output type of a node with bodies.
 
     `inferred` is the type that onnx inferred, and `from_bodies` the type that follows from the
     output types of the bodies. Each type is None if unknown; if one is unknown, return the other.
@@ -181,6 +182,9 @@ def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
     If one size is given (the number of iterations), add a dimension: the result is the type of an
     output that stacks the results of all iterations. If no size is given, remove a dimension: the
     result is the type of one slice.
+
+    Return other types and tensor types without shape unchanged. If the axis is out of range, the
+    shape of the result is unknown.
     """
     if not isinstance(type, TensorType) or type.shape is None:
         return type
@@ -193,7 +197,7 @@ def _stacked_type(type: Type | None, axis: int, *sizes: Dim) -> Type | None:
 
 
 def _numbers(node: Node, name: str, count: int) -> tuple[int, ...]:
-    """Return the list attribute `name`; `count` zeros if it is missing or has another length."""
+    """Return `count` integers from the list attribute `name`; zeros if it is missing or invalid."""
     value = attribute_value(node.attributes, name)
     if isinstance(value, tuple) and len(value) == count:
         return tuple([item if isinstance(item, int) else 0 for item in value])

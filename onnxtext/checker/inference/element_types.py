@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer types without shapes in graphs, nested graphs and called functions.
+"""Infer types without shapes in graphs, nested graphs and functions.
 
 Types are strings as in schemas: `tensor(float)`. If a value has no declared type, it has the output
-type of the node that computes it. Output types follow from the operator's schema, whose type
+type of the node that computes it. Most output types follow from the operator's schema, whose type
 variables are bound to the types of the node's inputs. Unknown types (None) cause no findings.
 Results are cached by operator and input types, since most nodes of a model repeat other nodes.
 """
@@ -243,6 +243,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         """Infer types in the bodies of a node; return the types of the node's outputs.
 
         `inputs` are the types of the node's inputs. Return () for an operator without a rule.
+        Report different output types of the branches of an `If`.
         """
         output_types: list[Texts] = []
         for body in bodies:
@@ -274,7 +275,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                         Place(bodies[0].outputs[index], ("type",), f"`{text_spelling(left)}`"),
                         Place(bodies[1].outputs[index], ("type",), f"`{text_spelling(right)}`"),
                     ),
-                    "insert a `Cast` in one of the branches",
+                    "return the same type from both branches, for example with a `Cast`",
                     index,
                 )
 
@@ -314,6 +315,6 @@ def with_special(signature: Signature, node: Node, inputs: Texts, output_types: 
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `QGemm`: the type of the input `y_zero_point`, by default float."""
+    """Return the output type of `QGemm`: the type of `y_zero_point`, or float; None if unknown."""
     quantized = len(node.inputs) > 8 and bool(node.inputs[8])
     return inputs[8] if quantized else "tensor(float)"

@@ -36,7 +36,7 @@ class Environment(Generic[V]):
     """The known facts, such as types, about the values of a scope: a graph or function body.
 
     Attributes:
-        facts: maps the name of each value of the scope to the fact about the value.
+        facts: maps names of values of the scope to the facts about the values.
         outer: for a nested graph, the environment of the graph that contains it. For a training
             algorithm, the environment of the main graph. None for other scopes. The scope may use
             the values of its outer environment.
@@ -67,18 +67,18 @@ class ValueEnvironment(Environment[V]):
     """The known facts about the values of a scope, and the elements of its small tensors.
 
     Attributes:
-        values: maps the names of small integer tensors to their known elements.
+        values: maps the names of small tensors to their known elements.
     """
 
     values: dict[str, SmallTensor]
 
     def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small integer tensor; None if unknown."""
+        """Return the elements of a small tensor; None if unknown."""
         holder = self.holder(name)
         return holder.values.get(name) if isinstance(holder, ValueEnvironment) else None
 
     def results(self, scope: Scope) -> tuple[tuple[V | None, ...], SmallTensors]:
-        """Return the facts about the outputs of the scope, and the elements of small outputs."""
+        """Return the facts about the outputs and the elements of small outputs; None if unknown."""
         return self.find_outputs(scope), tuple([self.value(value.name) for value in scope.outputs])
 
 
@@ -94,7 +94,7 @@ class ShapeEnvironment(ValueEnvironment[Type]):
         parameters: in a function body, the attributes of the call, by name.
         made: maps `id(node)` to the computed types of the node's outputs, before they are merged
             with declared types.
-        calls: maps `id(node)` of each function call to the environment of the called body.
+        calls: maps `id(node)` of function calls to the environments of the called bodies.
     """
 
     scope: Scope
@@ -116,9 +116,9 @@ class ShapeEnvironment(ValueEnvironment[Type]):
 
 
 def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Type, Place]]:
-    """Return the first declared type of each value of a scope, and its place, by name.
+    """Return the first declared type of each declared value of a scope, and its place, by name.
 
-    `untyped` are the `id()` of the values whose types are ignored.
+    Negative dimensions become None. `untyped` are the `id()` of the values whose types are ignored.
     """
     declared: dict[str, tuple[Type, Place]] = {}
     for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):

@@ -138,8 +138,8 @@ def _product(
 ) -> Explanation | None:
     """Explain that the inner dimensions of a matrix product differ; None if equal or unknown.
 
-    `shapes` are the shapes of the two matrices, `left_transposed` and `right_transposed` tell
-    whether the product uses a matrix transposed. `place` is as in `explain`.
+    `shapes` are the shapes of the two matrices. `left_transposed` and `right_transposed` tell
+    whether the product transposes the matrices. `place` is as in `explain`.
     """
     left, right = shapes
     if not left or not right:

@@ -2,7 +2,8 @@
 """Find which inputs and attributes function bodies require, and the types of these attributes.
 
 If a body calls another function, the requirements of the called function propagate to the caller.
-An attribute parameter is an attribute that a function declares, and that its body refers to.
+An attribute parameter is an attribute that a function declares. This module also repairs integers
+in attributes that must hold floats (`float_for_int`).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps each parameter to its arguments in calls, if these are parameters of the caller.
+        # Maps each parameter without a default to its arguments in calls in function bodies.
         self._callers: dict[Parameter, list[Parameter]] = {}
         # Maps each attribute parameter to its arguments in calls, if these are attribute parameters
         # of the caller and the reference has no type.
@@ -97,7 +98,7 @@ class FunctionNeeds:
         """Return a use of an attribute parameter, with the type that the use requires.
 
         The use is in the body, or in a function that the body calls. Return None if no use requires
-        a known type, or if different uses require different types.
+        a known type, or if uses in the body require different types.
         """
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
@@ -210,7 +211,8 @@ def float_for_int(node: Node, attribute: Attribute, required: AttributeType) -> 
     """Return the repair that writes `3.0` for `3` if an attribute must hold floats.
 
     Return None if `required` is neither FLOAT nor FLOATS. Also return None if the attribute does
-    not hold integers, or if an integer is too large for a 32-bit float to represent exactly.
+    not hold an integer (for FLOAT) or a list of integers (for FLOATS), or if the absolute value of
+    an integer exceeds `EXACT`.
     """
     value = attribute.value
     if required is AttributeType.FLOAT and type(value) is int and abs(value) <= EXACT:

@@ -18,9 +18,9 @@ from onnxtext.schemas.type_strings import text_spelling
 def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
     """Return the inferred types of all values, with shapes, as types of the syntax tree.
 
-    The result maps `id(scope)` to the types of the scope's values, by value name. Values of unknown
-    type are missing. The types in a function are those of the first visited call. If functions are
-    recursive, the result is empty.
+    The result maps `id(scope)` to the types of the scope's values, by value name. Uncalled
+    functions and values of unknown type are missing. The types in a function are the types in the
+    first visited call. If functions are recursive, the result is empty.
     """
     if subject.is_recursive:
         return {}
@@ -35,7 +35,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
     """Return the inferred types of all values, with shapes, as text such as `float[N, 3]`.
 
     The result maps the text offset of each graph and function body to the types of its values, by
-    value name. The types in a function are those of the first visited call. If functions are
+    value name. The types in a function are the types in the first visited call. If functions are
     recursive, the result is empty.
     """
     if subject.is_recursive:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Define kinds of nodes, and the facts about values that decide the kind of a node.
 
-Nodes of one kind have equal operators, attributes, input types and declared output types.
+Nodes of one kind have equal operators, attributes, input types and declared output types. Only the
+values of their float attributes may differ.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ def types_of(facts: Facts) -> Types:
 
 
 def facts_by_name(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]:
-    """Return the known facts by name; `names` and `facts` are parallel lists."""
+    """Return the known facts by name; `facts` are in the order of `names`, and may be fewer."""
     pairs = zip(names, facts, strict=False)
     return {name: fact for name, fact in pairs if fact is not None}
 

@@ -114,8 +114,9 @@ class NodeInference:
     ) -> Answer:
         """Let onnx infer the output types of a node that may have nested graphs.
 
-        The node has no attribute references. `types` has all values that the node or its nested
-        graphs use, and `constants` the constants among these values, as bytes of a `TensorProto`.
+        The node has no attribute references. `types` maps each value that the node or its nested
+        graphs use to the type of the value; None if unknown. `constants` maps the constant inputs
+        of the node to bytes of a `TensorProto`.
         If the node or a type cannot be encoded, all output types are unknown.
         """
         node = _with_default(node)
@@ -156,7 +157,7 @@ def _encode_tensor(type: TensorType, data: TensorData) -> bytes | None:
 
 
 def _versions(opsets: Opsets | None) -> dict[str, int]:
-    """Return the imported version of each domain, clamped to int32; {} if `opsets` is None."""
+    """Return the version of each ASCII domain, clamped to int32; {} if `opsets` is None."""
     versions = opsets.items() if opsets is not None else ()
     return {domain: _clamp_version(version) for domain, version in versions if domain.isascii()}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Map error messages and failures of onnx's inference to rules and findings.
+"""Interpret errors and failures of onnx's inference; find values and nodes that have errors.
 
 A failure is, for example, a crash or a timeout of the process that runs onnx.
 """
@@ -64,8 +64,8 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     """Have onnx check a whole model, as `onnx.checker.check_model(full_check=True)` does.
 
     Return onnx's error message, or the failure of the process that runs onnx. Return None if onnx
-    accepts the model, or if the model cannot be passed to onnx. After a failure, later calls
-    immediately return the same failure.
+    accepts the model, or if the model cannot be passed to onnx. If an earlier request to onnx has
+    failed, return the latest failure.
     """
     inference = subject.options.inference
     if inference.failures:

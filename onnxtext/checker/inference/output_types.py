@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output types that depend on attributes or on the elements of sequences."""
+"""Infer output types that schemas do not determine: for example, they depend on attributes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _like(node: Node, inputs: Texts) -> str | None:
 
 
 def _quantized(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `QuantizeLinear`.
+    """Return the output type of `QuantizeLinear`; None if unknown.
 
     This is the type of the zero point, else the type in `output_dtype`, else uint8.
     """
@@ -68,7 +68,10 @@ def _quantized(node: Node, inputs: Texts) -> str | None:
 
 
 def _dequantized(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `DequantizeLinear`: `output_dtype`, else the type of the scale."""
+    """Return the output type of `DequantizeLinear`; None if unknown.
+
+    This is the type in `output_dtype`, else the type of the scale.
+    """
     if not attribute_value(node.attributes, "output_dtype"):
         return inputs[1] if len(inputs) > 1 else None
     return _type_from_number(node, "output_dtype", None)
@@ -114,7 +117,7 @@ def _numbered(name: str, default: str | None) -> OutputType:
 
 
 def _wrapped(kind: str) -> OutputType:
-    """Return a rule: if the first input has type `T`, the output has type `kind(T)`: `seq(T)`."""
+    """Return a function: the output has type `kind(T)` if the first input has type `T`."""
     return lambda node, inputs: f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 

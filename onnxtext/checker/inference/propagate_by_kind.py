@@ -125,7 +125,7 @@ class KindPropagation:
     # ---- Graphs -----------------------------------------------------------------------------
 
     def scope(self, scope: Scope) -> None:
-        """Infer the types of all values of a graph and its nested graphs.
+        """Infer the types of all values of a graph, its nested graphs and the functions it calls.
 
         Raises:
             Inconclusive: one node of each kind does not prove that there are no type errors.
@@ -343,7 +343,7 @@ class KindPropagation:
     def _all_joined(
         self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
     ) -> Facts:
-        """Merge the declared types, computed types and symbolic shapes of a node's outputs."""
+        """Merge declared types, computed types and symbolic shapes, or raise `Inconclusive`."""
         joined: list[ValueFact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
@@ -365,7 +365,7 @@ class KindPropagation:
     def _branches(
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of an `If`'s outputs; raise if its branches disagree."""
+        """Return the types and values of an `If`'s outputs; raise `Inconclusive` if in doubt."""
         condition = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if type(target) is not Signature or target.domain or condition is None or len(bodies) != 2:
             raise Inconclusive

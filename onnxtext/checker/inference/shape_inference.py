@@ -229,7 +229,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _bodies(
         self, node: Node, bodies: list[Scope], inputs: _Inputs, environment: ShapeEnvironment
     ) -> Outputs:
-        """Visit the bodies of a node, whose inputs have the types `inputs`; return its outputs."""
+        """Visit the bodies of a node with the input types `inputs`; return the node's outputs."""
         values = [environment.value(name) if name else None for name in node.inputs]
 
         def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
@@ -285,7 +285,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         inputs: _Inputs,
         bodies: list[Scope],
     ) -> Answer:
-        """Ask onnx for the output types of a node, which has no attribute references itself."""
+        """Ask onnx for the output types of a node; only its bodies may refer to attributes."""
         scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
@@ -305,7 +305,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _accept_answer(
         self, node: Node, answer: Answer, inputs: _Inputs, environment: ShapeEnvironment
     ) -> Types:
-        """Return the types in onnx's answer; report an error, if all input types are known."""
+        """Return the types in onnx's answer; if it is an error, usually report it and return ()."""
         if isinstance(answer, tuple):
             return answer
         if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):
@@ -374,7 +374,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return body.results(function)
 
     def _add_constant(self, node: Node, environment: ShapeEnvironment) -> None:
-        """Add the output of a `Constant` to `environment.constants`, unless it is too large."""
+        """Add the output of a `Constant` to `environment.constants` if it is a small tensor."""
         for attribute in node.attributes:
             value = attribute.value
             constant = small_constant(value.type, value.data) if isinstance(value, Tensor) else None

@@ -97,7 +97,10 @@ def is_defined(type: Type | None) -> TypeGuard[Type]:
 
 
 def clear_negative_dims(type: Type) -> Type:
-    """Replace negative dimensions of a type by None; the rules for declared types report them."""
+    """Return a tensor type with None for negative dimensions, and any other type unchanged.
+
+    The rules for declared types report negative dimensions.
+    """
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the input types of a node against its operator's constraints and its attributes."""
+"""Check the input types of a node against its operator's schema and its attributes.
+
+Also infer the output types that follow from the schema.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from onnxtext.schemas.type_strings import text_spelling
 
 
 class TypeMismatch(NamedTuple):
-    """An error in a node: the schema of its operator does not allow the types of its inputs.
+    """An error in a node: its operator or its attributes do not allow the types of its inputs.
 
     `inputs` are the 0-based indices of the inputs that cause the error: one input with a wrong
     type, or two inputs whose types must be equal. `help` tells the user how to fix the node.
@@ -106,7 +109,8 @@ must start with one of the prefixes. Messages contain the description of these t
 def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeMismatch | None:
     """Return the mismatch between the attributes of a node and the type of its first input.
 
-    Return None if the attributes and the type agree, or if the type or an attribute is unknown.
+    Return None if the attributes and the type agree, if the type or an attribute is unknown, or if
+    the operator has no rule.
     """
     text = inputs[0] if inputs else None
     if text is None or signature.origin:
@@ -130,7 +134,7 @@ def _is_list(value: object) -> bool:
 
 
 def _without_fmod(signature: Signature, text: str, node: Node) -> TypeMismatch | None:
-    """Return a mismatch if a `Mod` of floats lacks `fmod = 1`, needed before version 28."""
+    """Return a mismatch if a `Mod` of floats before version 28 lacks `fmod = 1`; otherwise None."""
     if signature.since >= 28 or not text.startswith(_FLOATS):
         return None
     if attribute_value(node.attributes, "fmod") not in (None, 0):

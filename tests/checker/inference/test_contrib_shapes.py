@@ -313,7 +313,7 @@ CALLS: dict[tuple[str, str], str | None] = {
     ("QLinearSigmoid (x, s2, z, s, z)", PLUS): "`s2` must be one number",
     ("QLinearSoftmax <opset = 13, axis = 4> (x, s, z, s, z)", PLUS): "`axis` is 4",
     ("QLinearConcat <axis = 0> (s, z, x, s)", PLUS): "needs a scale and a zero point",
-    ("QLinearAveragePool <kernel_shape = [2]> (x, s, z, s, z)", PLUS): "of which 2 are spatial",
+    ("QLinearAveragePool <kernel_shape = [2]> (x, s, z, s, z)", PLUS): "2 of them spatial",
     ("NhwcMaxPool <kernel_shape = [2, 0]> (x)", PLUS): "sizes must be positive",
     ("Trilu (x)", "float[4] x"): "needs 2 or more",
     ("Inverse (x)", "float[2, 3] x"): "dimension -2 of `x` is 2, but dimension -1 of `x` is 3",

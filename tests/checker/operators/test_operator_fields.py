@@ -138,7 +138,7 @@ WARNINGS = {
     "y = ai.onnx.ml.LinearRegressor <targets = 1> (x)": "`coefficients` is missing or empty",
     SUPPORTED.format(
         "[1, 1, 1]"
-    ): "`vectors_per_class` has 3 entries, but there are 2 class labels",
+    ): "`vectors_per_class` has 3 entries, but the number of class labels is 2",
 }
 """Nodes that onnxruntime refuses, although the specification does not forbid them."""
 DOUBTFUL = {

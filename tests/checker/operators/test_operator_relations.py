@@ -56,7 +56,7 @@ WRONG: dict[Case, str] = {
     ("y = CenterCropPad (x, s)", "float[4, 4] x, int64[3] s", 18):
         "the size of `s` is 3, but the rank of `x` is 2",
     ("y = ConvTranspose <pads = [5, 5]> (x, w)", "float[1, 1, 4] x, float[1, 1, 2] w", 11):
-        "the pads remove all 5 elements of dimension 2 of the output",
+        "the pads remove all elements of dimension 2 of the output",
     ("y = DeformConv <kernel_shape = [2, 2]> (x, w, o)", f"{DEFORMED}, float[1, 18, 2, 2] o", 19):
         "dimension 2 of `w` is 3, but entry 0 of `kernel_shape` is 2",
     ("y = DeformConv (x, w, o)", f"{DEFORMED}, float[1, 18, 3, 2] o", 19):

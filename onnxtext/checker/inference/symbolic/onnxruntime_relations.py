@@ -50,7 +50,7 @@ def _embedding(call: OperatorCall) -> None:
 
 
 def _packed_weights(call: OperatorCall) -> None:
-    """Require the weights and scales of `MatMulNBits` to have the sizes that attributes give."""
+    """Require the inputs of `MatMulNBits` to have the sizes in its attributes; check the sizes."""
     rows, columns = call.integer("K", 0), call.integer("N", 0)
     block, bits = call.integer("block_size", 0), call.integer("bits", 4)
     if block < 16 or block & (block - 1):
@@ -87,7 +87,7 @@ def _rotary(call: OperatorCall) -> None:
 
 
 def _attention(call: OperatorCall) -> None:
-    """Require the weights and bias of `Attention` to fit the input and each other."""
+    """Check `num_heads` of `Attention`; require input, weights and bias to fit each other."""
     shape, weights, heads = call.shape(0), call.shape(1), call.integer("num_heads", 0)
     if not call.has_rank(0, 3, certain=False) or not call.has_rank(1, 2, certain=False):
         return
@@ -180,7 +180,7 @@ def _pool(call: OperatorCall) -> None:
     if min(kernel, default=1) < 1:
         call.reject(f"`kernel_shape` is {list(kernel)}, but sizes must be positive")
     if rank is not None and kernel and len(kernel) != rank - 2:
-        have = f"{{0}} has {dimensions(rank)}, of which {max(rank - 2, 0)} are spatial"
+        have = f"{{0}} has {dimensions(rank)}, {max(rank - 2, 0)} of them spatial"
         call.reject(f"`kernel_shape` has {entries(len(kernel))}, but {have}")
 
 

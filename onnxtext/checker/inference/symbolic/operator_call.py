@@ -15,6 +15,7 @@ from onnxtext.plurals import count_noun
 from onnxtext.quick_dataclass import dataclass
 
 SymbolicShape = Extents | None
+"""A shape whose dimensions may be symbolic or unknown; None if the rank is unknown."""
 Shapes = tuple[SymbolicShape, ...]
 """The shapes of a node's outputs; None where unknown."""
 
@@ -93,7 +94,7 @@ class OperatorCall:
     def integers(self, name: str, index: int) -> tuple[int, ...] | None:
         """Return a list of integers from an attribute or, if it is missing, from an input.
 
-        Return None if both are missing, or if an element is unknown.
+        Return None if there is no such list, or if an element is unknown.
         """
         if self.attribute(name) is not None:
             return self._list(name)
@@ -103,8 +104,8 @@ class OperatorCall:
     def symbolic(self, name: str, index: int) -> Extents | None:
         """Return a list from an attribute or, if it is missing, from an input.
 
-        Elements may be symbolic or unknown (None). Return None if the list is missing, or if its
-        length is unknown.
+        Elements may be symbolic or unknown (None). Return None if there is no such list, or if its
+        length is unknown. Also return None if no element is known and the list is too long.
         """
         if self.attribute(name) is not None:
             return self._list(name)
@@ -160,10 +161,10 @@ class OperatorCall:
         self.sizes.equal(left, right, Place(self.node, ("op_type",)))
 
     def reject(self, message: str, *, certain: bool = True) -> None:
-        """Record that the node does not accept its inputs.
+        """Record that the inputs or attributes of the node do not fit its operator.
 
         `message` describes the mismatch; `{0}` stands for the first input. `certain` tells whether
-        the specification forbids the inputs; it is False if only runtimes do.
+        the specification forbids the node; it is False if only runtimes do.
         """
         if self.origin is None:
             self.sizes.reject(self.node, message, self.shapes, certain=certain)

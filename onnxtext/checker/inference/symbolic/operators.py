@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer symbolic output shapes of operators, and find which dimensions must be equal.
 
-Each inference function takes the `OperatorCall` of a node and returns the shapes of its outputs.
-Unknown shapes and dimensions are None.
+Each inference function takes the `OperatorCall` of a node. It returns the shape of the node's first
+output, or the shapes of all its outputs. Unknown shapes and dimensions are None.
 """
 
 from __future__ import annotations
@@ -304,7 +304,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
 def first_output(
     shape: Callable[[OperatorCall], SymbolicShape],
 ) -> Callable[[OperatorCall], Shapes]:
-    """Return the inference function for all outputs if `shape` infers only that of the first."""
+    """Return an inference function for all outputs; `shape` infers the shape of the first one."""
     return lambda call: (shape(call),)
 
 

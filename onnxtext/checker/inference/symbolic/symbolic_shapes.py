@@ -75,7 +75,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
         self._instances = 0
-        # Nodes with errors are skipped, so that they get no further findings.
+        # Most nodes with errors are skipped, so that they get no further findings.
         self._wrong, self._untyped = wrong_items(subject), untyped_values(subject)
 
     # ---- Scopes -----------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> SymbolicEnvironment:
         """Visit a graph or function body; return its environment.
 
-        `input_shapes` and `values` are the shapes and values of the inputs, `outer` is the
+        `input_shapes` and `values` are the shapes and values of the inputs, and `outer` is the
         environment of the outer graph. If `sizes` is None, the equations of the main graph apply.
         Symbols get the suffix `instance`.
         """
@@ -241,7 +241,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> Results:
         """Return the shapes and values of the outputs of a function call.
 
-        `shapes` and `values` are those of the inputs. `sizes` are the equations of the caller.
+        `shapes` and `values` are the shapes and values of the inputs. `sizes` are the equations of
+        the caller.
         """
         key = id(function), shapes, values, sizes.state
         body = self._called.get(key)

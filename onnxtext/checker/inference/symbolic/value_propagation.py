@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the elements of small tensors, such as shapes that nodes of a model compute.
 
-Each function takes the `OperatorCall` of a node and returns the elements of its first output, or
+Most functions take the `OperatorCall` of a node. They return the elements of its first output, or
 None if the elements are unknown or too many.
 """
 
@@ -316,7 +316,7 @@ _MOVING: dict[str, Callable[[OperatorCall, SmallTensor, tuple[int, ...]], SmallT
     "Tile": _tile,
     "Transpose": _transpose,
 }
-"""Maps each operator to a function that gives the elements of input 0 to the output.
+"""Maps each operator to the function that takes the elements of its output from input 0.
 
 Its arguments are the call, the elements of input 0, and the shape of the output.
 """

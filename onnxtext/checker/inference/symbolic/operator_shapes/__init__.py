@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions for single operators: infer output shapes, check inputs and attributes."""
+"""Functions for single operators: infer output shapes, check inputs and attributes.
+
+Unknown output shapes and dimensions are None.
+"""

@@ -20,8 +20,8 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import quotient, quotie
 def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     """Return the spatial output dimensions of a convolution or pooling; None where unknown.
 
-    `spatial` are the spatial dimensions of the input, and `kernel` those of the kernel. Reject the
-    node if the kernel is larger than the padded input.
+    `spatial` are the spatial dimensions of the input, and `kernel` the dimensions of the kernel.
+    Reject the node if the kernel is too large for the padded input.
     """
     count = len(spatial)
     strides = call.listed("strides", (1,) * count)
@@ -165,7 +165,7 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         full_size = plus(times(plus(shape[axis + 2], -1), strides[axis]), spans[axis])
         size = plus(full_size, output_padding[axis] - pads[axis] - pads[axis + count])
         if isinstance(size, int) and size < 1 and shape[axis + 2] != 0:
-            removed = f"all {full_size} elements of dimension {axis + 2} of the output"
+            removed = f"all elements of dimension {axis + 2} of the output"
             call.reject(f"the pads remove {removed}", certain=size < 0)
         dims.append(size)
     return (shape[0], channels, *dims)

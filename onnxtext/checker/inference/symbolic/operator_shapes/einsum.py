@@ -14,7 +14,8 @@ _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 def require_equation(call: OperatorCall) -> None:
     """Reject an equation in which a letter has two sizes, or the output term repeats a letter.
 
-    A dimension of size 1 fits every other size, because it is broadcast.
+    A dimension of size 1 fits every other size, because it is broadcast. Dimensions of the ellipsis
+    are checked like letters. If the equation is empty, the input must have rank 0.
     """
     equation = call.attribute("equation")
     if not isinstance(equation, bytes):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check relations between inputs and attributes of operators for images and signals.
 
-Each function checks what the ONNX operator specification requires of its operator.
+Each function checks what the ONNX operator specification requires of its operator. `_resize` checks
+what onnxruntime requires.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _roi_align(call: OperatorCall) -> None:
 
 
 def _col2im(call: OperatorCall) -> None:
-    """Require that `Col2Im` gets exactly the number of blocks that fit into the image."""
+    """Require that `Col2Im` gets whole blocks, and exactly the number that fits into the image."""
     shape = call.shape(0)
     image, block = call.integers("image_shape", 1), call.integers("block_shape", 2)
     if shape is None or len(shape) != 3 or not block or min(block) < 1:

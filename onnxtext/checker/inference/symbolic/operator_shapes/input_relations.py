@@ -132,7 +132,7 @@ def _mean_variance(call: OperatorCall) -> None:
 
 
 def _non_max_suppression(call: OperatorCall) -> None:
-    """Require the shapes of the boxes and scores of `NonMaxSuppression` to agree."""
+    """Require boxes of `NonMaxSuppression` to have 4 coordinates, and scores to fit the boxes."""
     if call.rank(0) == 3:
         call.equal(call.dim(0, 2), 4, "dimension 2 of {0}", "the number of coordinates of a box")
         if call.rank(1) == 3:
@@ -254,7 +254,7 @@ def _tensor_scatter(call: OperatorCall) -> None:
     for start in starts.items if starts is not None else ():
         if isinstance(start, int) and not 0 <= start <= size - count:
             problem = f"the index {start} is out of range: dimension {axis}"
-            call.reject(f"{problem} of {{0}} is {size}, that of {{1}} is {count}")
+            call.reject(f"{problem} is {size} in {{0}} and {count} in {{1}}")
             return
 
 
@@ -291,7 +291,8 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
     for name in ("ngram_indexes", "weights"):
         count = call.length(name)
         if count and count != grams:
-            call.reject(f"`{name}` has {entries(count)}, but `{pool}` has {grams:,} n-grams")
+            has = f"`{name}` has {entries(count)}"
+            call.reject(f"{has}, but `{pool}` has {count_noun(grams, 'n-gram')}")
 
 
 _NUMBERS: Mapping[str, tuple[int, ...]] = {
@@ -368,7 +369,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
 
 
 def require_relations(name: str, call: OperatorCall) -> None:
-    """Reject a node of the operator `name` if its inputs and attributes contradict each other."""
+    """Reject a node of the operator `name` if its inputs or attributes do not fit."""
     ranks = _RANKS.get(name, {}).items()
     if all(call.has_rank(index, *allowed, certain=False) for index, allowed in ranks):
         for index in _NUMBERS.get(name, ()):

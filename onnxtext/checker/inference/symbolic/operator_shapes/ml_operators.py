@@ -169,10 +169,8 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
     _require_kernel(call)
     classes, vectors = call.length("vectors_per_class"), call.listed("vectors_per_class", ())
     if classes and labels and classes != labels:
-        call.reject(
-            f"`vectors_per_class` has {entries(classes)}, but there are {labels} class labels",
-            certain=False,
-        )
+        wrong = f"`vectors_per_class` has {entries(classes)}"
+        call.reject(f"{wrong}, but the number of class labels is {labels}", certain=False)
     first, second = call.length("prob_a"), call.length("prob_b")
     if first != second:
         call.reject(f"`prob_a` has {entries(first)}, but `prob_b` has {second}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of normalizing operators, and of losses that normalize scores."""
+"""Infer symbolic shapes of normalizing operators, and check the inputs of losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxtext.checker.inference.symbolic.operator_call import (
 
 
 def normalization(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of a normalization; require one scale and one bias per channel."""
+    """Infer the output shape of a normalization; require one entry per channel in other inputs."""
     shape = call.shape(0)
     call.has_min_rank(1, certain=False)
     if shape and call.integer("spatial", 1):

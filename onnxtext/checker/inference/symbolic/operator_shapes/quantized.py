@@ -70,7 +70,7 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
 def qlinear_conv(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `QLinearConv`; check the shapes of scales and zero points.
 
-    The weights must have one scale and zero point, or one of each for each output channel.
+    The weights must have one scale and one zero point, or one pair for each output channel.
     """
     for index in (1, 2, 6, 7):
         require_one(call, index)
@@ -100,7 +100,8 @@ def require_matmul_scales(
 
     `rows`, `right` and `columns` are indices of inputs. The inputs at `rows` must have one element,
     or one for each row of the left matrix, input 0. The inputs at `columns` must have one element,
-    or one for each column of the right matrix, the input at `right`.
+    or one for each column of the right matrix, the input at `right`. Inputs of rank 2 or more must
+    have the shape of the matrix, with size 1 along the other axis.
     """
     for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)

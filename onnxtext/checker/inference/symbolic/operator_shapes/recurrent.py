@@ -53,9 +53,9 @@ def _require_functions(call: OperatorCall, directions: int) -> None:
 
 
 def _hidden(call: OperatorCall) -> Extent:
-    """Return the size of the hidden state; check `hidden_size`.
+    """Return the size of the hidden state, from `hidden_size`, `initial_h` or the weights.
 
-    If `hidden_size` is missing, the size comes from `initial_h` or the weights; None if unknown.
+    Return None if the size is unknown. Reject an invalid `hidden_size`; warn if it is missing.
     """
     hidden = call.attribute("hidden_size")
     if isinstance(hidden, int):

@@ -31,6 +31,7 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import (
     quotient,
     quotient_rounded_up,
 )
+from onnxtext.plurals import count_noun
 
 _INFINITE = (1 << 31) - 1
 
@@ -165,7 +166,8 @@ def reshape(call: OperatorCall) -> SymbolicShape:
             total, part = product_of(input_shape), product_of(others)
             if isinstance(total, int) and isinstance(part, int) and part and total % part:
                 product = f"{part}, the product of the other sizes"
-                call.reject(f"{{0}} has {total} elements, which is not a multiple of {product}")
+                elements = count_noun(total, "element")
+                call.reject(f"{{0}} has {elements}, which is not a multiple of {product}")
             dims[rest[0]] = quotient(total, part)
         else:
             _equal_products(call, input_shape, tuple(dims))

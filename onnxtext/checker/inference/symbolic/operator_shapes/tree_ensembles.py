@@ -25,7 +25,7 @@ _MODES = frozenset(
 
 
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
-    """Reject missing lists, lists of different lengths, and references to missing tree nodes.
+    """Reject a tree ensemble whose lists lack entries, differ in length or have invalid entries.
 
     Some lists have an entry for each tree node, other lists have an entry for each leaf weight.
     `prefix` begins the names of leaf attributes: `class` or `target`. `classes` is the number of

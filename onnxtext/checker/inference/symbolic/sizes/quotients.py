@@ -67,8 +67,8 @@ def _common_factors(size: int | SymbolicSize) -> tuple[Counter[Factor], int]:
 def quotient(left: Extent, right: Extent) -> Extent:
     """Return `left / right`, rounded down.
 
-    Return None if a size is unknown or the divisor is 0. Also return None for a divisor that has
-    symbols and may be negative.
+    Return None if a size is unknown or too large, or if the divisor is 0. Also return None if a
+    size has symbols, the divisor may be negative, and there may be a remainder.
     """
     if left is None or right is None or right == 0:
         return None

@@ -60,11 +60,11 @@ class SizeRestriction(NamedTuple):
 
 
 class ShapeMismatch(NamedTuple):
-    """A node that does not accept the shapes or values of its inputs.
+    """A node whose inputs or attributes do not fit its operator.
 
     `message` describes the mismatch; `{0}` stands for the node's first input. `shapes` are the
-    shapes of the inputs. `certain` is False if only runtimes reject the inputs, or if the node is
-    in a nested graph, which may never run.
+    shapes of the inputs. `certain` is False if only runtimes reject the node, or if the node is in
+    a nested graph, which may never run.
     """
 
     node: Node
@@ -117,14 +117,14 @@ class _Choice(NamedTuple):
 
 
 class SizeEquations:
-    """The equations between the symbols of a graph, including those from its outer graphs.
+    """The equations between the symbols of a graph, including the equations of its outer graphs.
 
     A branch of an `If` may run only for some sizes. Therefore, the equations of a nested graph are
     kept separate: they do not change the equations of its outer graphs.
 
     Attributes:
         conflicts: the contradictory restrictions, at most one for each group of symbols.
-        mismatches: the nodes that do not accept their inputs, and the wrong declarations.
+        mismatches: the nodes that do not fit their operators, and the wrong declarations.
         learned: the number of equations and restrictions that this graph has added.
     """
 
@@ -220,7 +220,7 @@ class SizeEquations:
     def reject(
         self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
     ) -> None:
-        """Record a `ShapeMismatch`: a node does not accept its inputs.
+        """Record a `ShapeMismatch`: a node does not fit its operator.
 
         The mismatch is never certain in a nested graph, which may never run.
         """
