@@ -550,6 +550,12 @@ def test_a_finding_in_a_configuration_is_placed_in_its_section() -> None:
             "`X`",
         ),
         (
+            "() => (int64[2] y)",
+            "y = RandomNormal <dtype = 7, shape = [2]> ()",
+            "the attributes of `RandomNormal` do not fit: output has unsupported type "
+            "tensor(int64)",
+        ),
+        (
             "() => (sparse_tensor(float[4]) y)",
             "y = Constant <sparse_value = sparse_tensor(float[4]) "
             "sparse(float[1] [7], int64[1] [2])> ()",

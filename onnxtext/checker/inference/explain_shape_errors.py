@@ -93,7 +93,8 @@ def explain(
     for index, type in enumerate(inputs):
         if type is not None:
             places.append(Place(node, ("inputs", index), f"`{spell_type(type)}`"))
-    return f"the inputs of `{node.op_type}` do not fit: {message}", tuple(places)
+    parts = "inputs" if any(node.inputs) else "attributes"
+    return f"the {parts} of `{node.op_type}` do not fit: {message}", tuple(places)
 
 
 def explain_difference(

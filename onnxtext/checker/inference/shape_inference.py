@@ -333,7 +333,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if is_due_to_unknown(message, inputs):
             return
         explained = explain(node, message, inputs, environment.place)
-        help = "correct a declaration, or reshape, transpose or slice one of the inputs"
+        help = "correct a declaration or an attribute, or reshape, transpose or slice an input"
         self._report(node, -1, *explained, help, code)
 
     def _from_schema_file(
