@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Define kinds of nodes, and the facts about values that decide the kind of a node.
 
-Nodes of one kind have equal operators, attributes, input types and declared output types. Only the
+Nodes of one kind have equal operators, attributes, input types and declared output types. The
 values of their float attributes may differ.
 """
 

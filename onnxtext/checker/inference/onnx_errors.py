@@ -166,7 +166,7 @@ def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:
             if node:
                 help = "correct the attributes of this node, or the types of its inputs"
             if kind == "crash":
-                notes = (f"the process of onnx ended with {failure.detail}",)
+                notes = (f"the process of onnx ended: {failure.detail}",)
             if node or kind == "crash":
                 severity = None
     message = f"onnx's inference {problem}"

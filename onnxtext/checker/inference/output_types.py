@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output types that schemas do not determine: for example, they depend on attributes."""
+"""Infer output types that schemas do not determine, such as types that depend on attributes."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _numbered(name: str, default: str | None) -> OutputType:
 
 
 def _wrapped(kind: str) -> OutputType:
-    """Return a function: the output has type `kind(T)` if the first input has type `T`."""
+    """Return a function that gives `kind(T)` for the type `T` of input 0; None if unknown."""
     return lambda node, inputs: f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 
