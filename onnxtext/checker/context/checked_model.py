@@ -78,8 +78,9 @@ class CheckedModel:
         functions: maps the (domain, name, overload) of each function to the scope of its body. If
             several functions have the same (domain, name, overload), the first one counts.
         memo: a cache of results that several families of rules use (see `cache_in_memo`). The keys
-            are functions, or names such as `"function-domains"`.
-        found: the findings of the families of rules that have already run.
+            are functions, or names of classes such as `"ShapeInference"`.
+        found: the findings of the families of rules that have already run, also findings of
+            disabled rules.
         cascades: the findings that are not reported because they follow from other findings.
     """
 
@@ -135,7 +136,7 @@ class CheckedModel:
         return not self.options.active.isdisjoint(codes)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the candidate most similar to a name; None if no candidate is clearly the closest.
+        """Return the candidate most similar to a name (see `nearest_name`); None if there is none.
 
         After `_MAX_SEARCHES` calls, return None without a search.
         """
@@ -189,7 +190,7 @@ class CheckedModel:
                 self._add_nodes(nodes)
 
     def _add_nodes(self, nodes: list[Node]) -> None:
-        """Add a graph for a list of nodes; names that no node defines become graph inputs."""
+        """Add a graph for a list of nodes; node inputs that no node outputs become its inputs."""
         defined = {name for node in nodes for name in node.outputs}
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)

@@ -58,7 +58,7 @@ def _components(before: list[list[int]]) -> list[list[int]]:
 
 
 def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
-    """Return a cycle of the strongly connected component `group`, starting at its smallest index.
+    """Return a cycle of the strongly connected component `group`; its smallest index comes first.
 
     Each node in the cycle uses an output of the previous node. `before` is as in `find_cycles`.
     """

@@ -3,7 +3,7 @@
 
 A statement with one of these decorators is encoded to protobuf and decoded again. The decoded
 values of the changed fields are stored in a copy of the statement. So rules see the fields of the
-binary model.
+binary model. `whole_lists` also expands the lists that attributes store in a short form.
 """
 
 from __future__ import annotations

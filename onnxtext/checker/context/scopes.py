@@ -27,7 +27,7 @@ Opsets = dict[str, int]
 
 
 def imported_opsets(imports: Iterable[OpsetImport]) -> Opsets:
-    """Convert the list of imports of a model or function.
+    """Convert the list of imports of a model or function to `Opsets`.
 
     If a domain is imported several times, the highest version applies (proto
     ModelProto.opset_import).

@@ -60,7 +60,7 @@ def check_any(
 
 
 def too_deep_diagnostic(name: str | None) -> Diagnostic:
-    """Return the diagnostic for a model that is nested too deeply to be read."""
+    """Return the diagnostic for a model that is nested too deeply to be checked."""
     message = "graphs or types are nested too deeply to be checked"
     return Diagnostic("too-deep", message, file=name or "<string>", path="model")
 
@@ -221,8 +221,8 @@ def parse_any(source: Source) -> Model | Fragment:
 def _may_be_function(text: str, failure: OnnxTextError) -> bool:
     """Whether a text that is not a model may be a function.
 
-    It must contain `=>`. If `=>` precedes the first brace, the text may be a function only if
-    `failure`, the error of parsing a model, is not after this brace.
+    It must contain `=>`. If `_BODY` matches a text with `=>`, the text may be a function only if
+    `failure`, the error of parsing a model, precedes the end of the match.
     """
     labels = failure.diagnostics[0].labels
     body = _BODY.match(text)
@@ -232,7 +232,10 @@ def _may_be_function(text: str, failure: OnnxTextError) -> bool:
 
 
 _BODY = re.compile(r'[^"#{]*\{')
-"""Matches the text up to the first brace. If this text contains `=>`, the brace opens a body."""
+"""Matches the text up to the first brace, unless a string or comment precedes the brace.
+
+If the matched text contains `=>`, the brace opens a body.
+"""
 
 
 _NODE = re.compile(

@@ -153,9 +153,9 @@ def diagnose(
 ) -> list[Diagnostic]:
     """Turn findings into diagnostics; skip findings that comments in the text suppress.
 
-    For a text (`source`), also return the diagnostics of lost backslashes and of unused
-    suppressions, and sort all diagnostics by their position in the text. For a binary model,
-    `source` is None, and `file` is its name in messages.
+    For a text (`source`), also plan fixes, add the diagnostics of lost backslashes and of unused
+    suppressions if these rules are enabled, and sort all diagnostics by their position in the text.
+    For a binary model, `source` is None, and `file` is its name in messages.
     """
     if source is None:
         return _with_paths(subject, findings, file) if findings else []

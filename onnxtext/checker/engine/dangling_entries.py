@@ -46,8 +46,8 @@ def join_findings(
     """Return the errors about dangling entries that no finding explains, then the findings.
 
     `dangling` are the errors about dangling entries. `findings` are the findings in the model
-    without these entries. Return at most `MAX_SEMANTIC_ERRORS` errors. Fixes of the findings become
-    unsafe if the entries suggest another cause (`_with_doubt`).
+    without these entries. Return at most `MAX_SEMANTIC_ERRORS` errors about entries. Safe fixes of
+    the findings become unsafe if the entries suggest another cause (`_with_doubt`).
     """
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
@@ -111,9 +111,9 @@ def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
 def _with_doubt(finding: Diagnostic, names: set[str], *, is_lost: bool) -> Diagnostic:
     """Mark the safe fix of a finding as unsafe if dangling entries suggest another cause.
 
-    `is_lost` tells whether an entry names the label of a node that may be missing; then every fix
-    becomes unsafe. `names` are the names in dangling entries. If the finding is about one of these
-    names, the name is probably right, and the statement that defines it is missing or wrong.
+    `is_lost` tells whether an entry names the label of a node that may be missing; then every safe
+    fix becomes unsafe. `names` are the names in dangling entries. If the finding is about one of
+    these names, the name is probably right, and the statement that defines it is missing or wrong.
     """
     if finding.fix is None or finding.fix.applicability != "safe":
         return finding

@@ -248,7 +248,8 @@ class TextPlaces:
         """Return the span of a key's value, or of one item of the value, in the header.
 
         `part` is the attribute of the syntax tree, and the index of an item: `("metadata", 1)`.
-        The header is between the offsets `start` and `end`. Return None if it lacks the key.
+        The header is between the offsets `start` and `end`. Return None if it lacks the key, if
+        `part` is empty, or if the `budget` is used up.
         """
         self.budget -= 1
         if not part or self.budget < 0:
@@ -315,7 +316,9 @@ class TextPlaces:
         return self._token_span(section.at)
 
     def _entry(self, offset: int, part: tuple[str | int, ...]) -> Span | None:
-        """Return the span of a key or value in a quantization annotation; None for other parts.
+        """Return the span of a key or value in a quantization annotation.
+
+        Return None for other parts, or if the key or value is not found.
 
         `part` is the path of the key or value, such as `("entries", 0, "value")`. `offset` is the
         offset after the name of the annotated tensor.

@@ -61,7 +61,10 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
 
 
 def _versions(subject: CheckedModel, newest: int) -> list[int]:
-    """Return the newest version, then the older versions with another schema of a used operator."""
+    """Return the newest version, then the older versions with another schema of a used operator.
+
+    If the fragment has more than `_MAX_NODES` nodes, return only the newest version.
+    """
     names = {node.op_type for _, node in subject.nodes() if not plain_domain(node.domain)}
     if subject.node_count > _MAX_NODES:
         return [newest]

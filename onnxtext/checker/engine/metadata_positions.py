@@ -21,8 +21,8 @@ _MAX_DECORATOR_TOKENS = 20_000
 Keys = dict[tuple[str, int, str], Span]
 """Maps (key, number, name) to the span of the key of an entry in a block of a `metadata` section.
 
-`number` is the number of earlier entries with the same key in the block. `name` is a name before
-the `{` of the block, or "" for a block with any names.
+`number` is the number of earlier entries with the same key in the block. Each entry occurs once for
+each `name` before the `{` of its block, and once with the `name` "".
 """
 
 

@@ -26,7 +26,7 @@ class ModelPaths:
             self._item(root.item)
 
     def path(self, place: Place) -> str:
-        """Return the path of a place; "" for the whole model."""
+        """Return the path of a place; "" for the whole model or fragment."""
         item = self._subject.resolved.original(place.item)
         path = self._paths.get(id(item), "")
         for name in _fields(item, place.part):

@@ -34,7 +34,8 @@ class Settings(NamedTuple):
         strict: whether a check fails if there are warnings.
         max_findings: the maximum number of findings to show for one file; 0 means all; None means
             that the settings have no such key.
-        schemas: schema files, relative to the directory of `file`.
+        schemas: schema files, relative to the directory of `file`; `onnxruntime` is the bundled
+            table.
         file: the file that contains these settings; None for the defaults.
     """
 
@@ -52,7 +53,8 @@ def find_settings(directory: Path) -> Settings:
     Search the directory and all its parents. If there is no such file, return the defaults.
 
     Raises:
-        SettingsError: the settings are invalid.
+        SettingsError: the settings are invalid, or a `pyproject.toml` that is read cannot be
+            parsed.
         OSError: the file cannot be read.
     """
     directory = directory.resolve()

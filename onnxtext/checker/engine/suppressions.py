@@ -92,8 +92,8 @@ class Suppressions:
         """Whether a comment suppresses a finding; mark suppressing comments as used.
 
         The comment may apply to the line of the offset `start`, where the finding's first span
-        begins, or to the first or last line of the node with the finding. `places` finds this node
-        in the text.
+        begins, to the first line of the finding's statement, or to the last line of a node.
+        `places` finds the statement in the text.
         """
         place = finding.places[0]
         statement = places.statement(place)
@@ -123,7 +123,8 @@ class Suppressions:
     def unused(self, active: frozenset[str]) -> list[Diagnostic]:
         """Return a diagnostic for each code, or comment without codes, that suppressed nothing.
 
-        `active` are the codes of the enabled rules. Codes of disabled rules are skipped.
+        `active` are the codes of the enabled rules. Codes of disabled rules are skipped. Return []
+        if the rule `unused-suppression` is disabled.
         """
         if UNUSED_SUPPRESSION.code not in active:
             return []

@@ -68,7 +68,7 @@ def made_by_bodies(
     operator = quote(node.op_type)
     inner = [view for view in map(step.view.body, children) if view is not None]
     if len(inner) < len(children):
-        return step.explained(f"the bodies of {operator} are not analyzed")
+        return step.explained(f"a body of {operator} is not analyzed")
     if node.op_type == "If":
         return _branches(step, operator, inner, output)
     scans = scan_input_count(node)

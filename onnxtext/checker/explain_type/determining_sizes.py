@@ -219,7 +219,10 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 
 def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
-    """Map the index of each small input with unknown elements to a tensor of symbols."""
+    """Map the index of each input whose elements must be known to a tensor of symbols.
+
+    The inputs are scalars and short vectors whose unknown elements symbolic inference uses.
+    """
     result = {}
     for index in _takes_values(facts):
         shape = facts.shapes[index]

@@ -47,7 +47,7 @@ _ORPHANED = 30
 """On Windows, a child whose parent was killed exits after ten times the time limit of its request,
 plus this number of seconds. A parent that still runs kills the child earlier."""
 _IDLE = 300_000
-"""The process exits if it receives no request for this time in milliseconds."""
+"""The process exits if it receives no request for this time in milliseconds; not on Windows."""
 
 
 def main(native: str, paths: list[str]) -> None:

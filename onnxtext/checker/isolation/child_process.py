@@ -29,9 +29,10 @@ class Failure:
     """The reason why a request has no answer.
 
     Attributes:
-        kind: `crash` if the child crashed, `time` or `memory` if it exceeded its time or memory
-            limit, `unavailable` if it could not be started, `stopped` if the request was not sent
-            because too many earlier requests had failed.
+        kind: `crash` if the child crashed or sent a malformed answer, `time` or `memory` if it
+            exceeded its time or memory limit, `unavailable` if it could not be started, `stopped`
+            if the request was not sent because earlier requests had failed too often, or had taken
+            too much time.
         detail: further information, such as the signal and the last line of the child's error
             output; may be empty.
     """

@@ -74,7 +74,8 @@ class ProcessPool:
     def start_failed(self, failure: Failure) -> WorkerDied:
         """Record `failure`, the reason why no process can be started; return the error to raise.
 
-        For the next `_RETRY_DELAY` seconds, `take` fails without trying to start a process.
+        For the next `_RETRY_DELAY` seconds, `take` starts no process: it returns an idle one or
+        fails.
         """
         with self._lock:
             self._failed = time.monotonic() + _RETRY_DELAY, failure
@@ -119,11 +120,12 @@ class InferenceClient:
     """Sends the requests of one check to child processes, and stops after too many failures.
 
     Methods return an `Answer`: their results, onnx's error message (a `str`), or a `Failure`.
-    Answers of `node` are cached.
+    Answers of small `node` requests are cached.
 
     Args:
-        answers: a cache of answers from earlier checks; `node` adds answers to it. Failures are not
-            added, because a later check may succeed; they are cached only within one check.
+        answers: a cache of answers from earlier checks; `node` adds answers to it. If the cache is
+            full, the constructor clears it. Failures are not added, because a later check may
+            succeed; they are cached only within one check.
 
     Attributes:
         failures: the failures of requests, in the order of the requests.

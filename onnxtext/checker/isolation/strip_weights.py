@@ -62,7 +62,7 @@ def _graph(data: bytes, graph: WireField) -> list[bytes]:
 
 
 def _tensor(data: bytes, tensor: WireField) -> bytes | None:
-    """Return an encoded tensor without its data; None if the tensor may contain a shape."""
+    """Return an encoded tensor without its data, marked as external; None if it may be a shape."""
     kept = []
     for field in read_fields(data, tensor.value, tensor.end):
         if field.number == _DATA_TYPE and read_varint(data, field.value, field.end)[0] in _SHAPES:
