@@ -50,7 +50,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
-    """Find the types in a record that set no kind (tensor, sequence, …), or several kinds."""
+    """Find types in a record that have no kind (tensor, …), several kinds, or no inner type."""
     record = use.record
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]
@@ -62,7 +62,7 @@ def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
             is_minor = not record.fields and record is use.record and not use.required
             if not is_minor or subject.is_selected("type-missing"):
                 fields = "`tensor_type`, `sequence_type`, `map_type`, …"
-                problem = f"is empty: it sets none of {fields}"
+                problem = f"is incomplete: one of {fields} is missing"
                 yield _incomplete(use, problem, "hint" if is_minor else None)
             return
         inner = kinds[0]

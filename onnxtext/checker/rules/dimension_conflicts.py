@@ -181,7 +181,8 @@ def _forced_equality(
             Place(declared[right], ("type",), f"declared as {quote(right)}"),
             Place(declared[left], ("type",), f"declared as {quote(left)}"),
         ),
-        help=f"write {quote(equal_size)} instead of {quote(right)}, or correct the node",
+        help=f"write {quote(equal_size)} instead of {quote(right)}, or correct the node or type "
+        "that requires it",
         notes=tuple(notes),
         severity=None if None in severities else "info",
         subject=Subject("dimension", right, left),

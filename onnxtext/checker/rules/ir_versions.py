@@ -47,10 +47,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     version = model.ir_version
     if not version:
         problem = "the model has no `ir_version`" if version is None else "`ir_version` is 0"
-        header = "put `<ir_version: 10, opset_import: [21]>` before the graph"
+        header = "write `<ir_version: 10, opset_import: [21]>` before the graph"
         help = f"{header}, or the original versions of the model"
         if model.opset_imports:
-            help = "add `ir_version: 10` to the header, or the version of the original model"
+            help = "write `ir_version: 10` in the header, or the version of the original model"
         yield Finding("ir-version-missing", problem, (place,), help)
     elif not 1 <= version <= NEWEST and not 1 <= version <= newest_known():
         yield Finding(

@@ -89,7 +89,7 @@ def _record_unknown(
     unknown: dict[tuple[str, str, str, int], list[Place]],
     unknown_domains: dict[str, list[Place]],
 ) -> None:
-    """Record a node with an unknown operator, unless another rule reports the node.
+    """Record a node with an unknown operator, unless another rule reports or accepts the node.
 
     `unknown` collects nodes of known domains, by (domain, operator, overload, version), and
     `unknown_domains` nodes of unknown domains, by domain.

@@ -120,7 +120,10 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
 def _missing_imports(
     subject: CheckedModel, scope: Scope, domains: Mapping[str, Sequence[Place]]
 ) -> Finding:
-    """Return the finding for domains that a scope does not import; `domains` has their nodes."""
+    """Return the finding for domains that a scope does not import.
+
+    `domains` maps each of them to the places of its nodes.
+    """
     shown = [f"the domain `{name}`" if name else "the standard domain" for name in domains]
     owner = f"the function `{scope.function.name}`" if scope.function else "the model"
     versions = {name: _version_to_import(subject, name) for name in domains}

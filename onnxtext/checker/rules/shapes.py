@@ -4,10 +4,10 @@
 The check takes these steps, and stops as soon as the model is known to be valid:
 1. Infer a small model with one node of each kind, that is, of each combination of operator,
    attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.
-2. Let onnx infer the whole model, which is fast. The model is valid if all of these hold:
-   - onnx reports no error.
+2. Let onnx infer the whole model, which is fast. The check stops here only if all of these hold:
+   - Neither onnx nor an earlier rule reports an error.
    - The model has no training graphs, which onnx skips, and no unknown operators, after which onnx
-     reports no errors.
+     reports no errors. It is not a graph without a header, and its IR version is not 1.
    - The rules of `dimension_conflicts`, which know more shapes than onnx, cover all operators. This
      is not required of a model with more than `_MAX_NODES` nodes, because step 3 would be slow.
 3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings

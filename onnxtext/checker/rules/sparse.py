@@ -69,7 +69,7 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
 
 
 def _numbers(tensor: Tensor) -> NDArray[Any] | None:
-    """Return the elements of an int64 tensor; None if its data is in a blob or in a wrong field."""
+    """Return the elements of an int64 tensor; None unless they are in `RawData` or `TypedData`."""
     import numpy as np
 
     match tensor.data:

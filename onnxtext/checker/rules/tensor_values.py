@@ -58,7 +58,7 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
 def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[Finding]:
     """Check the entries of a typed field, if they are wider than the elements of the tensor.
 
-    Entries are wider in `int32_data` and, for `uint32` elements, in `uint64_data`.
+    They may be wider in `int32_data` and, for `uint32` elements, in `uint64_data`.
     """
     if element.field != "int32_data" and element.name != "uint32":
         return

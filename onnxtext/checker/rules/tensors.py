@@ -119,18 +119,20 @@ def _entries(
 ) -> Iterator[Finding]:
     """Check the number of entries of `value`, the data in the right field of a tensor."""
     if isinstance(value, tuple):
-        expected, entries, unit, data = count, len(value), "strings", "data"
+        expected, entries, data = count, len(value), "data"
+        needed = count_noun(expected, "string")
     else:
         assert isinstance(value, bytes)
-        entries, unit = len(value) // ENTRY_WIDTHS[field], f"entries of `{field}`"
+        entries = len(value) // ENTRY_WIDTHS[field]
         data = f"{count_noun(entries, 'entry', 'entries')} of data"
         expected = count * (2 if element.kind == "complex" else 1)
         if element.elements_per_entry > 1:
             expected = raw_size(element, count)
+        needed = f"{count_noun(expected, 'entry', 'entries')} of `{field}`"
     if not expected and entries:
         yield _empty(tensor, data)
     elif expected != entries:
-        yield _size(tensor, f"needs {expected:,} {unit}, but has {entries:,}")
+        yield _size(tensor, f"needs {needed}, but has {entries:,}")
 
 
 def _empty(tensor: TensorUse, description: str) -> Finding:
@@ -169,8 +171,8 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
         if not 0 <= begin <= end <= count:
             yield Finding(
                 "segment-invalid",
-                f"the segment from {begin} to {end} exceeds {tensor.describe()}, which has "
-                f"{count_noun(count, 'element')}",
+                f"the segment from {begin} to {end} is not a part of {tensor.describe()}, which "
+                f"has {count_noun(count, 'element')}",
                 (tensor.place,),
                 help=f"choose 0 <= begin <= end <= {count}",
             )

@@ -99,7 +99,7 @@ def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None
 def _undefined(
     subject: CheckedModel, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
-    """Yield each undefined name of a scope with its finding.
+    """Yield each undefined name of a scope with its finding; nothing for a list of nodes.
 
     `nested` collects the uses of names that an outer scope defines later, by the `id()` of the
     outer scope; `_late` reports them.

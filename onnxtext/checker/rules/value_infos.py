@@ -93,7 +93,11 @@ def _unknown(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
 
 
 def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
-    """Find names in `@value_info(…)` and `@initializers(…)` that the graph does not define."""
+    """Report the unknown names in `@value_info(…)` and `@initializers(…)` in one finding.
+
+    A name is unknown in `@value_info(…)` if it has no declared type, and in `@initializers(…)` if
+    it has no data.
+    """
     graph = scope.original
     if not isinstance(graph, Graph) or not graph.decorators:
         return
