@@ -89,11 +89,13 @@ def _call(
         ("input", node.inputs, function.inputs),
         ("output", node.outputs, function.outputs),
     ):
-        if len(actual) > len(formal):
+        extra = len(actual) - len(formal)
+        if extra > 0:
             has = f"the function {quote(function.name)} has {len(formal)}"
             message = f"the call has {count_noun(len(actual), kind)}, but {has}"
             places = (Place(node, (f"{kind}s", len(formal))), definition)
-            help = f"remove the extra {kind}s from the call, or add {kind}s to the function"
+            remove = f"remove {count_noun(extra, f'extra {kind}')} from the call"
+            help = f"{remove}, or add {count_noun(extra, kind)} to the function"
             yield Finding("function-call-arity", message, places, help)
     lacking = (
         name

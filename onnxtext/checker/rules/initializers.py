@@ -60,7 +60,7 @@ def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -
             "subgraph-initializer-is-input",
             "inputs of a nested graph that have initializers must come after the other inputs",
             (Place(scope.inputs[first], ("name",)),),
-            help="move it to the end of the inputs",
+            help="move the inputs with initializers to the end",
         )
 
 

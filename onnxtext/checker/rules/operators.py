@@ -246,11 +246,11 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
         expected = f"{min_count} or more {kind}s"
     else:
         expected = f"{min_count} to {max_count} {kind}s"
-    place, help = Place(node, (f"{kind}s",) if count else ()), f"add the missing {kind}s"
+    place = Place(node, (f"{kind}s",) if count else ())
+    help = f"add {count_noun(min_count - count, f'missing {kind}')}"
     if count > max_count:
-        place, help = Place(node, (f"{kind}s", max_count)), f"remove the {kind}s"
-        if max_count:
-            help = f"keep only the first {count_noun(max_count, kind)}"
+        place = Place(node, (f"{kind}s", max_count))
+        help = f"remove {count_noun(count - max_count, f'extra {kind}')}"
     names = ", ".join(
         formal.name + {"single": "", "optional": "?", "variadic": "…"}[formal.option]
         for formal in formals
