@@ -245,5 +245,9 @@ RULES = (
     Rule("device-config-unknown", "nodes refer to configurations of the model", "IR"),
     Rule("sharding-tensor", "a node shards only its inputs and outputs", "IR"),
     Rule("sharding-axis", "tensors are sharded along existing axes, each axis at most once", "IR"),
-    Rule("sharding-shards", "`num_shards` is 1 or more, and devices exist", "IR"),
+    Rule(
+        "sharding-shards",
+        "`num_shards` is 1 or more, devices exist, and device groups have distinct keys",
+        "IR",
+    ),
 )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for symbolic dimensions: no contradictory sizes, and no restriction to a single size.
+"""Rules for symbolic dimensions: no contradictory sizes, and no restrictions of inputs.
 
 Each operator adds equations between sizes to a system of equations, whose unknowns are the symbolic
-dimensions. A finding shows two places that require different sizes, or a node that accepts only one
-size.
+dimensions. A finding shows places that require different sizes, or a node or type that restricts
+the size of an input.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from onnxtext.diagnostics import Severity, Subject
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find symbolic dimensions with contradictory sizes, and inputs that accept only one size.
+    """Find contradictory sizes of symbolic dimensions, and inputs that do not accept all sizes.
 
     Also report the shape mismatches that symbolic inference finds.
     """
@@ -266,7 +266,7 @@ RULES = (
     ),
     Rule(
         "dim-forced",
-        "a symbolic dimension of an input is not restricted to one size",
+        "a symbolic dimension of an input may have any size",
         "IR Static shapes",
         level="warning",
     ),

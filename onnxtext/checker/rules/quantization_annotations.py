@@ -52,6 +52,8 @@ def _is_visible(name: str, scope: Scope) -> bool:
 
 RULES = (
     Rule(
-        "quantization-annotation", "annotations name tensors that exist", "proto TensorAnnotation"
+        "quantization-annotation",
+        "annotations have known keys, and name tensors that exist",
+        "proto TensorAnnotation",
     ),
 )
