@@ -72,8 +72,8 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
             yield from _fields(tensor, element, count, dict(fields))
 
 
-_STRINGS = 'write them in braces: `{"a", "b"}`'
-"""The help for strings in a field that has only bytes."""
+_STRINGS = 'write the strings in braces: `{"a", "b"}`'
+"""The help for a tensor of strings whose data is in another field than `string_data`."""
 
 
 def _fields(
@@ -108,7 +108,7 @@ def _fields(
         yield _field(
             tensor,
             f"has its data in `{filled[0]}`, not in `{element.field}`",
-            f"write `[…]` (raw data), or `{element.field}{{…}}`",
+            f"write `[…]` (raw data), or `{element.field}{{…}}`" if element.bits else _STRINGS,
         )
     elif filled:
         yield from _entries(tensor, element, count, filled[0], fields[filled[0]])
