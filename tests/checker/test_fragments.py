@@ -103,6 +103,11 @@ def test_node_messages_are_checked() -> None:
     assert codes(helper.make_node("Relu", ["x", "x"], ["y"])) == {"input-count"}
 
 
+def test_shapes_of_single_nodes_are_checked() -> None:
+    text = "a = Constant <value_floats = [1.0, 2.0]> ()\ny = DepthToSpace <blocksize = 2> (a)\n"
+    assert errors(text) == {"shape-mismatch"}
+
+
 def test_the_assumed_version_is_reported() -> None:
     (finding,) = onnxtext.check("y = Relu (x, x)")
     newest = onnx.defs.onnx_opset_version()

@@ -225,10 +225,10 @@ class Scope:
 
 def without_owner_names(message: str) -> str:
     """Remove the names of graphs and functions that `Scope.describe` has put into a message."""
-    return _OWNER_NAME.sub("", message)
+    return _OWNER_NAME.sub(r"\1", message)
 
 
-_OWNER_NAME = re.compile(r"(?<= the graph) `[^`]*`|(?<= the function) `[^`]*`")
+_OWNER_NAME = re.compile(r"\b(the (?:graph|function|training's \w+)) `[^`]*`")
 
 
 def used_names(node: Node) -> Iterator[str]:

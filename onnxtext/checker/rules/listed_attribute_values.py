@@ -181,12 +181,15 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             if cached is None:
                 cached = listed[id(target)] = _listed_values(target)
             if cached:
-                yield from _unlisted(node, cached)
+                yield from _unlisted(node, target, cached)
 
 
-def _unlisted(node: Node, listed: dict[str, _Listed]) -> Iterator[Finding]:
+def _unlisted(
+    node: Node, signature: Signature, listed: dict[str, _Listed]
+) -> Iterator[Finding]:
     for index, attribute in enumerate(node.attributes):
-        yield from _without_effect(node, index)
+        if attribute.name in signature.attributes:
+            yield from _without_effect(node, index)
         entry = listed.get(attribute.name)
         if entry is None:
             continue
