@@ -7,8 +7,8 @@ The check takes these steps, and stops as soon as the model is known to be valid
 2. Let onnx infer the whole model, which is fast. The check stops here only if all of these hold:
    - Neither onnx nor an earlier rule reports an error.
    - The model has no training graphs, which onnx skips, and no unknown operators, after which onnx
-     reports no errors. It can be encoded, is not a graph without a header, and its IR version is
-     not 1.
+     reports no errors. It is not a graph or a list of nodes without a header, and its IR version
+     is not 1.
    - The rules of `dimension_conflicts`, which know more shapes than onnx, cover all operators. This
      is not required of a model with more than `_MAX_NODES` nodes, because step 3 would be slow.
 3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings
@@ -53,10 +53,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     is_small = subject.node_count <= _MAX_NODES
     unchecked = any(_is_unchecked(target, is_small) for target in used.values())
     kinds = {scope.kind for scope in subject.scopes}
-    skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment"))
+    skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment", "nodes"))
     # In IR version 1, attributes may lack a type. onnx accepts this when it infers the whole model,
     # and rejects this when it infers single nodes.
-    skipped = skipped or subject.ir_version == 1 or subject.options.encoded is None
+    skipped = skipped or subject.ir_version == 1
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return
     inference = ShapeInference.of(subject)
