@@ -184,9 +184,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 yield from _unlisted(node, target, cached)
 
 
-def _unlisted(
-    node: Node, signature: Signature, listed: dict[str, _Listed]
-) -> Iterator[Finding]:
+def _unlisted(node: Node, signature: Signature, listed: dict[str, _Listed]) -> Iterator[Finding]:
     for index, attribute in enumerate(node.attributes):
         if attribute.name in signature.attributes:
             yield from _without_effect(node, index)
