@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
+
+from onnxtext.io.files import write_atomically
 
 _BEGIN = b"# onnxtext git install: begin"
 _END = b"# onnxtext git install: end"
@@ -107,3 +110,28 @@ class AttributesFile:
         """Return a block with the lines; `note` is the suffix of its begin comment."""
         ours = [_BEGIN + note, *[line.encode("utf-8", "surrogateescape") for line in lines], _END]
         return b"".join(line + self._line_end() for line in ours)
+
+
+def read_attributes(path: Path) -> AttributesFile:
+    """Read an attributes file; if it does not exist, the content is None.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        return AttributesFile(path.read_bytes())
+    except FileNotFoundError:
+        return AttributesFile(None)
+
+
+def write_attributes(path: Path, content: bytes | None) -> None:
+    """Write an attributes file and its directory; remove the file if the content is None.
+
+    Raises:
+        OSError: the file cannot be written or removed.
+    """
+    if content is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)

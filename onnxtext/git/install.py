@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxtext.git.gitattributes import AttributesFile, DamagedBlock
+from onnxtext.git.gitattributes import DamagedBlock, read_attributes, write_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,
     KNOWN,
@@ -39,7 +39,7 @@ from onnxtext.git.repository import (
     top_level,
     write_setting,
 )
-from onnxtext.io.files import write_atomically
+from onnxtext.git.undo_on_error import undo_on_error
 from onnxtext.io.path_safety import leads_out
 
 _MODE, _FILE = "onnxtext.mode", "onnxtext.attributes"
@@ -102,10 +102,11 @@ def install(
         The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails; or nothing is changed, because git cannot run this Python, another
-            tool's setting or filter conflicts with the mode, onnxtext's block of attributes is
-            damaged, or the attributes file is a link that leads out of the working tree.
-        OSError: the attributes cannot be read or written.
+        OnnxTextError: git fails or cannot run this Python, a setting or filter of another tool
+            conflicts with the mode, onnxtext's block of attributes is damaged, or the attributes
+            file is a link that leads out of the working tree. Nothing is changed; if changes cannot
+            be undone, the message says so.
+        OSError: the attributes cannot be read or written; nothing is changed.
     """
     before = find_installed(scope)
     modes = with_mode(before.modes, mode)
@@ -116,10 +117,11 @@ def install(
     target = before.file if file is None else _absolute(file)
     _check_inside(scope, target)
     edits = _attribute_edits(scope, before, target, lines)
-    changes = _write_settings(scope, before, settings)
-    changes += _record_installation(scope, modes, target)
-    changes += _write_attributes(edits)
-    _clear_cache()
+    with undo_on_error(scope, f"{SECTIONS}|{_RECORDED}", edits):
+        changes = _write_settings(scope, before, settings)
+        changes += _record_installation(scope, modes, target)
+        changes += _write_attributes(edits)
+        _clear_cache()
     return changes
 
 
@@ -136,8 +138,9 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
         The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails; or onnxtext's block of attributes is damaged, so nothing changes.
-        OSError: the attributes cannot be read or written.
+        OnnxTextError: git fails, or onnxtext's block of attributes is damaged. Nothing is changed;
+            if changes cannot be undone, the message says so.
+        OSError: the attributes cannot be read or written; nothing is changed.
     """
     before = find_installed(scope)
     modes = before.modes - {mode} if mode is not None else frozenset()
@@ -146,10 +149,11 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     edits = _attribute_edits(scope, before, before.file, lines)
     if file is not None and _absolute(file) != before.file:
         edits |= _attribute_edits(scope, before, _absolute(file), [])
-    changes = _write_settings(scope, before, settings) if before.modes else []
-    changes += _record_installation(scope, modes, before.file)
-    changes += _write_attributes(edits)
-    _clear_cache()
+    with undo_on_error(scope, f"{SECTIONS}|{_RECORDED}", edits):
+        changes = _write_settings(scope, before, settings) if before.modes else []
+        changes += _record_installation(scope, modes, before.file)
+        changes += _write_attributes(edits)
+        _clear_cache()
     return changes
 
 
@@ -330,11 +334,7 @@ def _has_lines(top: Path | None, lines: list[str]) -> bool:
 
 def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
     for path, content in edits.items():
-        if content is None:
-            path.unlink()
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, content)
+        write_attributes(path, content)
     return [
         f"{'removed' if edits[path] is None else 'wrote'} {_display_path(path)}" for path in edits
     ]
@@ -347,18 +347,6 @@ def _clear_cache() -> None:
 
 
 # ---- Attributes files ---------------------------------------------------------------------------
-
-
-def read_attributes(path: Path) -> AttributesFile:
-    """Read an attributes file; if it does not exist, the content is None.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    try:
-        return AttributesFile(path.read_bytes())
-    except FileNotFoundError:
-        return AttributesFile(None)
 
 
 def _default_file(scope: Scope) -> Path:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.git.gitattributes import DamagedBlock
-from onnxtext.git.install import find_installed, read_attributes
+from onnxtext.git.gitattributes import DamagedBlock, read_attributes
+from onnxtext.git.install import find_installed
 from onnxtext.git.modes import (
     ATTRIBUTES,
     MODES,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from onnxtext.git.filter_comment import NOTE
+from onnxtext.git.install import install
 from tests.git.repository import Repository, binary, create, environment
 
 pytestmark = pytest.mark.thorough
@@ -313,6 +314,75 @@ def test_missing_git_is_an_error(repository: Repository) -> None:
     assert done.returncode == 2
     assert "git cannot be run" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# Fails at the N-th change of the configuration; if M is 1, at all later changes, too.
+FAILING_GIT = """\
+#!/bin/sh
+case "$*" in *--replace-all*|*--unset-all*|*--add*|update-ref*)
+  echo >>"$0.count"
+  count=$(wc -l <"$0.count")
+  if [ $count = N ] || [ $count -gt N -a M = 1 ]; then echo "fatal: disk full" >&2; exit 4; fi;;
+esac
+exec GIT "$@"
+"""
+
+
+def make_failing(repository: Repository, change: int, *, later: bool = False) -> None:
+    """Let git fail at a change of the configuration; with `later`, at all later changes, too."""
+    directory = repository.home / "bin"
+    directory.mkdir(exist_ok=True)
+    (directory / "git.count").write_bytes(b"")
+    text = FAILING_GIT.replace("GIT", shutil.which("git") or "").replace("N", str(change))
+    (directory / "git").write_text(text.replace("M", str(int(later))))
+    (directory / "git").chmod(0o755)
+    repository.more["PATH"] = f"{directory}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="git is a shell script here")
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_a_failure_of_git_leaves_nothing_half_done(repository: Repository, verb: str) -> None:
+    repository.onnxtext("git", "install", "--mode", "textconv")
+    repository.git("config", "--add", "onnxtext.mode", "source")
+    before = settings(repository)
+    words = ["install", "--mode", "filter"] if verb == "install" else ["uninstall"]
+    for change in (1, 2, 7):
+        make_failing(repository, change)
+        result = repository.onnxtext("git", *words, check=False)
+        assert result.status == 2
+        assert "disk full" in result.err
+        assert settings(repository) == before
+    make_failing(repository, 3, later=True)
+    result = repository.onnxtext("git", *words, check=False)
+    assert "; undoing the changes has failed, too: git config: disk full" in result.err
+    assert settings(repository) != before
+    make_failing(repository, 100)
+    repository.onnxtext("git", *words)
+
+
+def settings(repository: Repository) -> tuple[list[str], bytes]:
+    """Return the settings in the configuration, sorted, and the attributes."""
+    return sorted(repository.git("config", "--list", "--local").text.splitlines()), (
+        info(repository).read_bytes()
+    )
+
+
+def test_settings_are_restored_if_attributes_cannot_be_written(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_at_second(path: Path, content: bytes) -> None:
+        if path == info(repository):
+            raise OSError(28, "No space left on device", str(path))
+        path.write_bytes(content)
+
+    before = snapshot(repository.path)
+    monkeypatch.chdir(repository.path)
+    monkeypatch.setattr("onnxtext.git.gitattributes.write_atomically", fail_at_second)
+    with pytest.raises(OSError, match="No space"):
+        install("local", "textconv", file=repository.path / ".gitattributes")
+    after = snapshot(repository.path)
+    assert after.keys() == before.keys()
+    assert b"onnxtext" not in after[".git/config"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are Posix's")
