@@ -29,8 +29,6 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     """
     if not new:
         raise refused_edit_error("a name cannot be empty")
-    if old == new:
-        return
     if label:
         _rename_label(model, old, new)
         return
@@ -39,6 +37,8 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     owners = owners or [scope for scope in scopes if old in set(defined_names(scope))]  # type: ignore[misc]
     if not owners:
         _rename_label(model, old, new)
+        return
+    if old == new:
         return
     for owner in owners:
         for scope in graphs_to_search(model, scopes, owner):
@@ -82,7 +82,7 @@ def _rename_label(model: Model, old: str, new: str) -> None:
         raise unknown_name_error(
             "value or node", old, [*values, *[node.name for node in nodes if node.name]]
         )
-    if any(node.name == new for node in nodes):
+    if old != new and any(node.name == new for node in nodes):
         raise refused_edit_error(f"another node already has the label `{new}`")
     for node in chosen:
         node.name = new

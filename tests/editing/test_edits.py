@@ -62,6 +62,11 @@ def test_rename_changes_a_value_and_its_uses() -> None:
     assert result == changed(("b = Mul( a, w )", "renamed = Mul (a, w)"), ("(b)", "(renamed)"))
 
 
+@pytest.mark.parametrize("name", ["a", "two", "u"])
+def test_the_old_name_as_the_new_name_changes_nothing(name: str) -> None:
+    assert edited(editing.rename, old=name, new=name) == TEXT
+
+
 def test_rename_changes_declarations() -> None:
     result = edited(editing.rename, old="a", new="A/0")
     assert 'float[N, 4] "A/0" >' in result
@@ -82,6 +87,7 @@ def test_rename_changes_a_nested_value() -> None:
     ("old", "new", "said"),
     [
         ("aa", "z", "there is no value or node `aa`"),
+        ("aa", "aa", "there is no value or node `aa`"),
         ("a", "b", "`b` is already a value of `g`"),
         ("a", "u", "`u` is already a value of `t`"),
         ("u", "a", "`a` is already a value of `g`"),
