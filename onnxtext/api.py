@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from onnxtext.ast.model import Model
 from onnxtext.conversion_errors import (
-    invalid_message_error,
+    deep_message_error,
     invalid_model_error,
     lowering_error,
     other_message_error,
@@ -262,11 +262,11 @@ def dumps(proto: object) -> str:
     message = message_name(type(converted))
     data = converted.SerializeToString()
     if message == "ModelProto":
-        return from_binary(data)
+        return from_binary(data, name="<message>")
     try:
         return print_fragment(lift_fragment(data, message))
-    except LiftError as error:
-        raise invalid_message_error(error, message) from None
+    except LiftError:  # protobuf reads all other messages that it writes
+        raise deep_message_error(message) from None
 
 
 def check(

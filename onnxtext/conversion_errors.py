@@ -15,7 +15,7 @@ from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from onnxtext.ast.model import Fragment, Model
-    from onnxtext.proto.decode.lift import Finish, LiftError
+    from onnxtext.proto.decode.lift import Finish
     from onnxtext.proto.encode.lower import LowerError
     from onnxtext.tensor.blobs import BlobSource
 
@@ -218,16 +218,12 @@ def other_message_error(actual: str, expected: str, source: Source) -> OnnxTextE
     return OnnxTextError(Diagnostic("not-a-message", message, source=source, labels=labels))
 
 
-def invalid_message_error(error: LiftError, message_type: str) -> OnnxTextError:
-    """Create the error for bytes that are not a message of a type, such as `NodeProto`."""
-    return OnnxTextError(
-        Diagnostic(
-            "not-a-message",
-            f"these bytes are not a valid {message_type}: {error.message}",
-            offset=error.offset,
-            file="<message>",
-        )
-    )
+def deep_message_error(message_type: str) -> OnnxTextError:
+    """Create the error for a message that is nested deeper than protobuf reads."""
+    from onnxtext.wire.reader import MAX_MESSAGE_DEPTH
+
+    message = f"this {message_type} has messages nested more than {MAX_MESSAGE_DEPTH} levels deep"
+    return OnnxTextError(Diagnostic("too-deep", message, file="<message>"))
 
 
 def left_out_errors(model: Model, source: Source) -> list[Diagnostic]:

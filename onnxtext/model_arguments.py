@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.io.files import read_input
 from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
+from onnxtext.wire.writer import LENGTH, delimited, tag
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -49,19 +50,16 @@ class ModelArgument:
         """
         if isinstance(self.content, str) or self.message == "ModelProto":
             return self
-        import onnx
+        if self.message not in _FIELDS:
+            raise TypeError(f"expected a model, graph, function or node, not {self.message}")
+        content = self.content
+        for number in _FIELDS[self.message]:
+            content = delimited(tag(number, LENGTH), content)
+        return ModelArgument(content, self.name, self.base)
 
-        model = onnx.ModelProto()
-        match self.message:
-            case "GraphProto":
-                model.graph.ParseFromString(self.content)
-            case "FunctionProto":
-                model.functions.add().ParseFromString(self.content)
-            case "NodeProto":
-                model.graph.node.add().ParseFromString(self.content)
-            case _:
-                raise TypeError(f"expected a model, graph, function or node, not {self.message}")
-        return ModelArgument(model.SerializeToString(), self.name, self.base)
+
+_FIELDS = {"GraphProto": (7,), "FunctionProto": (25,), "NodeProto": (1, 7)}
+"""The numbers of the fields that contain a message in a `ModelProto`, innermost first."""
 
 
 def require_text(text: object) -> None:

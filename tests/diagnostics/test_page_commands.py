@@ -24,7 +24,7 @@ pytestmark = pytest.mark.thorough
 GOLDEN = Path(__file__).parent / "golden"
 WITHOUT_EXAMPLE = {
     "internal-error": "is a bug; tests/cli raises one",
-    "not-a-message": "no message that the onnx package can hold is one",
+    "not-a-message": "only `onnxtext.loads` raises it",
     "not-formatted": "is a bug; tests/format raises one",
     "out-of-memory": "depends on the machine; tests/cli raises one",
     "warning": "what it says has no code of its own",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 
 import onnx
 import pytest
@@ -32,3 +33,25 @@ def test_types_nest_at_most_49_levels() -> None:
     assert onnxtext.parse(graph(49)).graph.inputs[0].name == "x"
     with pytest.raises(onnxtext.OnnxTextError, match="more than 49 levels"):
         onnxtext.parse(graph(50))
+
+
+@pytest.mark.parametrize("part", ["ModelProto", "GraphProto", "NodeProto"])
+def test_errors_of_deep_messages_have_no_offset(part: str) -> None:
+    """Protobuf writes messages that it does not read; a message of Python has no offsets."""
+    model = onnx.ModelProto()
+    graph = model.graph
+    for _ in range(60):
+        graph = graph.node.add(op_type="If").attribute.add(name="then_branch", type="GRAPH").g
+    message = {"GraphProto": model.graph, "NodeProto": model.graph.node[0]}.get(part, model)
+    for use in (onnxtext.dumps, lambda given: onnxtext.diff(given, given)):
+        with pytest.raises(onnxtext.OnnxTextError) as error:
+            use(message)
+        assert_deep(error.value.diagnostics)
+    assert_deep(onnxtext.check(message))
+
+
+def assert_deep(diagnostics: Sequence[onnxtext.Diagnostic]) -> None:
+    (diagnostic,) = diagnostics
+    assert (diagnostic.code, diagnostic.file) == ("too-deep", "<message>")
+    assert diagnostic.offset is None
+    assert "byte" not in str(diagnostic)

@@ -14,6 +14,7 @@ from onnxtext.checker.engine.dangling_entries import join_findings, only_danglin
 from onnxtext.checker.isolation.strip_weights import LARGE
 from onnxtext.conversion_errors import (
     check_declared_size,
+    deep_message_error,
     left_out_errors,
     lift_binary,
     lowering_errors,
@@ -22,7 +23,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.model_arguments import read_model_argument
-from onnxtext.proto.decode.lift import lift_fragment
+from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.source import Source
 
 
@@ -77,7 +78,10 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
     if argument.message == "ModelProto":
         return check_binary(argument.content, name=argument.name, **options)
     if argument.message in ("GraphProto", "FunctionProto", "NodeProto"):
-        fragment = lift_fragment(argument.content, argument.message)
+        try:
+            fragment = lift_fragment(argument.content, argument.message)
+        except LiftError:
+            return list(deep_message_error(argument.message).diagnostics)
         return check_tree(fragment, file=argument.name, **options)
     raise TypeError(f"cannot check a {argument.message}: pass a model, graph, function or node")
 

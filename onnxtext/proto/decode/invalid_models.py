@@ -60,7 +60,7 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
         code,
         message,
         path=corruption.path or None,
-        offset=corruption.offset,
+        offset=None if name == "<message>" else corruption.offset,  # a message has no bytes
         file=name,
         notes=tuple(notes),
         help=help,
