@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
+from onnxtext.ast.wrong_values import explain_wrong_values
 from onnxtext.io.memory import paused_collector
 
 
@@ -50,7 +51,8 @@ def apply(
         model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
-        data = lower_model(model)
+        with explain_wrong_values(model):
+            data = lower_model(model)
         return EditResult(content if data == before else data, tuple(notes))
 
 

@@ -9,6 +9,8 @@ not parse to the edited model, the edited model is printed instead.
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
+from onnxtext.ast.wrong_values import explain_wrong_values
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.merger.line_endings import plain_text
 from onnxtext.merger.texts.reprint_comments import restore_comments
@@ -32,9 +34,9 @@ def rewrite_text(text: str, model: Model, *, name: str) -> str:
         The text: it parses to the edited model.
 
     Raises:
-        OnnxTextError: the text has errors.
+        OnnxTextError: the text has errors, or the model cannot be written as a text.
     """
-    with paused_collector():
+    with paused_collector(), explain_wrong_values(model):
         old = parse_model(Source(text, name))
         if old == model:
             return text
@@ -51,4 +53,11 @@ def rewrite_text(text: str, model: Model, *, name: str) -> str:
         if edited is not None and parse_or_none(edited) == model:
             return edited
         _, line_ends = plain_text(text)
-        return line_ends.restore(restore_comments(print_model(model), (text, old), model))
+        result = line_ends.restore(restore_comments(print_model(model), (text, old), model))
+        try:
+            parse_model(Source(result, name))
+        except OnnxTextError as error:
+            reason = error.diagnostics[0].message
+            message = f"the edited model cannot be written as a text: {reason}"
+            raise OnnxTextError(Diagnostic("edit-refused", message)) from None
+        return result

@@ -6,9 +6,13 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +20,7 @@ import onnxtext
 from onnxtext import ast, editing
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, REPOSITORY
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 
 Edit = Callable[[random.Random, ast.Model], object]
 
@@ -590,3 +594,67 @@ def test_new_sections_precede_the_next_of_their_kind() -> None:
         assert result.count(text) == 1
         result = result.replace(f"\n\n{text}\n", "\n")
     assert result == OTHER_ORDER
+
+
+EVERY_TYPE = """\
+<ir_version: 10, opset_import: ["": 21, "d": 1], metadata_props: ["a": "b"]>
+g (seq(map(int64, optional(float[2]))) q, opaque(d, t) o, sparse_tensor(float[2]) s) => (float[N] y)
+< float[2] w = {1, 2} >
+{
+  float[N] d = If (c) < then_branch = t () => (float[N] u) { u = Neg (b) } >
+  [label] y = d.F <k = 3, l = "x", f = [1.0, 2], t = int64[2] {1, 2}> (d)
+}
+<domain: "d", opset_import: ["": 21]>
+F <k, l = "a"> (i) => (j) { j = Relu (i) }
+"""
+WRONG: list[object] = ["float", 5, None, 3.5, ["x"], ("y",), b"q", ast.Node, ast.Node("Relu")]
+WRONG += [ast.TensorType("flot"), ast.SequenceType("float"), ast.MapType(5, "x")]  # type: ignore[arg-type]
+WRONG += [ast.TensorType("float", shape) for shape in ("N", (1.5,), (2**70,))]  # type: ignore[arg-type]
+
+
+def places_in(item: Any) -> Iterator[Callable[[object], None]]:
+    """Yield a function for each value in a tree, which replaces the value."""
+    for name in getattr(type(item), "__dataclass_fields__", ()):
+        yield partial(object.__setattr__, item, name)
+        yield from places_in(getattr(item, name))
+    for index, inner in enumerate(item if isinstance(item, (list, tuple)) else ()):
+        if isinstance(item, list):
+            yield partial(item.__setitem__, index)
+        yield from places_in(inner)
+
+
+def test_wrong_values_in_trees_are_errors_of_our_own() -> None:
+    """The result of `rewrite` is a text without errors, or an `OnnxTextError`."""
+    draw = seeded()
+    count = len(list(places_in(onnxtext.parse(EVERY_TYPE))))
+    assert count > 150
+    for _ in range(draws(200)):
+        tree = deepcopy(onnxtext.parse(EVERY_TYPE))  # trees share types
+        place = next(islice(places_in(tree), draw.randrange(count), None))
+        place(draw.choice(WRONG))
+        try:
+            onnxtext.parse(onnxtext.rewrite(EVERY_TYPE, tree))
+        except onnxtext.OnnxTextError as error:
+            assert error.diagnostics[0].code == "edit-refused"  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("float", r"inputs\[0\]\.type is a str, not a TensorType \| SparseTensorType"),
+        (ast.SequenceType("float"), r"inputs\[0\]\.type\.element is a str, not a TensorType"),  # type: ignore[arg-type]
+        (ast.TensorType("float", (1.5,)), r"type\.shape\[0\] is a float, not a int \| str"),  # type: ignore[arg-type]
+        (ast.TensorType("float", 5), r"type\.shape is a int, not a tuple\[int"),  # type: ignore[arg-type]
+    ],
+)
+def test_the_error_names_the_wrong_value(wrong: Any, message: str) -> None:
+    tree = onnxtext.parse(TEXT)
+    tree.graph.inputs[0].type = wrong
+    with pytest.raises(onnxtext.OnnxTextError, match=message):
+        onnxtext.rewrite(TEXT, tree)
+
+    def edit(model: ast.Model) -> None:
+        model.graph.inputs[0].type = wrong
+
+    with pytest.raises(onnxtext.OnnxTextError, match=message):
+        editing.apply(onnxtext.to_binary(TEXT), edit)
