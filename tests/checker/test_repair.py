@@ -170,6 +170,17 @@ def test_imports_of_functions() -> None:
     assert not codes(result)
 
 
+@pytest.mark.parametrize("parameters", ["", "<k> "])
+def test_imports_of_functions_without_header(parameters: str) -> None:
+    """`<k>` is not a header."""
+    function = f'@set(domain: "my") # why\nf {parameters}(a) => (b) {{ b = Relu (a) }}\n'
+    model = text("y = my.f (x)", opsets='21, "my": 1', rest=function)
+    result, done = fixed(model)
+    assert done
+    assert result == model.replace("\nf ", '\n<opset_import: ["": 21]>\nf ')
+    assert not codes(result)
+
+
 def test_valid_or_unfixable_texts_stay() -> None:
     for nodes in ("y = Relu (x)", "y = Rellu (x)", "a = Neg (b)\nb = Neg (a)\ny = Relu (a)"):
         model = text(nodes)

@@ -162,8 +162,8 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
     start = 0 if isinstance(owner, Model) else owner.at
     if isinstance(owner, Model):
         end = owner.graph.at
-    else:  # the nodes follow the header
-        end = owner.nodes[0].at if owner.nodes else len(source.text)
+    else:
+        end = map_spans(source, owner.at, "function").find("name").span.start
     tokens = load_lexer().tokens(source.text, start, min(end, start + 100_000))
     if not domain and (isinstance(owner, Function) or owner.presence.version is None):
         entry = f'"": {version}'
@@ -189,10 +189,8 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
         lead = "" if last == "<" else gap if last == "," else f",{gap}"
         comma = "," if last == "," and broken else ""
         added = f"{lead}opset_import: [{entry}]{comma}"
-    elif isinstance(owner, Model):
-        offset, added = end, f"<opset_import: [{entry}]>\n"
     else:
-        return None
+        offset, added = end, f"<opset_import: [{entry}]>\n"
     edit = Edit(Span(offset, offset), source.with_line_ends(added))
     return PlannedRepair(title, [edit], repair)
 
