@@ -264,6 +264,7 @@ def test_messages_name_the_inputs_of_quantized_operators(
     assert any(message in item.message for item in onnxtext.check(text))
 
 
+WINDOW = "uint8[1, 1, 4] w"
 X3 = "float[2, 6, 8] x"
 HEADS = "float[1, 6, 32] q, float[1, 6, 16] k, float[1, 2, 5, 8] past, int32[1] last, int32 size"
 PLUS = "uint8[1, 3, 4, 4] x, float s, uint8 z, float[2] s2"
@@ -320,6 +321,13 @@ CALLS: dict[tuple[str, str], str | None] = {
     ('FusedGemm <activation = "relu"> (x, x)', "float[2, 2] x"): "`activation` must be Celu",
     ('FusedConv <activation = "Elu"> (x, x)', "float[1, 1, 2, 2] x"): "`activation` must be Clip",
     ('FusedConv <activation = "HardSwish"> (x, x)', "float[1, 1, 2, 2] x"): None,
+    ("FusedConv <strides = [2]> (x, w)", "float[1, 1, 3] x, float[1, 1, 4] w"): "larger than",
+    (".ConvInteger <strides = [2]> (x, w)", f"uint8[1, 1, 3] x, {WINDOW}"): "larger than",
+    (".QLinearConv <strides = [2]> (x, s, z, w, s, z, s, z)",
+     f"uint8[1, 1, 3] x, {WINDOW}, float s, uint8 z"): "larger than",
+    (".MaxPool <kernel_shape = [4], strides = [2]> (x)", "float[1, 1, 3] x"): None,
+    (".DeformConv <strides = [2, 2]> (x, w, o)",
+     "float[1, 1, 3, 3] x, float[1, 1, 4, 4] w, float[1, 32, 1, 1] o"): None,
 }  # fmt: skip
 
 

@@ -40,8 +40,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
         span = times(plus(window, -1), dilations[axis])
         steps = minus(plus(extent, first + last - 1), span)
         by = strides[axis]
-        # In onnxruntime, the output of pooling may be empty, but the output of `Conv` may not.
-        min_steps = 0 if call.node.op_type == "Conv" else 1 - 2 * by
+        min_steps = 0 if call.node.op_type in _NEVER_EMPTY else 1 - 2 * by
         if isinstance(steps, int) and steps < min_steps:
             call.reject(f"the window is larger than the padded dimension {axis + 2} of {{0}}")
         if call.integer("ceil_mode", 0):
@@ -51,6 +50,10 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
             rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
             dims.append(plus(rounded(steps, by), 1))
     return tuple(dims)
+
+
+_NEVER_EMPTY = ("Conv", "ConvInteger", "FusedConv", "QLinearConv")
+"""Operators whose output must not be empty in onnxruntime; that of pooling may be."""
 
 
 def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
