@@ -588,3 +588,25 @@ def test_fixes_are_planned_after_many_findings_without_a_repair() -> None:
     *others, last = onnxtext.check(text(f"{unknown}\ny = Rellu (x)"))
     assert [item.fix for item in others] == [None] * 120
     assert last.fix is not None
+
+
+def test_the_negative_dimensions_that_onnx_rejects_are_errors() -> None:
+    source = text(
+        "a = Relu (x)\ny = Relu (a)",
+        inputs="float[-5] z, float[2] x",
+        outputs="float[-3] y, float[-2] a",
+    )
+    for model in (source, onnxtext.to_binary(source)):
+        severities = {item.message[1]: item.severity for item in onnxtext.check(model)}
+        assert severities == {"z": "warning", "y": "error", "a": "error"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [("s, b", "have different lengths"), ("s, a, z, z", "a step is 0")],
+)
+def test_the_cause_why_a_slice_is_rejected_is_named(arguments: str, problem: str) -> None:
+    values = "int64[1] a = {1}, int64[2] b = {1, 2}, int64[1] z = {0},"
+    nodes = f"s = Shape (x)\ny = Slice (x, {arguments})"
+    (found,) = errors(onnxtext.check(text(nodes, inputs="float[N] x", values=values)))
+    assert found.message.endswith(problem)

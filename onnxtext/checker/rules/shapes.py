@@ -21,9 +21,12 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from onnxtext.ast.model import Node
+from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.types import Dim, SparseTensorType, TensorType
 from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
@@ -68,8 +71,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     if isinstance(objection, Failure):
         yield failure_of(objection, place, node=False)
     elif not _is_mistaken(subject, objection):
-        finding = _negative(subject, objection) or _unreached(inference.unreached, objection)
-        yield finding or _unplaced(subject, objection, place)
+        negative = _negative(subject, objection)
+        yield from negative
+        if not negative:
+            unreached = _unreached(inference.unreached, objection)
+            yield unreached or _unplaced(subject, objection, place)
 
 
 _MAX_NODES = 5_000
@@ -103,20 +109,34 @@ _OPERATOR = re.compile(r"\(op_type:([^),]+)")
 """Matches the operators in onnx's error message; each line is about one node of the main graph."""
 
 
-def _negative(subject: CheckedModel, objection: str) -> Finding | None:
-    """Turn the first warning about a negative dimension into an error, if onnx rejects it.
+def _negative(subject: CheckedModel, objection: str) -> list[Finding]:
+    """Turn the warnings about the negative dimensions that onnx rejects into errors.
 
-    `objection` is onnx's error message. Return the error, and remove the warning from
-    `subject.found`. Return None if there is no warning, or if the message is about another error.
+    `objection` is onnx's error message. Return the errors, and remove the warnings from
+    `subject.found`.
     """
-    if "(-" not in objection:
-        return None
-    findings = (finding for finding in subject.found if finding.code == "dim-value-negative")
-    warning = next(findings, None)
-    if warning is None:
-        return None
-    subject.found[:] = [finding for finding in subject.found if finding is not warning]
-    return warning._replace(severity="error", notes=("onnx's shape inference rejects it",))
+    rejected = set(map(int, _NEGATIVE.findall(objection)))
+    warnings = {
+        id(finding): finding
+        for finding in subject.found
+        if finding.code == "dim-value-negative"
+        and not rejected.isdisjoint(_dims(finding.places[0].item))
+    }
+    subject.found[:] = [finding for finding in subject.found if id(finding) not in warnings]
+    notes = ("onnx's shape inference rejects it",)
+    return [warning._replace(severity="error", notes=notes) for warning in warnings.values()]
+
+
+_NEGATIVE = re.compile(r"\((-\d+)\)")
+"""Matches the negative dimensions in onnx's error message."""
+
+
+def _dims(item: object) -> Iterator[Dim]:
+    """Yield the dimensions of the type of a value, and those of the types in its type."""
+    if isinstance(item, ValueInfo) and item.type is not None:
+        for type in inner_types(item.type):
+            if isinstance(type, (TensorType, SparseTensorType)):
+                yield from map(plain_dim, type.shape or ())
 
 
 def _unreached(findings: list[Finding], objection: str) -> Finding | None:

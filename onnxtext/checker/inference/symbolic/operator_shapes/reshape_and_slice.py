@@ -241,8 +241,11 @@ def slice_(call: OperatorCall) -> SymbolicShape:
         call.has_input(4) and call.integers("steps", 4) is None
     ):
         return (None,) * len(shape)
-    if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
-        call.reject("starts, ends, axes and steps have different lengths, or a step is 0")
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        call.reject("starts, ends, axes and steps have different lengths")
+        return (None,) * len(shape)
+    if 0 in steps:
+        call.reject("a step is 0")
         return (None,) * len(shape)
     resolved_axes = call.axes(axes, len(shape))
     if resolved_axes is None:
