@@ -75,9 +75,10 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextError:
-    """Return an error for the user, with the position of `error` in the old or the new text.
+    """Return an error for the user that names the model which cannot be encoded.
 
-    If no text has the position, the error names the new model.
+    If the model has a text, the error has a position. If both models can be encoded as a whole, the
+    error is `error`, and names the new model.
     """
     for side in (old, new):
         try:
@@ -85,6 +86,7 @@ def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextE
         except LowerError as found:
             if side.source is not None:
                 return lowering_error(found, side.source)
+            return OnnxTextError(Diagnostic(found.code, found.message, file=side.label))
     return OnnxTextError(Diagnostic(error.code, error.message, file=new.label))
 
 

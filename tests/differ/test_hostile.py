@@ -16,9 +16,12 @@ import pytest
 from onnxtext.ast import (
     Attribute,
     AttributeType,
+    Decorator,
+    Field,
     Graph,
     Model,
     Node,
+    Number,
     Presence,
     TensorType,
     ValueInfo,
@@ -150,3 +153,11 @@ def test_changes_in_deep_graphs_are_found() -> None:
 def test_too_deep_graphs_are_errors() -> None:
     with pytest.raises(OnnxTextError, match="nested too deep"):
         diff(nested(2000, "Relu"), nested(2000, "Neg"))
+
+
+@pytest.mark.parametrize("label", ["old", "new"])
+def test_the_model_that_cannot_be_encoded_is_named(label: str) -> None:
+    unknown = Decorator("set", (Field("nope", Number("1")),))
+    bad, good = model([Node("Relu", ("x",), ("y",), decorators=(unknown,))]), model([])
+    with pytest.raises(OnnxTextError, match=f"^{label}: error: NodeProto has no field `nope`"):
+        diff(*((bad, good) if label == "old" else (good, bad)))
