@@ -160,6 +160,11 @@ CASES = {
         4,
         "merge-conflict",
     ),
+    "a conflict without names of branches": (
+        HEAD + CONFLICT.replace(" HEAD", "").replace(" other", "").format("  y = Relu (x)") + "}\n",
+        3,
+        "merge-conflict",
+    ),
     "a conflict in the header": (CONFLICT.format(H[:-1]) + G, 1, "merge-conflict"),
     "a conflict at the beginning of the header": (
         "\n" + CONFLICT.format("<") + H[1:] + G,

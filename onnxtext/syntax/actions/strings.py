@@ -18,8 +18,8 @@ _BYTE_ESCAPE = re.compile(
     r"\\(?:(?P<simple>[\\\"nrt])|x(?P<byte>[0-9A-Fa-f]{2})|u\{(?P<point>[0-9A-Fa-f]{1,6})\})"
 )
 
-CONFLICT_MARKERS = ("<<<<<<< ", "=======", ">>>>>>> ", "||||||| ")
-"""The beginnings of the lines that git adds at a merge conflict."""
+CONFLICT_MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
+"""The beginnings of the lines that git adds at a merge conflict; names of branches may follow."""
 CONFLICT_HELP = (
     "choose one side; remove the others and the lines that begin with <<<<<<<, |||||||, =======, "
     ">>>>>>>"
