@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the command line: handle signals, and show errors without tracebacks."""
+"""Entry point of the command line: show errors and interruptions without tracebacks."""
 
 from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from types import FrameType
 
 INTERRUPTED = 130
 """The exit status of shells for a command ended by Ctrl-C."""
-
-_RETRY = 0.01
-"""Seconds after which `_end` tries again to end the process, if a signal interrupted an import."""
 
 _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 """Options that only write to standard output."""
@@ -21,7 +16,11 @@ _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    _handle_signals()
+    try:  # Ctrl-C shows no traceback during this import either
+        from onnxtext.cli.signals import handle_signals, restore_signals
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    handle_signals()
     # numpy's linear algebra library, which we do not use, would start threads. These take time and
     # memory, and abort the process if memory is short.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -32,7 +31,7 @@ def main() -> None:
         status = _run(sys.argv[1:])
     except KeyboardInterrupt:
         status = INTERRUPTED
-    _restore_signals()
+    restore_signals()
     # Without `freeze`, the garbage collection at exit would take 10 to 20 ms.
     gc.freeze()
     sys.exit(status)
@@ -93,54 +92,3 @@ def _handle_bus_errors() -> None:
     from onnxtext.cli.bus_errors import install_handler
 
     install_handler()
-
-
-def _handle_signals() -> None:
-    """Let signals end the process: SIGPIPE quietly, others after removing temporary files."""
-    # End quietly if the reader closes our pipe.
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    # The default action would leave temporary files behind; the exceptions that `_end` raises let
-    # `with` blocks remove them. Ignored signals stay ignored (`nohup`, background jobs).
-    for signal_number in _ending_signals():
-        if signal.getsignal(signal_number) != signal.SIG_IGN:
-            signal.signal(signal_number, _end)
-
-
-def _restore_signals() -> None:
-    """Restore the default action of signals: at exit, an exception would show a traceback."""
-    for signal_number in _ending_signals():
-        if signal.getsignal(signal_number) == _end:
-            signal.signal(signal_number, signal.SIG_DFL)
-    if hasattr(signal, "setitimer"):  # `_end` may have started the timer
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _ending_signals() -> list[signal.Signals]:
-    """Return the signals of this platform that ask a process to end."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    return [getattr(signal, name) for name in names if hasattr(signal, name)]
-
-
-def _end(signal_number: int, frame: FrameType | None) -> None:
-    """Wait until no module is being imported, then raise an exception that ends the process.
-
-    Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
-    initialization.
-    """
-    if hasattr(signal, "setitimer") and _is_importing(frame):
-        signal.signal(signal.SIGALRM, lambda _, later: _end(signal_number, later))
-        signal.setitimer(signal.ITIMER_REAL, _RETRY)
-    elif signal_number == signal.SIGINT:
-        raise KeyboardInterrupt
-    else:
-        sys.exit(128 + signal_number)
-
-
-def _is_importing(frame: FrameType | None) -> bool:
-    """Whether an import statement is on the stack."""
-    while frame is not None:
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
-            return True
-        frame = frame.f_back
-    return False

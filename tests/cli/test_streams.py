@@ -286,6 +286,26 @@ def test_signals_at_exit_show_no_traceback(number: signal.Signals) -> None:
     assert not result.err
 
 
+def test_ctrl_c_is_quiet_from_the_start() -> None:
+    """Before commands handle Ctrl-C, they import nothing that takes long."""
+    code = (
+        "import sys; before = {*sys.modules, '__future__', 'gc'}; import onnxtext.cli.main; "
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    first = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert first.stdout.split() == ["onnxtext", "onnxtext.cli", "onnxtext.cli.main"]
+    for module in ("onnxtext.cli.signals", "click"):
+        result = run_patched(
+            "import sys\n"
+            "class Interrupting:\n"
+            "    def find_spec(self, name, *others):\n"
+            f"        if name == {module!r}: raise KeyboardInterrupt\n"
+            "sys.meta_path.insert(0, Interrupting())",
+            "--version",
+        )
+        assert (result.status, result.out, result.err) == (130, b"", "")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_do_not_interrupt_imports(tmp_path: Path, number: signal.Signals) -> None:
     done = tmp_path / "done"

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handle the signals that end the process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+_RETRY = 0.01
+"""Seconds after which `_end` tries again to end the process, if a signal interrupted an import."""
+
+
+def handle_signals() -> None:
+    """Let signals end the process: SIGPIPE quietly, others after removing temporary files."""
+    # End quietly if the reader closes our pipe.
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # The default action would leave temporary files behind; the exceptions that `_end` raises let
+    # `with` blocks remove them. Ignored signals stay ignored (`nohup`, background jobs).
+    for signal_number in _ending_signals():
+        if signal.getsignal(signal_number) != signal.SIG_IGN:
+            signal.signal(signal_number, _end)
+
+
+def restore_signals() -> None:
+    """Restore the default action of signals: at exit, an exception would show a traceback."""
+    for signal_number in _ending_signals():
+        if signal.getsignal(signal_number) == _end:
+            signal.signal(signal_number, signal.SIG_DFL)
+    if hasattr(signal, "setitimer"):  # `_end` may have started the timer
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _ending_signals() -> list[signal.Signals]:
+    """Return the signals of this platform that ask a process to end."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    return [getattr(signal, name) for name in names if hasattr(signal, name)]
+
+
+def _end(signal_number: int, frame: FrameType | None) -> None:
+    """Wait until no module is being imported, then raise an exception that ends the process.
+
+    Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
+    initialization.
+    """
+    if hasattr(signal, "setitimer") and _is_importing(frame):
+        signal.signal(signal.SIGALRM, lambda _, later: _end(signal_number, later))
+        signal.setitimer(signal.ITIMER_REAL, _RETRY)
+    elif signal_number == signal.SIGINT:
+        raise KeyboardInterrupt
+    else:
+        sys.exit(128 + signal_number)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether an import statement is on the stack."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
