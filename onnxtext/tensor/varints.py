@@ -206,11 +206,11 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
     values = unpack_varints(data)
     if kind == "<i4":
         numbers = values.view(np.int64)
-        narrow = numbers.astype(np.int32)
+        narrow = numbers.astype("<i4")
         if not np.array_equal(narrow, numbers):
             raise ValueError("an entry does not fit in 32 bits")
         return narrow.tobytes()
-    return values.tobytes()
+    return values.astype("<u8", copy=False).tobytes()
 
 
 def _few_varints(data: bytes | memoryview) -> list[int]:

@@ -15,7 +15,6 @@ from onnxtext.ast.metadata import meta_of
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.format_elements import is_expressible, is_typed_expressible
-from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.varints import unpack_varints
 from onnxtext.wire.reader import WireError, check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT
@@ -314,7 +313,7 @@ def _field_entries(name: str, parts: list[Data]) -> bytes:
         values = unpack_varints(data)
     except ValueError as error:
         raise WireError(f"{name}: {error}", 0) from None
-    return values.astype(np.uint32 if name == "int32_data" else np.uint64).tobytes()
+    return values.astype("<u4" if name == "int32_data" else "<u8").tobytes()
 
 
 def _tensor_data(
