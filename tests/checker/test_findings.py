@@ -318,24 +318,36 @@ def test_deep_nesting_does_not_crash(depth: int) -> None:
     assert codes(text("y = Relu (x)", inputs=f"{type} x")) & {"too-deep", "type-mismatch"}
 
 
-def test_recursive_functions_terminate() -> None:
+def chain(count: int, last: str, body: str = "b = {} (a)") -> str:
+    """Return a model with a chain of functions; each calls the next, and the last calls `last`."""
+    calls = [*[f"my.f{index}" for index in range(1, count)], last]
     functions = "".join(
-        f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
-        f"{{ b = my.f{(i + 1) % 50} (a) }}\n"
-        for i in range(50)
+        f'<domain: "my", opset_import: ["": 21, "my": 1]> f{index} (a) => (b) '
+        f"{{ {body.replace('{}', call)} }}\n"
+        for index, call in enumerate(calls)
     )
-    model = text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions)
-    assert codes(model) == {"function-recursive"}
+    return text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions)
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(10_000, marks=pytest.mark.thorough)])
+def test_recursive_functions_terminate(count: int) -> None:
+    assert codes(chain(count, "my.f0")) == {"function-recursive"}
+
+
+@pytest.mark.thorough
+def test_long_chains_of_calls_are_checked() -> None:
+    """Neither the depth of the calls nor the number of paths is a problem."""
+    for model in (chain(10_000, "Relu"), chain(1_000, "Relu", "c = {} (a) d = {} (c) b = {} (d)")):
+        start = time.process_time()
+        assert not codes(model)
+        assert time.process_time() - start < 40
+    (found,) = errors(onnxtext.check(chain(10_000, "Rellu")))
+    assert found.code == "op-unknown"
 
 
 def test_functions_that_call_each_other_are_reported_once() -> None:
     """Several cycles of calls share the functions; a finding for each would be quadratic."""
-    functions = "".join(
-        f'<domain: "my", opset_import: ["": 21, "my": 1]> f{i} (a) => (b) '
-        f"{{ c = my.f{(i + 1) % 50} (a)\n b = my.f0 (c) }}\n"
-        for i in range(50)
-    )
-    (found,) = onnxtext.check(text("y = my.f0 (x)", opsets='21, "my": 1', rest=functions))
+    (found,) = onnxtext.check(chain(50, "my.f0", "c = {} (a) b = my.f0 (c)"))
     assert found.message == "recursive function: `f0` -> `f0`"
 
 
