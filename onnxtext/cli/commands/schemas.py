@@ -22,7 +22,7 @@ from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
     from onnxtext.ast.schemas import SchemaFile
-    from onnxtext.checker.context.signatures import Schemas
+    from onnxtext.checker.context.signatures import Schemas, Signature
 
 SCHEMAS = FileName(".onnxschema")
 
@@ -211,9 +211,9 @@ def show(operator: str, files: tuple[str, ...], reporter: Reporter) -> None:
         print_to_stdout("\n".join(texts), "")
 
 
-def _onnx_schema(signature: object) -> object:
+def _onnx_schema(signature: Signature) -> object:
     import onnx.defs  # noqa: F401  (loads the whole package: without it, schemas lack defaults)
 
     from onnxtext.checker.context.signatures import schema_of
 
-    return schema_of(signature)  # type: ignore[arg-type]
+    return schema_of(signature)

@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import ValueInfo
+from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import TensorType
 from onnxtext.differ.result import WeightChange
 from onnxtext.tensor.blobs import BlobError
@@ -45,14 +46,17 @@ def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
 
     Return None if the data is missing, does not fit the type, or cannot be converted.
     """
-    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    type, stored = value.type, value.data
+    if not isinstance(type, TensorType) or stored is None or isinstance(stored, SparseTensor):
+        return None
+    element = ELEMENTS.get(type.element)
     if element is None:
         return None
     try:
-        data = reader.raw(value.type, value.data, value.name)  # type: ignore[arg-type]
+        data = reader.raw(type, stored, value.name)
     except BlobError:
         return None
-    count = element_count(value.type)  # type: ignore[arg-type]
+    count = element_count(type)
     if data is None or len(data) != raw_size(element, count):
         return None
     return elements_of(element, data, count)

@@ -111,10 +111,12 @@ def _shape(value: ValueInfo) -> tuple[int, ...]:
 
 
 def _size(value: ValueInfo) -> int:
-    element = ELEMENTS.get(value.type.element) if isinstance(value.type, TensorType) else None
+    if not isinstance(value.type, TensorType):
+        return 0
+    element = ELEMENTS.get(value.type.element)
     if element is None or not element.bits:  # strings are not compared by content
         return 0
-    return raw_size(element, element_count(value.type))  # type: ignore[arg-type]
+    return raw_size(element, element_count(value.type))
 
 
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:
