@@ -13,6 +13,7 @@ from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.streams import read_file, write_output, write_stdout
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics.terminal_text import visible_char
 from onnxtext.io.files import is_stream, write_atomically
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 from onnxtext.terminal import wants_color
@@ -115,15 +116,20 @@ def show(old: str | bytes, new: str | bytes, target: EditTarget, color: str) -> 
 def line_diff(old: str, new: str, old_name: str, new_name: str) -> str:
     """Return the unified diff of two texts, in which only LF ends a line.
 
-    `patch` and `git apply` accept it: a last line without LF is marked.
+    `patch` and `git apply` accept it: a last line without LF is marked. Controls in the names are
+    escaped, because a line feed would end the line.
     """
-    lines = difflib.unified_diff(_lines(old), _lines(new), old_name, new_name)
+    before, after = old_name.translate(_CONTROLS), new_name.translate(_CONTROLS)
+    lines = difflib.unified_diff(_lines(old), _lines(new), before, after)
     return "".join(
         [
             line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
             for line in lines
         ]
     )
+
+
+_CONTROLS = {code: visible_char(chr(code)) for code in range(0x20)}
 
 
 def _lines(text: str) -> list[str]:

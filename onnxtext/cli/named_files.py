@@ -82,8 +82,6 @@ def plan_jobs(
     Raises:
         click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
     """
-    if output == "":
-        raise click.UsageError("The name of the output is empty.")
     names = list(dict.fromkeys(_DASH if name in _STREAMS else name for name in inputs)) or [_DASH]
     output = _DASH if output in _STREAMS else output
     to_directory = output is not None and output.endswith(_SEPARATORS)

@@ -27,7 +27,7 @@ With several files, every file is tried, and the highest status is used."""
 
 
 class FileName(click.Path):
-    """A click type for file names: any name is valid, and shells complete names with `suffixes`.
+    """A click type for file names: any name except "" is valid; shells complete `suffixes`.
 
     Unlike `click.Path`, it does not check that a file is readable: one unreadable file must not
     keep the command from processing the other files.
@@ -36,6 +36,12 @@ class FileName(click.Path):
     def __init__(self, *suffixes: str) -> None:
         super().__init__(allow_dash=True, readable=False)
         self.suffixes = suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name; reject "", which `pathlib` takes for the current directory."""
+        if value == "":
+            self.fail("the name of the file is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

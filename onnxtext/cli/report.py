@@ -137,9 +137,9 @@ class Reporter:
         return str(renderer.render(shown, **options))
 
     def summary(self, text: str) -> None:
-        """Write a summary line, in format `full` only."""
+        """Write a summary line, in format `full` only; controls in names of files are escaped."""
         if self.format == "full":
-            self._say(text)
+            self._say(escape_controls(text))
 
     def findings(self, diagnostics: Iterable[Diagnostic], name: str) -> None:
         """Report diagnostics about a file, and set the exit status if there are any."""

@@ -219,6 +219,31 @@ def test_commands_survive_odd_files(place: Path, name: str, kind: str) -> None:
     check_result(Result(done.returncode, done.stdout, done.stderr.decode()))
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", READERS)
+def test_an_empty_name_is_not_the_current_directory(place: Path, name: str) -> None:
+    before = {path: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    commands = [[word.format("") for word in READERS[name]]]
+    if "-o" in READERS[name]:
+        *words, _ = READERS[name]
+        commands.append([*[word.format("m.onnx") for word in words], ""])
+    for command in commands:
+        done = run(*command, cwd=place)
+        assert (done.status, done.out) == (2, b"")
+    assert {path: path.read_bytes() for path in place.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", READERS)
+def test_controls_in_names_are_escaped_in_messages(place: Path, name: str) -> None:
+    file = place / "a\nb\x1b[31m.onnxtxt"
+    file.write_text(TEXT.replace("Relu", "Rellu"))
+    done = run(*[word.format(file.name) for word in READERS[name]], cwd=place)
+    assert "\x1b" not in done.err
+    assert "a\nb" not in done.err
+    assert b"\x1b" not in done.out
+
+
 @pytest.mark.parametrize("name", ["weights list", "weights verify", "weights gc"])
 def test_weights_commands_survive_directories_named_like_blobs(place: Path, name: str) -> None:
     (place / "w" / ("a" * 64)).mkdir()

@@ -80,7 +80,6 @@ def test_two_inputs_for_one_output_are_an_error() -> None:
         (("a.onnxtxt", "-"), None),
         (("a.onnxtxt", "b.onnxtxt"), "-"),
         (("a.onnxtxt", "b.onnxtxt"), "c.onnx"),
-        (("a.onnxtxt",), ""),
         ((), "new/"),
         ((), "."),
     ],
