@@ -622,3 +622,22 @@ def test_the_cause_why_a_slice_is_rejected_is_named(arguments: str, problem: str
     nodes = f"s = Shape (x)\ny = Slice (x, {arguments})"
     (found,) = errors(onnxtext.check(text(nodes, inputs="float[N] x", values=values)))
     assert found.message.endswith(problem)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        text(f"y = {'d.' * 3000}Op (x)"),
+        text("y = my.f (x)", opsets='21, "my": 1', rest=f'<domain: "my"> {"f" * 3000} (a) => (b) {{'
+             " b = Neg (a) }"),
+        text("y = my.f (x)", opsets='21, "my": 1', rest='<domain: "my", opset_import: [21], '
+             f'overload: "{"o" * 3000}"> f (a) => (b) {{ b = Neg (a) }}'),
+        text(f"y = {'F' * 3000} <a = 1, a = 2> (x)"),
+        text("y = Relu (x)", opsets=f'21, "{"d" * 3000}": 1, "{"d" * 3000}": 2'),
+    ],
+)  # fmt: skip
+def test_long_names_are_cut_in_messages(source: str) -> None:
+    found = onnxtext.check(source, select=["all"])
+    assert found
+    for item in found:
+        assert max(map(len, (item.message, item.help or "", *item.notes))) < 500

@@ -100,7 +100,12 @@ def with_schema_origin(
 
 def quote(name: str) -> str:
     """Return a name in backticks, truncated to `_MAX_NAME_LENGTH` characters."""
-    return f"`{name}`" if len(name) <= _MAX_NAME_LENGTH else f"`{name[:_MAX_NAME_LENGTH]}…`"
+    return f"`{truncate(name)}`"
+
+
+def truncate(name: str) -> str:
+    """Return a name truncated to `_MAX_NAME_LENGTH` characters."""
+    return name if len(name) <= _MAX_NAME_LENGTH else f"{name[:_MAX_NAME_LENGTH]}…"
 
 
 _MAX_NAME_LENGTH = 80

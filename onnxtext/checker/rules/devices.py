@@ -133,10 +133,10 @@ def _node(
     name = _text(field_of(record, "configuration_id"))
     configuration = configurations.get(name)
     if configuration is None and subject.model is not None:
-        message = f"a device configuration of this `{node.op_type}` has no `configuration_id`"
+        message = f"a device configuration of this {quote(node.op_type)} has no `configuration_id`"
         help = "write the name of a configuration of the model in `configuration_id`"
         if name:
-            refers = f"this `{node.op_type}` refers to the device configuration {quote(name)}"
+            refers = f"this {quote(node.op_type)} refers to the device configuration {quote(name)}"
             message = f"{refers}, which the model does not define"
             add = f"add {quote(name)} to the section `configuration`"
             help = f"{add}, or refer to an existing configuration"
@@ -158,7 +158,7 @@ def _sharding(
             problem = f"shards {quote(name)}, which is not one of its inputs or outputs"
         yield Finding(
             "sharding-tensor",
-            f"this `{node.op_type}` {problem}",
+            f"this {quote(node.op_type)} {problem}",
             (place,),
             help="name an input or output of this node in `tensor_name`",
         )

@@ -68,7 +68,7 @@ def _conflicts(subject: CheckedModel, needs: FunctionNeeds) -> Iterator[Finding]
 
 
 def _no_overload(subject: CheckedModel, node: Node, overloads: list[str]) -> Finding:
-    shown = [f"`{name}`" if name else "an unnamed overload" for name in overloads[:_MOST]]
+    shown = [quote(name) if name else "an unnamed overload" for name in overloads[:_MOST]]
     ending = f" and {len(overloads) - _MOST} more" if len(overloads) > _MOST else ""
     listing = ", ".join(shown) + ending
     lacks = "has no unnamed overload"

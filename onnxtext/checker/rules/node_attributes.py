@@ -74,7 +74,7 @@ def _duplicates(node: Node) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for index, attribute in enumerate(node.attributes):
         if attribute.name in first:
-            message = f"this `{node.op_type}` has two attributes {quote(attribute.name)}"
+            message = f"this {quote(node.op_type)} has two attributes {quote(attribute.name)}"
             earlier = Place(node, ("attributes", first[attribute.name]), "first occurrence")
             places = (Place(node, ("attributes", index)), earlier)
             yield Finding("attribute-duplicate", message, places, "remove one of them")

@@ -48,7 +48,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             if not outputs:
                 yield Finding(
                     "node-no-output",
-                    f"this `{node.op_type}` has no outputs",
+                    f"this {quote(node.op_type)} has no outputs",
                     (Place(node),),
                     help="name its outputs: `y = …`",
                     subject=Subject("operator", node.op_type),
@@ -155,7 +155,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
             right = f"{domain}.{quote_word(suggestion)}" if domain else quote_word(suggestion)
             repair = Repair("respell", places[0].item, (shown, right))
         elif other is not None:
-            meant = f"`{other}.{name}`" if other else f"the standard operator `{name}`"
+            meant = quote(f"{other}.{name}") if other else f"the standard operator {quote(name)}"
             help = f"did you mean {meant}?"
         tables = [] if schemas.knows(domain) else list(schemas.tables(domain))
         if tables and domain not in functions:

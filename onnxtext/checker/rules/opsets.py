@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
-from onnxtext.checker.context.finding import Finding, Place, Repair
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote, truncate
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
@@ -57,7 +57,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
     first: dict[str, int] = {}
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
-        shown = f"`{domain}`" if domain else "the standard domain"
+        shown = quote(domain) if domain else "the standard domain"
         import_place = Place(place, ("opset_imports", index))
         if domain in first:
             in_model = isinstance(owner, Model)
@@ -124,11 +124,12 @@ def _missing_imports(
 
     `domains` maps each of them to the places of its nodes.
     """
-    shown = [f"the domain `{name}`" if name else "the standard domain" for name in domains]
-    owner = f"the function `{scope.function.name}`" if scope.function else "the model"
+    shown = [f"the domain {quote(name)}" if name else "the standard domain" for name in domains]
+    owner = f"the function {quote(scope.function.name)}" if scope.function else "the model"
     versions = {name: _version_to_import(subject, name) for name in domains}
     entries = [
-        f'"{name}": {version}' if name else str(version) for name, version in versions.items()
+        f'"{truncate(name)}": {version}' if name else str(version)
+        for name, version in versions.items()
     ]
     places = [place for found in domains.values() for place in found]
     defined = {key[0] for key in subject.functions}  # domains of the model's own functions
@@ -167,7 +168,7 @@ def _unused(subject: CheckedModel) -> Iterator[Finding]:
         domains = used.get(id(owner_scope.opsets), set()) if owner_scope is not None else set()
         for index, item in enumerate(owner.opset_imports):
             if plain_domain(item.domain) not in domains:
-                shown = f"`{item.domain}`" if item.domain else "the standard domain"
+                shown = quote(item.domain) if item.domain else "the standard domain"
                 yield Finding(
                     "opset-import-unused",
                     f"no node uses an operator of {shown}",

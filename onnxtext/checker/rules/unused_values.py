@@ -33,7 +33,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             if outputs and names.isdisjoint(outputs):
                 yield Finding(
                     "value-unused",
-                    f"no output of this `{node.op_type}` is used",
+                    f"no output of this {quote(node.op_type)} is used",
                     (Place(node, ("outputs", node.outputs.index(outputs[0]))),),
                     help="remove the node",
                 )
