@@ -13,6 +13,7 @@ from typing import Any, ForwardRef, Literal, Union, get_args, get_origin, get_ty
 
 from onnxtext import ast
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_types import ELEMENTS
 
 
@@ -55,6 +56,8 @@ def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
         return None  # the inner part of a recursive annotation
     if value not in arguments if origin is Literal else not isinstance(value, origin or expected):
         return _wrong(path, value, expected)
+    if origin is tuple and arguments[-1] is not Ellipsis and len(value) != len(arguments):
+        return path, f"has {count_noun(len(value), 'item')}, not {len(arguments)}"
     for item, kind, name in _parts(value, origin, arguments):
         wrong = _find_wrong(item, kind, path + name)
         if wrong is not None:

@@ -607,7 +607,8 @@ g (seq(map(int64, optional(float[2]))) q, opaque(d, t) o, sparse_tensor(float[2]
 <domain: "d", opset_import: ["": 21]>
 F <k, l = "a"> (i) => (j) { j = Relu (i) }
 """
-WRONG: list[object] = ["float", 5, None, 3.5, ["x"], ("y",), b"12345678", ast.Node, ast.Node("Relu")]
+WRONG: list[object] = ["float", 5, None, 3.5, ["x"], ("y",), b"8 bytes!"]
+WRONG += [ast.Node, ast.Node("Relu")]
 WRONG += [ast.TensorType("flot"), ast.SequenceType("float"), ast.MapType(5, "x")]  # type: ignore[arg-type]
 WRONG += [ast.TensorType("float", shape) for shape in ("N", (1.5,), (2**70,))]  # type: ignore[arg-type]
 
