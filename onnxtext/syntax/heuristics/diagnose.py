@@ -21,7 +21,7 @@ from onnxtext.syntax.heuristics.constructs import (
     header_errors,
     list_errors,
     misplaced_constructs,
-    misplaced_inputs,
+    misplaced_node_parts,
     section_errors,
     token_errors,
 )
@@ -108,7 +108,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 _WIDER = (
     header_errors.text_before_header, graph_errors.unclosed_outputs,
-    attribute_errors.node_among_attributes, misplaced_inputs.swapped_lists,
+    attribute_errors.node_among_attributes, misplaced_node_parts.swapped_lists,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,
     attribute_errors.unclosed_attributes, other_languages.tensor_types,
     attribute_value_errors.called_number, python_expressions.called_elements,
