@@ -173,7 +173,7 @@ class _Observed:
         packed: the list fields that are packed at least once.
         unpacked: the list fields that are unpacked at least once.
         before: maps a field number to the numbers of the fields that directly precede the field in
-            some message.
+            some message; may be empty if all messages have their fields in ascending order.
         split: whether another field stands between two items of a list.
     """
 
@@ -251,8 +251,6 @@ def _order(observed: _Observed) -> Sequence[int]:
     """
     if observed.split:
         return ()
-    if all(max(before, default=0) < number for number, before in observed.before.items()):
-        return sorted(observed.before)  # as in most models
     left = {number: set(before) for number, before in observed.before.items()}
     order: list[int] = []
     while left:

@@ -98,6 +98,7 @@ cdef class Schema:
 
         `packed` and `unpacked` are the field numbers of lists, `order` maps a field number to those
         that occur directly before it, and `split` tells whether a field recurs after another one.
+        `order` is empty if all fields are in ascending order.
         """
         cdef const unsigned char[::1] buffer = data
         cdef Seen* seen
@@ -114,8 +115,7 @@ cdef class Schema:
                 self.names[index]: (
                     numbers_of(seen[index].packed),
                     numbers_of(seen[index].unpacked),
-                    {number: numbers_of(seen[index].before[<int>number])
-                     for number in numbers_of(seen[index].found)},
+                    fields_before(&seen[index]),
                     seen[index].split,
                 )
                 for index in range(self.count) if seen[index].any
@@ -225,8 +225,11 @@ cdef class Schema:
                     count += 1
                 offset = field.end
             for number in order:
+                if not found:
+                    break
                 if not found >> number & 1:
                     continue
+                found &= ~(1ULL << number)
                 wanted = packed.get(number) if packed else None
                 known = &self.fields[message * MAX_NUMBERS + number]
                 start = out.open(number << 3 | LENGTH) if wanted else 0
@@ -290,6 +293,25 @@ cdef bytes ranked(dict ranks):
     return bytes(first + rest)
 
 
+cdef dict fields_before(Seen* seen):
+    """Return the fields directly before each field; {} if all fields are in ascending order."""
+    cdef dict result = {}
+    cdef int number
+    cdef bint ascending = True
+    for number in range(MAX_NUMBERS):
+        if seen.found >> number & 1:
+            ascending = ascending and not seen.before[number] >> number
+            result[number] = numbers_of(seen.before[number])
+    return {} if ascending else result
+
+
 cdef set numbers_of(uint64_t bits):
     """Return the field numbers whose bits are set."""
-    return {number for number in range(MAX_NUMBERS) if bits >> <int>number & 1}
+    cdef set result = set()
+    cdef int number = 0
+    while bits:
+        if bits & 1:
+            result.add(number)
+        bits >>= 1
+        number += 1
+    return result
