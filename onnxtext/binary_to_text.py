@@ -66,9 +66,10 @@ def print_binary(
         OnnxTextError: the bytes are not a valid `ModelProto`, or external data cannot be embedded.
         ValueError: `weights` or `metadata` has an unknown value.
     """
-    for key, value, valid in (("weights", weights, _WEIGHTS), ("metadata", metadata, _METADATA)):
-        if value not in valid:
-            raise ValueError(f"{key}={value!r} is not one of {', '.join(sorted(valid))}")
+    if weights not in _WEIGHTS:
+        raise ValueError(f"weights={weights!r} is not one of {', '.join(sorted(_WEIGHTS))}")
+    if metadata not in _METADATA:
+        raise ValueError(f"metadata={metadata!r} is not one of {', '.join(sorted(_METADATA))}")
     weight_files: WeightFiles | None = None
     reuse_memory(len(data))
     try:
@@ -134,13 +135,6 @@ def lift_placed(
         BlobError: external data cannot be read.
     """
 
-    def move(model: Model, graphs: list[Graph | Function] | None) -> None:
-        """Move large data to the resources."""
-        if weights != "inline":
-            moved = move_weights(model, graphs, inline_limit=inline_limit)
-            if digests is not None:
-                digests.update(moved)
-
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
         """Place metadata and move large data to the resources; see `proto.decode.lift.Finish`."""
         if largest < 0:  # if `largest` is known, there is no metadata
@@ -151,15 +145,28 @@ def lift_placed(
                 inline_all_metadata(graphs)
         if digests:
             digests.clear()  # remove digests from an earlier attempt to lift the model
-        if embed_from is None and not 0 <= largest <= inline_limit:
-            move(model, graphs)
+        if weights != "inline" and embed_from is None and not 0 <= largest <= inline_limit:
+            _move(model, graphs, inline_limit, digests)
 
     model = lift_binary(data, name, finish)
     if embed_from is not None:
         from onnxtext.weights.external_data import embed_external
 
         embed_external(model, embed_from)
-        move(model, list_graphs(model))
+        if weights != "inline":
+            _move(model, list_graphs(model), inline_limit, digests)
     if metadata == "none":
         leave_metadata_out(model)
     return model
+
+
+def _move(
+    model: Model,
+    graphs: list[Graph | Function] | None,
+    inline_limit: int,
+    digests: dict[str, str] | None,
+) -> None:
+    """Move large data to the resources; add the full digests to `digests`."""
+    moved = move_weights(model, graphs, inline_limit=inline_limit)
+    if digests is not None:
+        digests.update(moved)

@@ -4,6 +4,7 @@
 Rare forms, such as records and most decorators, are printed in Python, in order.
 """
 cimport cython
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.string cimport strlen
 
 from onnxtext._core.printer.nodes cimport NodePrinter
@@ -209,39 +210,12 @@ cdef class Printer(NodePrinter):
     cdef int _statement(self, graph) except -1:
         """Print the main graph."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark, column
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if decorators:
             out.text(decorator_lines(decorators, ""))
-        column = out.column()  # not 0 if a single `@unset(…)` is on this line
-        mark = out.begin_trial()
         out.name(graph_part(graph, OF_GRAPH.name, "name"))
-        if not out.end_trial(mark, not column and self._main_interface(graph, mark)):
-            out.text(self.python().main_head(graph, column))
+        self._interface(graph, 0, True)
         return self._rest(graph, 0)
-
-    cdef bint _main_interface(self, graph, Py_ssize_t mark) except -1:
-        """Print the inputs and outputs of the main graph; return False if a line is too long."""
-        cdef Text out = self.out
-        cdef Py_ssize_t start
-        for opening, values in (
-            (b" (", graph_part(graph, OF_GRAPH.inputs, "inputs")),
-            (b" => (", graph_part(graph, OF_GRAPH.outputs, "outputs")),
-        ):
-            start = out.position()
-            if len(values) < 2:
-                self._list(values, 0, opening)
-                if not out.is_flat(start, LINE_WIDTH):
-                    return False
-                continue
-            out.add(opening, len(opening))
-            for value in values:
-                out.line(INDENT)
-                self._value(value, INDENT)
-                out.character(c",")
-            out.line(0)
-            out.character(c")")
-        return out.fits(mark, LINE_WIDTH, after_head(graph, 0, False))
 
     cdef int _graph(self, graph, int indent) except -1:
         """Print a graph in an attribute."""
@@ -255,7 +229,8 @@ cdef class Printer(NodePrinter):
         if decorators:
             out.text(inline_decorators(decorators, " " * indent))
         out.name(graph_part(graph, OF_GRAPH.name, "name"))
-        if not out.end_trial(mark, self._interface(graph, mark, indent)):
+        self._interface(graph, indent, False)
+        if not out.end_trial(mark, not decorators or self._is_line(graph, mark, indent)):
             out.text(self.python().graph_head(graph, " " * indent, before))
         self.depth += 1
         try:
@@ -277,7 +252,8 @@ cdef class Printer(NodePrinter):
                 lists = parameters_text(parameters, self.python().graph_value)
                 text = self.texts[parameters] = lists.broken if lists.flat is None else lists.flat
             out.text(text)
-        if not out.end_trial(mark, self._interface(function, mark, 0)):
+        self._interface(function, 0, False)
+        if not out.end_trial(mark, not parameters or self._is_line(function, mark, 0)):
             out.text(self.python().function_head(function))
         return self._rest(function, 0)
 
@@ -300,26 +276,63 @@ cdef class Printer(NodePrinter):
         out.join_items(mark, count, 0, INDENT, LINE_WIDTH - 20)
         return out.character(c"\n")
 
-    cdef bint _interface(self, graph, Py_ssize_t mark, int indent) except -1:
-        """Print the inputs and outputs on one line.
-
-        Return False if they do not fit, or if the text since the mark has several lines; the
-        caller then removes the text since the mark.
-        """
+    cdef bint _is_line(self, graph, Py_ssize_t mark, int indent) except -1:
+        """Whether the text since a mark, the head of a graph or function, fits on one line."""
         cdef Text out = self.out
-        self._list(graph_part(graph, OF_GRAPH.inputs, "inputs"), indent, b" (")
-        self._list(graph_part(graph, OF_GRAPH.outputs, "outputs"), indent, b" => (")
         if not out.is_flat(mark, LINE_WIDTH):
             return False
         return out.column() + after_head(graph, indent, False) <= LINE_WIDTH
 
-    cdef int _list(self, list values, int indent, bytes opening) except -1:
+    cdef int _interface(self, graph, int indent, bint several) except -1:
+        """Print the inputs and outputs like `statement_layout.arrange_lists`.
+
+        If `several` is true, a list of more than one value has one value per line.
+        """
+        cdef Text out = self.out
+        cdef list inputs = graph_part(graph, OF_GRAPH.inputs, "inputs")
+        cdef list outputs = graph_part(graph, OF_GRAPH.outputs, "outputs")
+        cdef bint tall_inputs = several and len(inputs) > 1
+        cdef bint tall_outputs = several and len(outputs) > 1
+        cdef Py_ssize_t column = out.column(), after = after_head(graph, indent, False)
+        cdef Py_ssize_t mark, middle, input_width, output_width
+        cdef bint fits
+        while True:
+            mark = out.begin_trial()
+            self._list(inputs, indent, b" (", tall_inputs)
+            fits = tall_inputs or out.is_flat(mark, PY_SSIZE_T_MAX)
+            input_width = 0 if tall_inputs else out.width(mark) - 1
+            middle = out.position()
+            self._list(outputs, indent, b" => (", tall_outputs)
+            output_width = 0 if tall_outputs else out.width(middle) - 4
+            if not fits:
+                tall_inputs = True
+            elif not tall_outputs and not out.is_flat(middle, PY_SSIZE_T_MAX):
+                tall_outputs = True
+            elif (input_width <= 2 and output_width <= 2) or out.fits(
+                mark, column, LINE_WIDTH, after
+            ):
+                out.end_trial(mark, True)
+                return 0
+            elif input_width >= output_width:
+                tall_inputs = True
+            else:
+                tall_outputs = True
+            out.end_trial(mark, False)
+
+    cdef int _list(self, list values, int indent, bytes opening, bint is_tall) except -1:
+        """Print a list of values: on one line, or one per line if `is_tall`."""
         cdef Text out = self.out
         out.add(opening, len(opening))
         for index, value in enumerate(values):
-            if index:
+            if is_tall:
+                out.line(indent + INDENT)
+            elif index:
                 out.add(b", ", 2)
             self._value(value, indent + INDENT)
+            if is_tall:
+                out.character(c",")
+        if is_tall:
+            out.line(indent)
         return out.character(c")")
 
     cdef int _values(self, graph, int indent) except -1:

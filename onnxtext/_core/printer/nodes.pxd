@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from onnxtext._core.printer.values cimport ValuePrinter
-from onnxtext._core.printer.text cimport Text
+from onnxtext._core.wire.buffer cimport Growing
 
 cdef struct Flat:
     # A node on one line. All offsets except `line` are from the beginning of the line.
@@ -14,7 +14,7 @@ cdef struct Flat:
 cdef class NodePrinter(ValuePrinter):
     """Prints nodes and their attributes."""
     cdef dict texts
-    cdef Text flat  # the last node that was too long for a line, as one line
+    cdef Growing flat  # the last node that was too long for a line, as one line; None without one
     cdef Py_ssize_t* ends  # the end offsets of the outputs and inputs of a node
     cdef Py_ssize_t room
 

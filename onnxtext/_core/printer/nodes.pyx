@@ -12,6 +12,7 @@ from onnxtext._core.printer.numbers cimport POINT, Elements
 from onnxtext._core.printer.values cimport is_plain_tensor
 from onnxtext._core.ast.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
 from onnxtext._core.printer.text cimport Text, characters, is_wide
+from onnxtext._core.wire.buffer cimport Growing
 
 from onnxtext.ast.model import Graph
 from onnxtext.ast.types import (
@@ -44,9 +45,8 @@ cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP), SHORT = ATTRIBUTE_WIDTH
 
 cdef class NodePrinter(ValuePrinter):
     def __cinit__(self):
-        """Create the caches."""
+        """Create the cache."""
         self.texts = {}
-        self.flat = Text()
 
     def __dealloc__(self):
         PyMem_Free(self.ends)
@@ -159,6 +159,8 @@ cdef class NodePrinter(ValuePrinter):
         cdef int end = 0
         cdef const char* data
         cdef char* cursor
+        if self.flat is None:
+            self.flat = Growing()
         self.flat.size = 0
         self.flat.add(out.data + flat.line, size)
         data = self.flat.data

@@ -10,7 +10,6 @@ cdef class Text(Growing):
     cdef Py_ssize_t before  # the offset at which `data` begins; marks are such offsets
     cdef int trying  # the number of active trials
     cdef Py_ssize_t start  # the column of `data`
-    cdef object quoted, string_value  # functions of `onnxtext.printer.quoting`
 
     cdef int character(self, char character) except -1
     cdef int line(self, int indent) except -1
@@ -31,7 +30,9 @@ cdef class Text(Growing):
     cdef bint end_trial(self, Py_ssize_t mark, bint kept) noexcept
     cdef Py_ssize_t width(self, Py_ssize_t mark) noexcept
     cdef Py_ssize_t column(self) noexcept
-    cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept
+    cdef bint fits(
+        self, Py_ssize_t mark, Py_ssize_t column, Py_ssize_t most, Py_ssize_t after
+    ) noexcept
     cdef bint is_flat(self, Py_ssize_t mark, Py_ssize_t most) noexcept
     cdef int join_items(
         self, Py_ssize_t mark, Py_ssize_t count, int indent, int inner, Py_ssize_t most

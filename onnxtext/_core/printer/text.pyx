@@ -55,7 +55,6 @@ for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)
 @cython.final
 cdef class Text(Growing):
     def __cinit__(self):
-        self.quoted, self.string_value = quote_string, string_value
         self.parts = []
 
     cdef int character(self, char character) except -1:
@@ -172,7 +171,7 @@ cdef class Text(Growing):
             return 0
         if self._several_lines(text, indent) or self._quoted(text):
             return 0
-        return self.text(self.string_value(text, " " * indent))
+        return self.text(string_value(text, " " * indent))
 
     cdef int character_of(self, uint32_t character) except -1:
         """Add a character, which must not be a surrogate."""
@@ -222,7 +221,7 @@ cdef class Text(Growing):
             offset += 1
             if not Py_UNICODE_ISPRINTABLE(character):
                 self.size = start
-                self.text(self.quoted(text))
+                self.text(quote_string(text))
                 return True
             if character == c'"' or character == c"\\":
                 self.character(c"\\")
@@ -325,17 +324,22 @@ cdef class Text(Growing):
         cdef Py_ssize_t start = mark - self.before
         return self.width(mark) <= most and not memchr(self.data + start, c"\n", self.size - start)
 
-    cdef bint fits(self, Py_ssize_t mark, Py_ssize_t most, Py_ssize_t after) noexcept:
-        """Whether all lines since a mark fit into `most` columns; `after` more follow the last."""
+    cdef bint fits(
+        self, Py_ssize_t mark, Py_ssize_t column, Py_ssize_t most, Py_ssize_t after
+    ) noexcept:
+        """Whether all lines since a mark fit into `most` columns.
+
+        The mark is at the column `column`, and `after` more columns follow the last line.
+        """
         cdef const char* cursor = self.data + mark - self.before
         cdef const char* end = self.data + self.size
         cdef const char* stop = <const char*>memchr(cursor, c"\n", end - cursor)
         while stop is not NULL:
-            if characters(cursor, stop - cursor) > most:
+            if column + characters(cursor, stop - cursor) > most:
                 return False
-            cursor = stop + 1
+            cursor, column = stop + 1, 0
             stop = <const char*>memchr(cursor, c"\n", end - cursor)
-        return characters(cursor, end - cursor) + after <= most
+        return column + characters(cursor, end - cursor) + after <= most
 
     cdef int join_items(
         self, Py_ssize_t mark, Py_ssize_t count, int indent, int inner, Py_ssize_t most
