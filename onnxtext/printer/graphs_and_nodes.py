@@ -375,6 +375,6 @@ def operator_text(node: Node) -> str:
 
 def domain_text(domain: str) -> str:
     """Return the domain of an operator and a dot: `com.example.`."""
-    if all(quote_word(part) == part for part in domain.split(".")):
+    if domain.isascii() and all(map(str.isidentifier, domain.split("."))):
         return f"{domain}."
     return f"{quote_string(domain)}." if domain else "."

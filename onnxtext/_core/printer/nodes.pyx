@@ -7,7 +7,6 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from onnxtext._core.tensor.decimals cimport MAX_NUMBER_LENGTH, write_float32
 from onnxtext._core.printer.numbers cimport POINT, Elements
 from onnxtext._core.printer.values cimport is_plain_tensor
 from onnxtext._core.ast.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
@@ -19,12 +18,7 @@ from onnxtext.ast.types import (
     MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
 )
 from onnxtext.ast.tensors_and_attributes import (
-    AttributeType,
-    Float32,
-    Floats,
-    Reference,
-    SparseTensor,
-    Tensor,
+    ITEM_TYPES, AttributeType, Blob, Float32, Floats, Reference, RepeatedList, SparseTensor, Tensor,
     TypedBlob,
 )
 from onnxtext.printer.attributes import attribute_text
@@ -36,7 +30,9 @@ cdef frozenset TYPES = frozenset(
     (TensorType, SparseTensorType, SequenceType, OptionalType, MapType)
 )
 cdef frozenset ITEMS = TYPES | {Tensor, SparseTensor, Graph}
-cdef frozenset PLAIN = frozenset((int, Float32, bytes, Reference, Graph, TypedBlob))
+cdef frozenset PLAIN = frozenset(
+    (int, Float32, bytes, Reference, Graph, Blob, TypedBlob, RepeatedList)
+)
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 cdef object node_text = GraphPrinter.node_text
 cdef dict KINDS = {kind: kind.name.lower() for kind in AttributeType}
@@ -295,19 +291,25 @@ cdef class NodePrinter(ValuePrinter):
             out.text(KINDS[kind])
             out.add(b" = []", 5)
             return True
-        if cls is TypedBlob and kind is not None:
+        if cls is RepeatedList:
+            if kind is None or len(value.items) != 1 or value.items[0].__class__ is bytes:
+                return False
+            out.add(b": ", 2)
+            out.text(KINDS[kind])
+            out.character(c"[")
+            out.integer(value.count)
+            out.add(b"] = [", 5)
+            self.numbers.one(out, value.items[0])
+            out.add(b", ...]", 6)
+            return True
+        if (cls is TypedBlob and kind is not None) or (cls is Blob and kind in ITEM_TYPES):
             out.add(b": ", 2)
             out.text(KINDS[kind])
         out.add(b" = ", 3)
-        if cls is TypedBlob:
-            out.add(b'{blob"', 6)
-            out.text(value.digest)
-            out.add(b'"}', 2)
-        elif cls is int:
-            out.integer(value)
-        elif cls is Float32:
-            out.need(MAX_NUMBER_LENGTH)
-            out.size += write_float32(out.data + out.size, value.bits, True)
+        if cls is TypedBlob or cls is Blob:
+            self._blob(cls, value)
+        elif cls is int or cls is Float32:
+            self.numbers.one(out, value)
         elif cls is bytes:
             out.bytes_string(value, indent)
         elif cls is not tuple and cls is not Floats:

@@ -41,6 +41,7 @@ cdef class Numbers:
     cdef Elements type
 
     cdef int clear(self) except -1
+    cdef int one(self, Text out, value) except -1
     cdef int load(
         self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
     ) except -1

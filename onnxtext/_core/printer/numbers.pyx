@@ -85,6 +85,14 @@ cdef class Numbers:
         self.content = self.loaded = None
         return 0
 
+    cdef int one(self, Text out, value) except -1:
+        """Add a single number in an attribute: an int or a `Float32`."""
+        if value.__class__ is int:
+            return out.integer(value)
+        out.need(MAX_NUMBER_LENGTH)
+        out.size += write_float32(out.data + out.size, value.bits, True)
+        return 0
+
     cdef int load(
         self, Kind kind, int width, const char* data, Py_ssize_t size, Elements type
     ) except -1:

@@ -327,10 +327,7 @@ cdef class Text(Growing):
     cdef bint fits(
         self, Py_ssize_t mark, Py_ssize_t column, Py_ssize_t most, Py_ssize_t after
     ) noexcept:
-        """Whether all lines since a mark fit into `most` columns.
-
-        The mark is at the column `column`, and `after` more columns follow the last line.
-        """
+        """Whether all lines since a mark, at `column`, fit; `after` more columns follow."""
         cdef const char* cursor = self.data + mark - self.before
         cdef const char* end = self.data + self.size
         cdef const char* stop = <const char*>memchr(cursor, c"\n", end - cursor)

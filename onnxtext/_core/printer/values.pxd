@@ -22,6 +22,7 @@ cdef class ValuePrinter:
     cdef str _type_text(self, kind)
     cdef str _new_type_text(self, kind)
     cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1
+    cdef int _blob(self, cls, blob) except -1
     cdef bint _external(self, data, Py_ssize_t budget) except -1
     cdef bint _packed(
         self, Elements type, Py_buffer* held, bint is_raw, int indent, Py_ssize_t budget

@@ -184,6 +184,8 @@ cdef class ValuePrinter:
                 PyBuffer_Release(&held)
         elif type(data) is STRING_DATA:
             return self._strings(get(data, OF_STRINGS), indent, budget, True)
+        elif type(data) is Blob or type(data) is TypedBlob:
+            return self._blob(type(data), data)
         elif type(data) is ExternalData and self._external(data, budget):
             return 0
         parts = data_parts(elements.type, data, " " * indent, budget)
@@ -191,6 +193,16 @@ cdef class ValuePrinter:
         for part in parts:
             out.append_large(part)
         return 0
+
+    cdef int _blob(self, cls, blob) except -1:
+        """Print a `Blob` or `TypedBlob`."""
+        cdef Text out = self.out
+        if cls is TypedBlob:
+            out.character(c"{")
+        out.add(b'blob"', 5)
+        out.text(blob.digest)
+        out.character(c'"')
+        return out.character(c"}") if cls is TypedBlob else 0
 
     cdef bint _external(self, data, Py_ssize_t budget) except -1:
         """Print `external(…)` on one line; return False if Python must print the data."""

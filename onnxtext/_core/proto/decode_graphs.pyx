@@ -18,6 +18,7 @@ from onnxtext._core.ast.slots cimport (
 )
 from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
 
+from onnxtext.ast.compact_form.assemble import assemble_graph
 from onnxtext.ast.model import Annotation
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.proto.decode.types_and_tensors import lift_annotation
@@ -144,10 +145,12 @@ cdef class Decoder:
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         graph.quantization = annotations
-        if others or infos or metadata or name is None or share_names(initializers, inputs):
+        if others or metadata or name is None:
             self.python().finish_graph(
                 graph, others, initializers, infos, depth, metadata, is_named=name is not None
             )
+        elif infos or share_names(initializers, inputs):
+            graph.decorators = assemble_graph(graph, initializers, infos)
         return graph
 
     cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
@@ -319,14 +322,9 @@ cdef tuple texts_of(Bytes data, Py_ssize_t* offset, Py_ssize_t end, int key):
 
 cdef bint share_names(list left, list right) except -1:
     """Whether a value in one list has the same name as a value in the other list."""
-    cdef set names
     if not left or not right:
         return False
-    names = {value.name for value in right}
-    for value in left:
-        if value.name in names:
-            return True
-    return False
+    return not {value.name for value in right}.isdisjoint([value.name for value in left])
 
 
 def message_fields(data, Py_ssize_t start, int most):
