@@ -68,7 +68,10 @@ def model_parts(
         parts += printer.graph_statement(main_graph(model) if model.has_order else model.graph)
         parts += ["\n", *printer.function_parts(model.functions)]
     if may_have_sections:
-        graph_text = (printer or graph_printer()).graph_value
+
+        def graph_text(graph: ast.Graph, indent: str, start: int) -> str:
+            return (printer or graph_printer()).graph_value(graph, indent, start)
+
         for section in section_parts(model, graph_text, in_full=in_full):
             parts += ["\n", *section, "\n"]
     if model.encoding is not None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keep the order of value infos: the common case of `onnxtext.ast.compact_form.value_infos`."""
+from cpython.pyport cimport PY_SSIZE_T_MAX
+
 from onnxtext._core.ast.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
 
 from onnxtext.ast.compact_form.list_order import BY_DEFAULT, DECORATOR, PARTS, ListEntry
@@ -13,18 +15,23 @@ def place_named_types(list nodes, list infos, taken):
 
     `onnxtext.ast.compact_form.output_types.place_named_types` describes the arguments and the result.
     """
-    cdef dict places = {}
-    cdef set others = {value.name for value in taken}
+    cdef dict places = {}, declared = {value.name: value.type for value in reversed(taken)}
     cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before
     cdef list numbers = [None] * last, types, rest = []
     for index, value in enumerate(infos):
         if (
             type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
             or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
-            or get(value, OF_VALUE.name) in others
         ):
             return None
-        places[get(value, OF_VALUE.name)] = index
+        name = get(value, OF_VALUE.name)
+        places[name] = index
+        if name in declared:
+            if declared[name] != get(value, OF_VALUE.type):
+                return None
+            places[name] = None
+            numbers[index] = PY_SSIZE_T_MAX  # `@value_info` must name entries that repeat values
+            left -= 1
     if len(places) != last:
         return None
     for node in nodes:

@@ -60,20 +60,21 @@ def place_all_types(
 
 
 def place_named_types(
-    nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]
+    nodes: list[Node], infos: list[ValueInfo], taken: Sequence[ValueInfo]
 ) -> tuple[list[str], list[ValueInfo]] | None:
     """Set the types of nodes' outputs from a `value_info` list in any order; fast for long lists.
 
     Args:
         nodes: the nodes of a graph; their outputs have no types yet.
         infos: the `value_info` list.
-        taken: values that are not outputs of nodes.
+        taken: the initializers, inputs and outputs of the graph; an entry may repeat the name and
+            type of one of them.
 
     Returns:
         The names to list in `@value_info(…)` to keep the order of the list, without the names at
         its end that are in the default order; and the entries that stay in the list. None if names
-        are not unique, if an entry has the name of a value in `taken`, if an entry has anything
-        besides a name and a type, or if the core is pure Python.
+        are not unique, if an entry has the name of a value in `taken` but another type, if an entry
+        has anything besides a name and a type, or if the core is pure Python.
     """
     if core() != "native":
         return None

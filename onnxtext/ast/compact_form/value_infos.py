@@ -9,7 +9,7 @@ type of an initializer, input or output of the graph is removed. The other entri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from onnxtext.ast.compact_form.list_order import (
@@ -67,13 +67,13 @@ def place_infos(
     result = _in_usual_order(graph, infos, data)
     if result is not None:
         return result
-    if any_order:
-        listed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
-        if listed is not None:
-            named, rest = listed
-            return decorator_of(ListOrder(tuple(named))) if named else None, rest
-    parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     names = {info.name for info in infos}
+    declared = (*data, *graph.inputs, *graph.outputs)
+    if any_order and names.isdisjoint([value.name for value in declared]):
+        result = _place_named(graph, infos, data)
+        if result is not None:
+            return result
+    parts = {"initializers": data, "inputs": graph.inputs, "outputs": graph.outputs}
     lists: _Lists = {}
     for part, values in parts.items():
         types = {value.name: value.type for value in values}
@@ -86,6 +86,9 @@ def place_infos(
     if len(names) == len(infos):
         placed = _in_parts(graph, infos, lists, any_order=any_order)
     if placed is None and any_order:
+        result = _place_named(graph, infos, data)
+        if result is not None:
+            return result
         placed = _by_name(graph, infos)
     if placed is not None and _entries(graph, *placed) == new_entries:
         order, rest = placed
@@ -94,6 +97,20 @@ def place_infos(
     for node, output_types in zip(graph.nodes, before, strict=True):
         node.output_types = output_types
     return None, place_types(graph.nodes, infos)
+
+
+def _place_named(
+    graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
+) -> tuple[Decorator | None, list[ValueInfo]] | None:
+    """Return what `place_infos` returns with the result of `_by_name`, but fast for long lists.
+
+    `data` are the initializers of the graph. Return None if `place_named_types` does.
+    """
+    placed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
+    if placed is None:
+        return None
+    names, rest = placed
+    return (decorator_of(_named_order(names, rest, data)) if names else None), rest
 
 
 def _entries(
@@ -301,15 +318,26 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[Valu
         else:
             keys.append(must_name)
     last = ascending_end([*keys, must_name])
-    names: list[Word | str] = [info.name for info in infos[:last]]
-    data: list[Word | str] = [value.name for value in with_data(graph)]
-    if data and data[0] in names:
-        start = names.index(data[0])
-        end = start + len(data)
+    names = [info.name for info in infos[:last]]
+    return _named_order(names, rest, with_data(graph)), rest
+
+
+def _named_order(
+    names: Sequence[str], rest: Sequence[ValueInfo], data: Sequence[ValueInfo]
+) -> ListOrder:
+    """Return the order for names; the names of all initializers in order become `initializers`.
+
+    `rest` are the entries to print in `<…>`, and `data` the initializers of the graph.
+    """
+    items: list[Word | str] = [*names]
+    copied = [value.name for value in data]
+    if copied and copied[0] in names:
+        start = items.index(copied[0])
+        end = start + len(copied)
         others = {*names[:start], *names[end:], *[info.name for info in rest]}
-        if names[start:end] == data and others.isdisjoint(data):
-            names[start:end] = [Word("initializers")]
-    return ListOrder(tuple(names)), rest
+        if items[start:end] == copied and others.isdisjoint(copied):
+            items[start:end] = [Word("initializers")]
+    return ListOrder(tuple(items))
 
 
 def _with_second_entries(
