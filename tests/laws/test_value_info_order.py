@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.ast.compact_form import value_infos
 from onnxtext.ast.compact_form.list_order import ListOrder, order_of, with_data
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.records import Word
@@ -104,6 +105,16 @@ def ambiguous() -> onnx.ModelProto:
 @given(listed(odd=True), st.sampled_from(["auto", "section", "inline"]))
 def test_any_list_of_value_infos_is_kept(model: onnx.ModelProto, metadata: Any) -> None:
     kept(model, metadata)
+
+
+@given(listed(odd=False))
+def test_the_native_core_places_types_like_python(model: onnx.ModelProto) -> None:
+    """Lists in any order, whose entries may repeat initializers, inputs and outputs."""
+    data = model.SerializeToString()
+    text = onnxtext.from_binary(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(value_infos, "place_named_types", lambda *_: None)
+        assert onnxtext.from_binary(data) == text
 
 
 @given(listed(odd=False))

@@ -253,6 +253,20 @@ def test_any_models_print_the_same() -> None:
         assert_same_text(Model(graph, presence=Presence(1), opset_imports=[OpsetImport("", 20)]))
 
 
+@pytest.mark.parametrize("several", [1, 2])
+def test_heads_of_any_width_print_the_same(several: int) -> None:
+    """The lists of inputs and outputs break at the same widths, the longer list first."""
+    for width in range(1, 110, 3):
+        for other in (1, 40, 90):
+            inputs = [ValueInfo(f"{'i' * width}{index}") for index in range(several)]
+            outputs = [ValueInfo("é" * other, TensorType("float", (2,)))]
+            inner = Graph("inner", inputs, outputs)
+            node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, inner),))
+            function = Function("f", list(inputs), [ValueInfo("o" * other)])
+            graph = Graph("g", inputs, outputs, nodes=[node])
+            assert_same_text(Model(graph, [function], presence=Presence(1)))
+
+
 @pytest.mark.slow
 def test_many_models_print_the_same() -> None:
     chance = seeded()
