@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
 from onnxtext.ast.wrong_values import explain_wrong_values
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 
 
@@ -44,15 +45,18 @@ def apply(
         if isinstance(content, str):
             return _edit_text(content, edit, name)
         from onnxtext.binary_to_text import lift_placed
-        from onnxtext.proto.encode.lower import lower_model
+        from onnxtext.proto.encode.lower import LowerError, lower_model
 
         # Parsing the text that `from_binary` prints for the model would give an equal tree.
         model = lift_placed(content, weights="inline", name=name)
         model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
-        with explain_wrong_values(model):
-            data = lower_model(model)
+        try:
+            with explain_wrong_values(model):
+                data = lower_model(model)
+        except LowerError as error:  # an attribute or node that the edit adds is invalid
+            raise OnnxTextError(Diagnostic(error.code, error.message, file=name)) from None
         return EditResult(content if data == before else data, tuple(notes))
 
 

@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import newest_versions
-from onnxtext.editing.errors import refused_edit_error
+from onnxtext.editing.errors import check_integer, check_name, refused_edit_error
 
 A = TypeVar("A", bound=str | Attribute)
 What = Literal["metadata", "doc", "value-info"]
@@ -36,8 +36,9 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
         converted.
 
     Raises:
-        OnnxTextError: the version is below 1. If `convert` is set, also: the old or the new version
-            is unknown, or a node cannot be converted.
+        OnnxTextError: the version is below 1, or the version or the domain cannot be encoded. If
+            `convert` is set, also: the old or the new version is unknown, or a node cannot be
+            converted.
     """
     if version < 1:
         raise refused_edit_error("the version of an operator set must be at least 1")
@@ -48,6 +49,8 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
         notes = convert_nodes(model, {domain: version})
     elif convert:
         notes = [f"the operators of `{domain}` are not known, so no nodes are converted"]
+    check_integer(version)
+    check_name(domain)
     found = _set(model.opset_imports, version, domain)
     for function in model.functions:
         _set(function.opset_imports, version, domain)

@@ -29,8 +29,9 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
         OnnxTextError: no node, or more than one, has the name.
     """
     matches = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
-    chosen = [pair for pair in matches if pair[1].name == name]
-    chosen = [pair for pair in matches if name in pair[1].outputs] if len(chosen) != 1 else chosen
+    chosen = labeled = [pair for pair in matches if pair[1].name == name]
+    if len(labeled) != 1:
+        chosen = [pair for pair in matches if name in pair[1].outputs] or labeled
     if len(chosen) > 1:
         raise refused_edit_error(
             f"{len(chosen)} nodes have the name `{name}`",

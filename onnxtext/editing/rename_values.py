@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from onnxtext.ast.map_names import Names, Scope, defined_names, map_names
 from onnxtext.ast.model import Model
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.errors import check_name, refused_edit_error, unknown_name_error
 
 
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
@@ -25,18 +25,21 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         label: whether to rename only the label of a node, even if a value has the same name.
 
     Raises:
-        OnnxTextError: no value or label has the old name, or the new name is empty or in use.
+        OnnxTextError: no value or label has the old name, or the new name is empty, in use, or
+            cannot be encoded.
     """
     if not new:
         raise refused_edit_error("a name cannot be empty")
+    check_name(new)
     if label:
-        _rename_label(model, old, new)
+        _rename_label(model, old, new, "label", [])
         return
     scopes = list(walk_graphs(model))
     owners = [model.graph] if old in defined_names(model.graph) else []
     owners = owners or [scope for scope in scopes if old in set(defined_names(scope))]  # type: ignore[misc]
     if not owners:
-        _rename_label(model, old, new)
+        values = [name for scope in scopes for name in defined_names(scope)]
+        _rename_label(model, old, new, "value or node", values)
         return
     if old == new:
         return
@@ -72,16 +75,17 @@ def _contains(scope: Scope, owner: Scope) -> bool:
     return any(inner is owner for inner in walk_graphs(scope))
 
 
-def _rename_label(model: Model, old: str, new: str) -> None:
-    """Give all nodes with the label `old` the label `new`."""
+def _rename_label(model: Model, old: str, new: str, kind: str, others: Sequence[str]) -> None:
+    """Give all nodes with the label `old` the label `new`.
+
+    If there is no such node, the message of the error calls it a `kind`. Its help suggests labels
+    and the names in `others`.
+    """
     nodes = [node for scope in walk_graphs(model) for node in scope.nodes]
     chosen = [node for node in nodes if node.name == old]
     if not chosen:
-        scopes = list(walk_graphs(model))
-        values = [name for scope in scopes for name in defined_names(scope)]
-        raise unknown_name_error(
-            "value or node", old, [*values, *[node.name for node in nodes if node.name]]
-        )
+        labels = [node.name for node in nodes if node.name]
+        raise unknown_name_error(kind, old, [*others, *labels])
     if old != new and any(node.name == new for node in nodes):
         raise refused_edit_error(f"another node already has the label `{new}`")
     for node in chosen:

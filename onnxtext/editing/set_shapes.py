@@ -13,7 +13,12 @@ from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.inference_client import Answers
-from onnxtext.editing.errors import refused_edit_error, unknown_name_error
+from onnxtext.editing.errors import (
+    check_integer,
+    check_name,
+    refused_edit_error,
+    unknown_name_error,
+)
 from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
@@ -52,8 +57,8 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
         shape: the dimensions, or their text such as `[batch, 3]`; None removes the shape.
 
     Raises:
-        OnnxTextError: the value has no declared type, or is not a tensor; or the text is not a
-            shape.
+        OnnxTextError: the value has no declared type, or is not a tensor; the text is not a shape;
+            or a size or name cannot be encoded.
     """
     if isinstance(shape, str):
         shape = read_shape(shape)
@@ -73,8 +78,14 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     declared shapes.
 
     Raises:
-        OnnxTextError: the value has no declared type, or is not a tensor.
+        OnnxTextError: the value has no declared type, or is not a tensor; or a size or name of the
+            shape cannot be encoded.
     """
+    for dim in map(plain_dim, shape or ()):
+        if isinstance(dim, str):
+            check_name(dim)
+        elif dim is not None:
+            check_integer(dim)
     declared = list(type_declarations(model.graph))
     chosen = [declaration for declaration in declared if declaration[0] == name]
     if not chosen:

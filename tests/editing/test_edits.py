@@ -256,6 +256,49 @@ def test_impossible_attributes_are_errors(node: str, text: str) -> None:
         edited(editing.set_attribute, node=node, text=text)
 
 
+@pytest.mark.parametrize(
+    ("edit", "text", "code"),
+    [
+        (editing.set_attribute, 'v = float[2] blob"24ae2dfe8df57c1b"', "blob-missing"),
+        (editing.set_attribute, "@set(nope: 1) v = 1", "invalid-record"),
+        (editing.insert, 'z = Op <v = float[2] blob"24ae2dfe8df57c1b"> (a)', "blob-missing"),
+        (editing.insert, "@set(nope: 1) z = Relu (a)", "invalid-record"),
+    ],
+)
+def test_edits_that_cannot_be_encoded_are_errors(
+    edit: Callable[..., Any], text: str, code: str
+) -> None:
+    options = {"node": "one"} if edit is editing.set_attribute else {}
+    with pytest.raises(OnnxTextError) as found:
+        editing.apply(onnxtext.to_binary(TEXT), partial(edit, text=text, **options))
+    assert [item.code for item in found.value.diagnostics] == [code]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (partial(editing.rename, old="a", new="\ud800"), "lone surrogate"),
+        (partial(editing.set_opset, version=1 << 63, convert=False), "64 bits"),
+        (partial(editing.set_opset, version=1, domain="\ud800"), "lone surrogate"),
+        (partial(editing.set_shape, name="x", shape=("\ud800", 4)), "lone surrogate"),
+        (partial(editing.set_shape, name="x", shape=(-1 << 64, 4)), "64 bits"),
+        (partial(editing.make_symbolic, dims=[("x", 0)], symbol="\ud800"), "lone surrogate"),
+    ],
+)
+def test_names_and_numbers_that_cannot_be_encoded_are_errors(
+    edit: Callable[..., Any], said: str, binary: bool
+) -> None:
+    with pytest.raises(OnnxTextError, match=said):
+        editing.apply(onnxtext.to_binary(TEXT) if binary else TEXT, edit)
+
+
+def test_a_label_of_several_nodes_is_not_unknown() -> None:
+    text = changed(("[two]", "[one]"))
+    with pytest.raises(OnnxTextError, match="2 nodes have the name `one`"):
+        edited(editing.remove, text, node="one")
+
+
 def test_insert_places_nodes_and_redirects_uses() -> None:
     result = edited(editing.insert, text="z = Sin (a)")
     assert result == changed(("# behind\n", "# behind\n  z = Sin (a)\n"))
@@ -527,6 +570,8 @@ def test_rename_distinguishes_labels_and_values() -> None:
     text = TEXT.replace("[two]", "[b]")
     assert "[two] b = Mul (a, w)" in edited(editing.rename, text, old="b", new="two", label=True)
     assert "[b] two = Mul (a, w)" in edited(editing.rename, text, old="b", new="two")
+    with pytest.raises(OnnxTextError, match="there is no label `a`"):
+        edited(editing.rename, text, old="a", new="two", label=True)
 
 
 def test_comments_and_layout_inside_of_a_statement_stay() -> None:
