@@ -36,14 +36,16 @@ def make_symbolic(
         A sentence for each fix, then an `Obstacle` for each node that may reject other sizes.
 
     Raises:
-        OnnxTextError: an input or dimension does not exist; an input has a default value, or is not
-            a tensor of known rank; the dimensions have different sizes; or `symbol` is not a valid
-            name.
+        OnnxTextError: no dimension is given; an input or dimension does not exist; an input has a
+            default value, or is not a tensor of known rank; the dimensions have different sizes; or
+            `symbol` is not a valid name.
     """
     if not symbol.strip() or symbol.lstrip("-").isdigit():
         raise refused_edit_error(
             f"`{symbol}` cannot be the name of a dimension", "choose a name such as `batch`"
         )
+    if not dims:
+        raise refused_edit_error("there is no dimension to make symbolic")
     shapes, old = _wanted(model, dims, symbol)
     answers: Answers = {}
     before = infer_shapes(model, answers=answers)
@@ -80,7 +82,7 @@ def _wanted(
         if name not in inputs:
             raise unknown_name_error("input", name, inputs)
         value = inputs[name]
-        shape = shapes.get(name) or getattr(value.type, "shape", None)
+        shape = getattr(value.type, "shape", None)
         if not isinstance(value.type, TensorType) or shape is None:
             raise refused_edit_error(
                 f"`{name}` is not a tensor of known rank, so it has no dimension to make symbolic"
@@ -96,7 +98,8 @@ def _wanted(
             )
         at = index % len(shape)
         sizes.setdefault(plain_dim(shape[at]), f"dimension {at} of `{name}`")
-        shapes[name] = (*shape[:at], with_value(shape[at], symbol), *shape[at + 1 :])
+        new = shapes.get(name, shape)
+        shapes[name] = (*new[:at], with_value(shape[at], symbol), *new[at + 1 :])
     if len(sizes) > 1:
         listed = " and ".join([f"{place} is {size or '?'}" for size, place in sizes.items()])
         raise refused_edit_error(f"the dimensions have different sizes: {listed}")

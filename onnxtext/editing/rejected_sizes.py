@@ -106,7 +106,8 @@ def _conv(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) -> b
     bias = shapes[8 if quantized else 2] if node.op_type != "ConvInteger" else None
     kernel = attribute_value(node.attributes, "kernel_shape")
     return (
-        kernel in (None, weights[2:])
+        groups > 0
+        and kernel in (None, weights[2:])
         and shape[1] == expected
         and channels % groups == 0
         and bias in (None, (channels,))
@@ -180,6 +181,8 @@ def _blocks(node: Node, shapes: Shapes, values: Sequence[SmallTensor | None]) ->
     shape, size = shapes[0], _integer(node, "blocksize", 1)
     if shape is None or len(shape) != 4:
         return True
+    if size < 1:
+        return False
     if node.op_type == "DepthToSpace":
         return shape[1] % (size * size) == 0
     return shape[2] % size == 0 and shape[3] % size == 0

@@ -155,6 +155,29 @@ def test_several_inputs_get_the_same_symbol() -> None:
         symbolic(text, ("x", 0), ("z", 1))
 
 
+def test_a_dimension_may_be_named_twice() -> None:
+    text = model("y = Relu (x)")
+    assert symbolic(text, ("x", 0), ("x", -2)) == symbolic(text)
+
+
+def test_no_dimension_is_an_error() -> None:
+    with pytest.raises(OnnxTextError, match="no dimension"):
+        editing.apply(model("y = Relu (x)"), lambda tree: editing.make_symbolic(tree, [], "n"))
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "ConvTranspose <group = 0> (x, w)",
+        "DepthToSpace <blocksize = 0> (x)",
+        "SpaceToDepth <blocksize = 0> (x)",
+    ],
+)
+def test_invalid_attributes_do_not_crash(node: str) -> None:
+    values = "float[3, 4, 3, 3] w = [0, ...]"
+    assert symbolic(model(f"y = {node}", values, "float[2, 3, 8, 8] x"))[2]
+
+
 @pytest.mark.parametrize(
     ("dims", "symbol", "said"),
     [
