@@ -156,6 +156,26 @@ def test_only_converted_nodes_change() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("attributes", "up", "down"),
+    [
+        ("min = 0.0", "`min` becomes an input", "`min` becomes an attribute"),
+        ("max = 0.0", "`max` becomes an input", "`max` becomes an attribute"),
+        (
+            "min = 0.0, max = 1.0",
+            "`min` and `max` become inputs",
+            "`min` and `max` become attributes",
+        ),
+    ],
+)
+def test_notes_name_the_limits_that_are_set(attributes: str, up: str, down: str) -> None:
+    text = model(10, f"g (float[2] x) => (float[2] y) {{ y = Clip <{attributes}> (x) }}")
+    newer = apply(text, lambda tree: set_opset(tree, 11))
+    assert newer.notes == (f"`Clip`: {up}",)
+    older = apply(newer.content, lambda tree: set_opset(tree, 10))
+    assert older.notes == (f"`Clip`: {down}",)
+
+
 def test_converting_to_the_same_version_changes_nothing() -> None:
     assert converted(KEPT, 11) == KEPT
     data = onnxtext.to_binary(KEPT)

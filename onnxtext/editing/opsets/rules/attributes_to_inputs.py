@@ -231,22 +231,33 @@ def _real(name: str, numbers: tuple[Number, ...]) -> float:
 
 def clip_to_inputs(conversion: NodeConversion) -> None:
     """Convert `Clip` to version 11: `min` and `max` become inputs."""
+    moved = []
     for index, name in ((1, "min"), (2, "max")):
         if conversion.attribute(name) is not None:
             value = conversion.real(name) or 0.0
             conversion.drop(name)
             bound = conversion.constant(name, [value], conversion.element(conversion.input(0)), ())
             conversion.set_input(index, bound)
-            conversion.add_note("`min` and `max` become inputs")
+            moved.append(name)
+    _note_limits(conversion, moved, "an input", "inputs")
 
 
 def clip_to_attributes(conversion: NodeConversion) -> None:
     """Reverse `clip_to_inputs`."""
+    moved = []
     for index, name in ((1, "min"), (2, "max")):
         if conversion.input(index):
             conversion.set(name, _real(name, conversion.needed_numbers(index, f"input `{name}`")))
             conversion.leave_out(index)
-            conversion.add_note("`min` and `max` become attributes")
+            moved.append(name)
+    _note_limits(conversion, moved, "an attribute", "attributes")
+
+
+def _note_limits(conversion: NodeConversion, moved: list[str], one: str, both: str) -> None:
+    """Note that the limits in `moved` become inputs or attributes: `one`, or `both` if plural."""
+    if moved:
+        end = f" becomes {one}" if len(moved) == 1 else f" become {both}"
+        conversion.add_note(" and ".join([f"`{name}`" for name in moved]) + end)
 
 
 def top_k_to_input(conversion: NodeConversion) -> None:
