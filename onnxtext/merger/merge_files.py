@@ -34,8 +34,13 @@ class MergeResult:
     is_binary: bool = False
 
     def __str__(self) -> str:
-        """Return the merged text; a merged binary model is printed as text."""
-        if not self.is_binary:
+        """Return the merged text; a merged binary model is printed as text.
+
+        Raises:
+            OnnxTextError: the content is one of the versions, and is not a valid model.
+        """
+        # If a version cannot be read, the content is our version, which may be a text.
+        if not self.is_binary or (self.conflicts and not looks_binary(self.content)):
             return self.content.decode("utf-8", "surrogateescape")
         from onnxtext.binary_to_text import print_binary
 

@@ -318,6 +318,25 @@ def test_texts_with_conflicts_are_merged_line_by_line(mark: str) -> None:
     assert b"21" in result.content
 
 
+def test_an_invalid_merge_of_lines_is_not_called_merged() -> None:
+    """Each side removes another one of two brackets."""
+    head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y)\n"
+    body = "# 1\n# 2\n# 3\n"
+    end = "  y = Relu (x)\n}\n"
+    ours, theirs = f"{head}{body}{{\n{end}", f"{head}{{\n{body}{end}"
+    result = merge(f"{head}{{\n{body}{{\n{end}".encode(), ours.encode(), theirs.encode())
+    assert result.conflicts == 1
+    assert result.notes[0].endswith("the whole texts are one conflict")
+    assert resolved(str(result), "ours") == ours
+    assert resolved(str(result), "theirs") == theirs
+
+
+def test_a_text_is_shown_if_another_version_cannot_be_read() -> None:
+    result = merge(b"", TEXT.encode(), b"\0 no model")
+    assert (result.content, result.is_binary) == (TEXT.encode(), True)
+    assert str(result) == TEXT
+
+
 def test_without_git_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     ours, theirs = TEXT.replace("Relu (x)", "Relu (x"), TEXT.replace("20", "21")

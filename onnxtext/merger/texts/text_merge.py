@@ -72,14 +72,14 @@ def merge_texts(
     except RecursionError:
         pass
     text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
-    notes = [
-        f"{reason}; merged line by line"
-        if by_git
-        else f"{reason}, and `git merge-file` failed: the whole texts are one conflict"
-    ]
-    if not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
+    if not by_git:
+        note = f"{reason}, and `git merge-file` failed: the whole texts are one conflict"
+    elif not conflicts and not _parses(text) and _parses(ours) and _parses(theirs):
         text, conflicts = whole_conflict(base, ours, theirs, markers), 1
-    return text, conflicts, notes
+        note = f"{reason}, and merging line by line fails: the whole texts are one conflict"
+    else:
+        note = f"{reason}; merged line by line"
+    return text, conflicts, [note]
 
 
 def _merge_statements(
