@@ -66,7 +66,7 @@ def _outdated_in(body: _Body, side: _Body, other: _Body, schemas: Schemas) -> It
                 f"`{node.op_type}` is written for version {before[domain]} of "
                 f"{quote(domain or 'ai.onnx')}, and {problem} version {versions[domain]}"
             )
-            yield Finding("operator-version", message, (Place(node),), "convert the node by hand")
+            yield Finding("operator-version", message, (Place(node),), "")
 
 
 def _outdated(
@@ -121,7 +121,8 @@ def _changed_defaults(old: Signature, new: Signature) -> set[str]:
         for name in before.keys() & after.keys()
         if before[name].type == after[name].type
         and before[name].type.name != "STRING"
-        and b"" != before[name]._default_value != after[name]._default_value
+        and before[name]._default_value != after[name]._default_value
+        and b"" not in (before[name]._default_value, after[name]._default_value)
     }
 
 

@@ -70,3 +70,11 @@ def test_an_edit_that_fits_both_versions_merges(name: str, *, binary: bool) -> N
     base, edit = FITTING[name]
     for found in merged(base, base.replace(*edit), binary=binary):
         assert not found.conflicts, found.notes
+
+
+@pytest.mark.parametrize("node", ["Clip (a)", "Split (a)"])
+def test_a_default_that_the_other_version_lacks_is_no_other_default(node: str) -> None:
+    before = (H + SOFTMAX).replace("[12", "[6")
+    theirs = before.replace("y = Relu (a)", f"s = {node}\n  y = Relu (s)")
+    found = onnxtext.merge(before, before.replace("[6", "[1"), theirs)
+    assert not found.conflicts, found.notes
