@@ -122,7 +122,7 @@ def _moved_arguments(
                 f"{describe_node(node)} passes its arguments in the old order of the parameters "
                 f"of {quote(node.op_type)}, which one side has changed"
             )
-            yield Finding(_ARGUMENTS, message, (Place(node),), "change the order in the call")
+            yield Finding(_ARGUMENTS, message, (Place(node),), "")
 
 
 def _only_renames(base: ValueScope, side: ValueScope, merged: ValueScope) -> bool:
@@ -294,4 +294,4 @@ def _finding(subject: str, name: str, new_name: str, item: Any) -> Finding:
         "another value"
     )
     places = tuple(map(Place, item if isinstance(item, tuple) else (item,)))
-    return Finding(_VALUE, message, places, f"use {quote(new_name)}" if new_name else "")
+    return Finding(_VALUE, message, places, "")

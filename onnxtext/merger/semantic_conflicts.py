@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find semantic conflicts in a merge: names, calls, imports and types that do not fit together."""
+"""Find semantic conflicts in a merge: names, calls, imports and types that do not fit together.
+
+The findings have no help, because a merge shows only their messages.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,6 @@ from onnxtext.merger.rebound_uses import describe_node, find_rebound_uses
 _CALLS = "function-deleted"
 _SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")
 _BINDING = "training-binding-value"
-_HELP = "keep the definition that one side has deleted, or remove its uses"
 
 
 class _Subject(CheckedModel):
@@ -127,11 +129,11 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
         caller = describe_node(node)
         if (domain, node.op_type, node.overload or "") in functions:
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"
-            yield Finding(_CALLS, message, (Place(node),), _HELP)
+            yield Finding(_CALLS, message, (Place(node),), "")
         elif domain in domains and scope.opsets is not None and domain not in scope.opsets:
             name = quote(domain or "ai.onnx")
             message = f"{caller} uses {name}, a domain that one side no longer imports"
-            yield Finding(_CALLS, message, (Place(node),), _HELP)
+            yield Finding(_CALLS, message, (Place(node),), "")
 
 
 def _references(subject: CheckedModel) -> Iterator[Finding]:
@@ -161,7 +163,7 @@ def _reference(name: str, item: Any) -> Finding:
         "a value info, quantization annotation or training binding refers to "
         f"{quote(name)}, which is not defined"
     )
-    return Finding("reference-undefined", message, (Place(item),), _HELP)
+    return Finding("reference-undefined", message, (Place(item),), "")
 
 
 def _functions(model: Model) -> set[FunctionKey]:
