@@ -41,10 +41,14 @@ def import_schemas(package: str) -> SchemaFile:
             f"importing {package!r} took more than {TIMEOUT_SECONDS:.0f} seconds",
             "import a submodule of the package instead",
         ) from None
-    except (OSError, ValueError) as error:
+    except ValueError as error:  # the name has a null character or a lone surrogate
+        raise SchemaImportError(
+            f"{package!r} cannot be the name of a package: {error}", "check the name of the package"
+        ) from None
+    except OSError as error:
         raise SchemaImportError(
             f"cannot start a Python process for {package!r}: {error}",
-            "check the name of the package",
+            f"check that {sys.executable} can be run",
         ) from None
     if done.returncode == MISSING:
         raise SchemaImportError(
