@@ -183,6 +183,8 @@ def root_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph 
             result += item.functions
         case Node():
             result += attribute_graphs(item.attributes)
+        case list():
+            result += nested_graphs(item)
         case Attribute():
             result += attribute_graphs((item,))
         case Function() | Graph():
@@ -192,9 +194,11 @@ def root_graphs(root: Model | Fragment | Graph | Function | Node) -> list[Graph 
 
 
 def walk_nodes(root: Model | Fragment | Graph | Function | Node) -> Iterator[Node]:
-    """Yield every node in a syntax tree, including the root if it is a node."""
+    """Yield every node in a syntax tree, including the root if it is a node or a list of nodes."""
     item = root.item if isinstance(root, Fragment) else root
     if isinstance(item, Node):
         yield item
+    elif isinstance(item, list):
+        yield from item
     for graph in walk_graphs(root):
         yield from graph.nodes

@@ -41,6 +41,8 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         offset is 0 if unknown. A blob that is used several times counts for each use.
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
+    if isinstance(model, ast.Fragment) and isinstance(model.item, list):
+        model = ast.Fragment(ast.Graph("nodes", nodes=model.item))
     raw: dict[int, int] = {}
     total = largest = offset = 0
     for graph in ast.walk_graphs(model):

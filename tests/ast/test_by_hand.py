@@ -17,6 +17,7 @@ from onnxtext.ast import (
     Field,
     Float32,
     Floats,
+    Fragment,
     Function,
     Graph,
     Model,
@@ -153,6 +154,9 @@ def test_offsets_do_not_affect_equality() -> None:
 def test_walk_visits_nested_graphs_and_functions() -> None:
     model = build()
     assert [graph.name for graph in walk_graphs(model)] == ["main", "kept", "kept", "Scale"]
+    fragment = Fragment(model.graph.nodes)
+    assert list(walk_graphs(fragment)) == list(walk_graphs(model.graph))[1:]
+    assert list(walk_nodes(fragment)) == list(walk_nodes(model.graph))
     assert sorted(node.op_type for node in walk_nodes(model)) == [
         "Constant", "Identity", "Identity", "If", "MatMul", "Mul", "Scale",
     ]  # fmt: skip

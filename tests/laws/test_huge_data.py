@@ -77,6 +77,13 @@ def test_too_large_data_is_rejected_before_allocation(name: str, memory: Callabl
     assert memory() < 60_000_000
 
 
+def test_nodes_with_too_large_data_are_rejected_before_allocation(
+    memory: Callable[[], int],
+) -> None:
+    assert [item.code for item in onnxtext.check(NODES)] == ["model-too-large"]
+    assert memory() < 60_000_000
+
+
 def test_allowed_splats_take_no_memory(memory: Callable[[], int]) -> None:
     text = "<onnxtext: 1>\ng () => () <int4[4000000000] x = [7, ...]> {}\n"
     model = onnxtext.parse(text)
