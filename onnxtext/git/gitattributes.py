@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit onnxtext's block of lines in a git attributes file; every other byte is kept.
+"""Read a git attributes file, and edit onnxtext's block of lines; every other byte is kept.
 
 Source: gitattributes(5), DESCRIPTION: a line is a pattern and attributes, `#` begins a comment, and
 later lines override earlier ones. So our block goes to the end.
@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.io.files import write_atomically
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.io.files import reason_of, write_atomically
 
 _BEGIN = b"# onnxtext git install: begin"
 _END = b"# onnxtext git install: end"
@@ -116,12 +117,15 @@ def read_attributes(path: Path) -> AttributesFile:
     """Read an attributes file; if it does not exist, the content is None.
 
     Raises:
-        OSError: the file cannot be read.
+        OnnxTextError: the file cannot be read.
     """
     try:
         return AttributesFile(path.read_bytes())
     except FileNotFoundError:
         return AttributesFile(None)
+    except OSError as error:
+        message = f"cannot read {path}: {reason_of(error)}"
+        raise OnnxTextError(Diagnostic("cannot-read", message)) from None
 
 
 def write_attributes(path: Path, content: bytes | None) -> None:

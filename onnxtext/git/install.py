@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from onnxtext.diagnostics import OnnxTextError
 from onnxtext.git.gitattributes import DamagedBlock, read_attributes, write_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,
@@ -103,10 +104,10 @@ def install(
 
     Raises:
         OnnxTextError: git fails or cannot run this Python, a setting or filter of another tool
-            conflicts with the mode, onnxtext's block of attributes is damaged, or the attributes
-            file is a link that leads out of the working tree. Nothing is changed; if changes cannot
-            be undone, the message says so.
-        OSError: the attributes cannot be read or written; nothing is changed.
+            conflicts with the mode, the attributes cannot be read, onnxtext's block of attributes is
+            damaged, or the attributes file is a link that leads out of the working tree. Nothing is
+            changed; if changes cannot be undone, the message says so.
+        OSError: the attributes cannot be written; nothing is changed.
     """
     before = find_installed(scope)
     modes = with_mode(before.modes, mode)
@@ -138,9 +139,9 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
         The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails, or onnxtext's block of attributes is damaged. Nothing is changed;
-            if changes cannot be undone, the message says so.
-        OSError: the attributes cannot be read or written; nothing is changed.
+        OnnxTextError: git fails, the attributes cannot be read, or onnxtext's block of attributes
+            is damaged. Nothing is changed; if changes cannot be undone, the message says so.
+        OSError: the attributes cannot be written; nothing is changed.
     """
     before = find_installed(scope)
     modes = before.modes - {mode} if mode is not None else frozenset()
@@ -194,13 +195,13 @@ def _check_foreign(
 ) -> None:
     """Raise an error if the installation would replace a setting or filter of another tool."""
     for name, value in settings.items():
-        values = before.values.get(name, [])
-        if all(_replaceable(name, old, value, before) for old in values):
-            continue
-        raise git_error(
-            f"{name} is already set, but not by onnxtext: {values[-1]}",
-            help=f"if you do not need it, remove it: git config --{scope} --unset-all {name}",
-        )
+        for old in before.values.get(name, []):
+            if not _replaceable(name, old, value, before):
+                raise git_error(
+                    f"{name} is already set, but not by onnxtext: {old}",
+                    help=f"if you do not need it, remove it: git config --{scope} --unset-all "
+                    f"{name}",
+                )
     if mode == "filter" and in_repository():
         other = git_attribute("filter", "model.onnx")
         if other not in ("unspecified", "unset", "set", "onnxtext"):
@@ -248,9 +249,9 @@ def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str,
     values: dict[str, str | None] = {}
     kept = []
     for name in KNOWN:
-        found = before.values.get(name, [])
-        if name not in settings and is_command(name) and not all(map(is_ours, found)):
-            kept.append(f"left {name}, which was not set by onnxtext: {found[-1]}")
+        foreign = [value for value in before.values.get(name, []) if not is_ours(value)]
+        if name not in settings and is_command(name) and foreign:
+            kept.append(f"left {name}, which was not set by onnxtext: {foreign[-1]}")
         elif name in settings or before.modes:
             values[name] = settings.get(name)
     return [*_write(scope, before.values, values), *kept]
@@ -328,7 +329,7 @@ def _has_lines(top: Path | None, lines: list[str]) -> bool:
         return False
     try:
         return set(lines) <= set(read_attributes(top / ".gitattributes").lines())
-    except (DamagedBlock, OSError):
+    except (DamagedBlock, OnnxTextError):
         return False
 
 

@@ -94,8 +94,7 @@ def status(scope: Scope | None) -> list[ModeStatus]:
         scope: the configuration to check; None for the combination of all configurations.
 
     Raises:
-        OnnxTextError: git fails, or there is no repository.
-        OSError: attributes cannot be read.
+        OnnxTextError: git fails, there is no repository, or attributes cannot be read.
     """
     if scope is not None:
         find_installed(scope)  # raises if there is no repository
@@ -156,14 +155,20 @@ def _attribute_requirement(mode: Mode, scope: Scope | None) -> Requirement:
         return _effective_attributes(mode)
     file = find_installed(scope).file
     top = top_level() if scope == "local" else None
-    try:
-        lines = read_attributes(file).lines()
-        if top is not None:  # `install` may have written some lines only to `.gitattributes`
-            lines += read_attributes(top / ".gitattributes").lines()
-    except DamagedBlock as error:
-        return Requirement(False, "attributes", f"{file}: {error}")
-    is_complete = set(ATTRIBUTES[mode]) <= set(lines)
-    return Requirement(is_complete, "attributes", f"{'' if is_complete else 'not '}in {file}")
+    # `install` may have written some lines only to `.gitattributes`
+    files = [file] if top is None else [file, top / ".gitattributes"]
+    missing, places = set(ATTRIBUTES[mode]), []
+    for path in files:
+        try:
+            found = missing.intersection(read_attributes(path).lines())
+        except DamagedBlock as error:
+            return Requirement(False, "attributes", f"{path}: {error}")
+        if found:
+            missing -= found
+            places.append(str(path))
+    if missing:
+        return Requirement(False, "attributes", f"not in {file}")
+    return Requirement(True, "attributes", f"in {' and '.join(places)}")
 
 
 def _effective_attributes(mode: Mode) -> Requirement:

@@ -168,6 +168,35 @@ def test_settings_of_others_are_not_replaced(repository: Repository, name: str, 
     assert snapshot(repository.path) == before
 
 
+def test_only_values_of_others_are_called_so(repository: Repository) -> None:
+    repository.onnxtext("git", "install")
+    name = "merge.onnxtext.driver"
+    ours = repository.git("config", name).text.strip()
+    repository.git("config", "--replace-all", name, "othertool %O")
+    repository.git("config", "--add", name, ours)
+    result = repository.onnxtext("git", "install", check=False)
+    assert f"{name} is already set, but not by onnxtext: othertool %O" in result.err
+    kept = f"left {name}, which was not set by onnxtext: othertool %O"
+    assert kept in repository.onnxtext("git", "uninstall").text
+
+
+def test_the_status_names_the_files_with_the_attributes(filtered: Repository) -> None:
+    """`.git/info/attributes` has only a part of the line in `.gitattributes`."""
+    filtered.git("config", "--unset", "onnxtext.attributes")
+    lines = filtered.onnxtext("git", "status", "--local").text.splitlines()
+    (state,) = [line for line in lines if "ok  attributes: " in line]
+    assert state.endswith("/my repository/.gitattributes")
+    assert "info" not in state
+
+
+def test_attributes_that_cannot_be_read_are_an_error(repository: Repository) -> None:
+    info(repository).mkdir()
+    for words in (["install"], ["uninstall"], ["status", "--local"]):
+        result = repository.onnxtext("git", *words, check=False)
+        assert result.status == 2
+        assert f"error[cannot-read]: cannot read {info(repository)}: " in result.err
+
+
 def test_replaced_commands_are_kept(repository: Repository) -> None:
     repository.onnxtext("git", "install")
     repository.git("config", "diff.onnxtext.textconv", "my-tool")

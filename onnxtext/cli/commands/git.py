@@ -326,7 +326,10 @@ def _top() -> Path:
 
 @contextmanager
 def _git_errors() -> Iterator[None]:
-    """Convert an `OnnxTextError` or `OSError` in the `with` block to a `CommandError`."""
+    """Convert an `OnnxTextError` or `OSError` in the `with` block to a `CommandError`.
+
+    An `OSError` means that a file cannot be written.
+    """
     try:
         yield
     except OnnxTextError as error:
