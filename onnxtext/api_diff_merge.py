@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from onnxtext.merger import MergeResult
     from onnxtext.model_arguments import ModelSource
     from onnxtext.verifier import Verdict
+
+
+_LABEL = re.compile(r"[^\0\r\n\ud800-\udc7f\udd00-\udfff]*")
+"""One line; surrogates that stand for bytes of a file name are allowed."""
 
 
 def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = ()) -> ModelDiff:
@@ -79,7 +84,7 @@ def merge(
         base: the common ancestor, in one of the forms that `diff` takes; `b""` if there is none.
         ours: one version.
         theirs: the other version.
-        labels: names of the base, ours and theirs in the markers of conflicts.
+        labels: names of the base, ours and theirs in the markers of conflicts; each is one line.
 
     Returns:
         The merged model and its number of conflicts. The model is binary if all versions are binary
@@ -90,9 +95,14 @@ def merge(
         OnnxTextError: a file is neither a binary model nor UTF-8, or a text has a lone surrogate.
         OSError: a file cannot be read.
         TypeError: a source has another type.
+        ValueError: a label has a line end, a null character or a surrogate that stands for no
+            byte.
     """
     from onnxtext.merger import merge as merge_contents
 
+    for label in labels:
+        if not _LABEL.fullmatch(label):
+            raise ValueError(f"{label!r} cannot be a label: it must be one line of characters")
     arguments = [read_model_argument(source).as_model() for source in (base, ours, theirs)]
     return merge_contents(*[_encoded(argument) for argument in arguments], labels=labels)
 

@@ -337,6 +337,15 @@ def test_a_text_is_shown_if_another_version_cannot_be_read() -> None:
     assert str(result) == TEXT
 
 
+@pytest.mark.parametrize("label", ["a\nb", "a\r", "\0", "\ud800"])
+def test_a_label_is_one_line(label: str) -> None:
+    with pytest.raises(ValueError, match="cannot be a label"):
+        onnxtext.merge(TEXT, TEXT, TEXT, labels=("base", label, "theirs"))
+    ours, theirs = TEXT.replace("Relu", "Abs"), TEXT.replace("Relu", "Neg")
+    found = onnxtext.merge(TEXT, ours, theirs, labels=("base", "\udc80", "theirs"))
+    assert b"<<<<<<< \x80\n" in found.content
+
+
 def test_without_git_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     ours, theirs = TEXT.replace("Relu (x)", "Relu (x"), TEXT.replace("20", "21")
