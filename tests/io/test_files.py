@@ -218,7 +218,7 @@ def test_an_input_that_is_truncated_is_an_error(tmp_path: Path) -> None:
         (("to-binary", "m.data", "-f", "--externalize", "-o", "m"), "m.data would be overwritten"),
         (("view", "m.onnx", "-f", "-o", "m.onnx"), "m.onnx would be overwritten"),
         (("view", "m.onnx", "m.onnxtxt", "-f", "-o", "link"), "m.onnxtxt would be overwritten"),
-        (("edit", "m.onnx", "rename", "x", "z", "-f", "-o", ""), "Is a directory"),
+        (("edit", "m.onnx", "rename", "x", "z", "-f", "-o", ""), "the name of the file is empty"),
     ],
 )
 def test_inputs_are_not_overwritten_by_other_outputs(

@@ -181,7 +181,7 @@ def test_other_wrong_blobs_are_errors() -> None:
     digest, section = resource(b"\x01")
     for value, code in (
         (f'a: ints = {{blob"{"0" * 32}"}}', "blob-missing"),
-        (f'a: ints = {{blob"{digest}00"}}', "blob-damaged"),
+        (f'a: ints = {{blob"{digest}00"}}', "blob-missing"),
         (f'a = {{blob"{digest}"}}', "attribute-type-unknown"),
         (f'a: string = {{blob"{digest}"}}', "attribute-type-mismatch"),
         (f't = undefined[1] {{blob"{digest}"}}', "syntax-error"),

@@ -274,7 +274,7 @@ def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
             return
 
 
-_MARKER = re.compile(r"^(?:<<<<<<< |=======|>>>>>>> |\|\|\|\|\|\|\| )[^\r\n]*", re.MULTILINE)
+_MARKER = re.compile(rf"^(?:{'|'.join(map(re.escape, CONFLICT_MARKERS))})[^\r\n]*", re.MULTILINE)
 
 
 def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
