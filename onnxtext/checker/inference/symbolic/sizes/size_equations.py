@@ -8,7 +8,7 @@ group is restricted to two numbers: 1 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
@@ -244,9 +244,9 @@ class SizeEquations:
         if first is not None and second is not None:
             self._join(first, second, place)
         elif first is not None and isinstance(right, int):
-            self._restrict(first, {right}, place)
+            self._restrict(first, {right}, place, exact=True)
         elif second is not None and isinstance(left, int):
-            self._restrict(second, {left}, place)
+            self._restrict(second, {left}, place, exact=True)
         else:
             zero = minus(self.root(left), self.root(right))
             if len(symbols(zero)) > 1:
@@ -266,7 +266,7 @@ class SizeEquations:
             rest, size = -constant % factor, -constant // factor
             if not rest and (len(product) == 1 or size == 1):
                 for name in dict.fromkeys(product):
-                    self._restrict((str(name), 0), {size}, place)
+                    self._restrict((str(name), 0), {size}, place, exact=True)
         elif len(terms) == 2:
             (one, first), (other, second) = terms.items()
             if len(one) == len(other) == 1 and first == -second and not constant % first:
@@ -278,7 +278,7 @@ class SizeEquations:
         Ignore a dimension that is neither a symbol nor a symbol plus a number.
         """
         if extent.shifted is not None:
-            self._restrict(extent.shifted, {1, size}, place)
+            self._restrict(extent.shifted, {1, size}, place, exact=size == 1)
 
     def _choice(self, root: str) -> _Choice | None:
         cached = self._choices.get(root)
@@ -310,34 +310,39 @@ class SizeEquations:
         choice = self._choice(first)
         self._links[first] = _Link(second, difference, place)
         self.learned += 1
+        if first in self._reported:
+            self._reported.add(second)
         if choice is not None:
-            numbers = {number - difference for number in choice.numbers}
-            self._restrict((second, 0), numbers, choice.place, reported_as=left[0])
+            self._restrict(
+                (first, 0), choice.numbers, choice.place, exact=choice.exact, name=left[0]
+            )
 
     def _restrict(
-        self, extent: _Shifted, numbers: set[int], place: Place, *, reported_as: str | None = None
+        self, extent: _Shifted, numbers: Set[int], place: Place, *, exact: bool, name: str = ""
     ) -> None:
         """Restrict `extent` to `numbers`; record a conflict if none of the numbers is possible.
 
-        `reported_as` is the symbol that the conflict names; by default the symbol of `extent`.
+        `exact` is as in `_Choice`. `name` is the symbol that the conflict names; by default the
+        symbol of `extent`.
         """
-        root, root_offset, joined = self.representative(extent[0])
-        offset = root_offset + extent[1]
+        root, offset, _ = self.representative(extent[0])
+        offset += extent[1]
         allowed = frozenset(number - offset for number in numbers)
         choice = self._choice(root)
         left = allowed if choice is None else allowed & choice.numbers
         if left:
-            if choice is None or left != choice.numbers:
-                self._choices[root] = _Choice(left, place, len(allowed) == 1)
+            if choice is None or left != choice.numbers or (exact and not choice.exact):
+                self._choices[root] = _Choice(left, place, exact)
                 self.learned += 1
             return
         if choice is None or root in self._reported:
             return
         self._reported.add(root)
-        before = frozenset(number + root_offset for number in choice.numbers)
-        remaining = frozenset(number + root_offset for number in allowed)
+        name = name or extent[0]
+        _, offset, joined = self.representative(name)
+        before = frozenset(number + offset for number in choice.numbers)
+        remaining = frozenset(number + offset for number in allowed)
         texts = _words(before), _words(remaining)
-        name = reported_as or extent[0]
         self.conflicts.append(SizeConflict(name, texts, (choice.place, place), joined))
 
 
