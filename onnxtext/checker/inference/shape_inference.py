@@ -252,21 +252,22 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                     self._reported = reported
             alive = [b for b, body in zip(branches, bodies, strict=True) if body.attribute == live]
             return inner.join_branch_outputs(alive or branches)
-        if (self._quiet and self._budget < 0) or node.op_type not in ("Loop", "Scan"):
-            for body in bodies:
-                visit(body, given_types(node, inputs))
-            return Outputs((), ())
-        if node.op_type == "Loop" and len(inputs) > 1:
+        repeatable = not self._quiet or self._budget >= 0
+        if node.op_type == "Loop" and len(inputs) > 1 and repeatable:
             passed = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
             outputs = visit(first, passed)
             runs_all = inner.runs_all_trips(node, first, outputs, values[1])
             trips = values[0] if runs_all else None
             return Outputs(inner.loop_outputs(inputs, passed, outputs.types, trips), ())
-        if node.op_type == "Scan" and scans is not None and len(first.inputs) == len(inputs):
+        # Before version 9, `Scan` has an additional input and a batch dimension.
+        is_scan = node.op_type == "Scan" and len(first.inputs) == len(inputs)
+        if is_scan and scans is not None and repeatable:
             passed = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
             types = visit(first, passed).types
             return Outputs(inner.scan_outputs(node, scans, inputs, passed, types), ())
-        return visit(first, ())
+        for body in bodies:
+            visit(body, given_types(node, inputs))
+        return Outputs((), ())
 
     def _has_error(self, body: Scope) -> bool:
         """Whether an earlier rule found an error in a body; onnx would report the error again."""

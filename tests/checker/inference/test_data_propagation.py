@@ -225,6 +225,19 @@ def test_a_branch_that_never_runs_has_no_findings() -> None:
     assert inferred(nodes)  # the other branch squeezes a dimension of 64
 
 
+def test_elements_of_a_body_are_not_those_of_a_scan_with_a_batch() -> None:
+    """In version 8, each output of `Scan` has a batch dimension that its body does not have."""
+    source = text(
+        "u, v = Scan <num_scan_inputs = 1, body = b (int64 s, float i) => (int64 t, float j) {\n"
+        '  t = Size (w)\n  j = Identity (i)\n}> ("", n, x)\nr = Reshape (f, u)',
+        inputs="int64[3] n, float[3, 4] x, float[125] f, float[5] w",
+        outputs="float[5, 5, 5] r, float[3, 4] v",
+        ir_version=3,
+        opsets="8",
+    )
+    assert not onnxtext.check(source)
+
+
 @pytest.mark.parametrize(
     ("element", "number"), [("int32", 65_536), ("float", 4_097), ("int64", 4_294_967_296)]
 )
