@@ -16,6 +16,7 @@ from onnxtext.ast.types import (
 )
 from onnxtext.tensor.element_types import ELEMENTS
 
+_TENSOR = re.compile(r"\btensor\((\w+)\)")
 _CONTAINER = re.compile(r"(seq|optional|map|sparse_tensor|tensor)\((.*)\)")
 
 
@@ -87,9 +88,14 @@ def element_of(text: str | None, container: str) -> str | None:
     return text[len(prefix) : -1] if text is not None and text.startswith(prefix) else None
 
 
-def text_spelling(text: str) -> str:
-    """Convert a tensor type from schema spelling to onnxtext spelling: `tensor(bool)` → `bool`.
+def is_tensor(text: str) -> bool:
+    """Whether a type in schema spelling is a tensor type, which `Cast` can convert."""
+    return text.startswith("tensor(")
 
-    Return other types unchanged.
+
+def text_spelling(text: str) -> str:
+    """Convert a type from schema spelling to onnxtext spelling: `seq(tensor(bool))` → `seq(bool)`.
+
+    Types are without shapes, as in schemas.
     """
-    return text[7:-1] if text.startswith("tensor(") else text
+    return _TENSOR.sub(r"\1", text).replace(" ", "").replace(",", ", ")

@@ -16,7 +16,6 @@ from onnxtext.checker.explain_type.explanation_step import ExplanationStep
 from onnxtext.checker.explain_type.inferred_facts import InferredView
 from onnxtext.checker.explain_type.size_origins import SizeExplainer, source_chain
 from onnxtext.checker.inference.explain_shape_errors import spell_type
-from onnxtext.schemas.type_strings import text_spelling
 
 Where = Callable[[Place], str]
 """Converts a place to text: `line 12`, or a path in the model."""
@@ -45,7 +44,7 @@ class Explanation:
     @property
     def written(self) -> str | None:
         """The type in the notation of onnxtext, such as `float[N, 3]`; None if unknown."""
-        return None if self.type is None else text_spelling(spell_type(self.type))
+        return None if self.type is None else spell_type(self.type)
 
 
 def explain_value(explainer: SizeExplainer, view: InferredView, name: str) -> Explanation:

@@ -29,7 +29,7 @@ from onnxtext.checker.inference.type_variables import (
     bind_type_variables,
 )
 from onnxtext.diagnostics import Severity
-from onnxtext.schemas.type_strings import element_of, text_spelling, type_text
+from onnxtext.schemas.type_strings import element_of, is_tensor, text_spelling, type_text
 
 TypeEnvironment = Environment[str | None]
 """The type of each value of a scope, with a link to the types of the outer scope."""
@@ -142,7 +142,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         if scope.kind == "function":
             types[value.name] = given
             message += f" a call passes `{passed}`"
-            help = "remove the declaration, or insert a `Cast` before the call"
+            help = "remove the declaration"
+            if is_tensor(given) and is_tensor(declared):
+                help += ", or insert a `Cast` before the call"
             self._report(value, message, (place,), help, severity="warning")
         elif scope.holder is not None:
             message += f" `{scope.holder.op_type}` gives it `{passed}`"
@@ -162,7 +164,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         place = by_node if declaration is None else Place(declaration, ("type",))
         computed = text_spelling(inferred)
         message, places = explain_difference(node, number, text_spelling(declared), computed, place)
-        help = f"declare it `{computed}`, or insert a `Cast`"
+        help = f"declare it `{computed}`"
+        if is_tensor(inferred) and is_tensor(declared):
+            help += ", or insert a `Cast`"
         self._report(node, message, places, help, number, target, severity)
 
     def _report(
@@ -266,6 +270,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _branches(self, node: Node, bodies: list[Scope], output_types: list[Texts]) -> None:
         for index, (left, right) in enumerate(zip(*output_types, strict=False)):
             if left is not None and right is not None and left != right:
+                help = "return the same type from both branches"
+                if is_tensor(left) and is_tensor(right):
+                    help += ", for example with a `Cast`"
                 self._report(
                     node,
                     f"the branches of this `If` disagree: output {index + 1} is "
@@ -275,7 +282,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                         Place(bodies[0].outputs[index], ("type",), f"`{text_spelling(left)}`"),
                         Place(bodies[1].outputs[index], ("type",), f"`{text_spelling(right)}`"),
                     ),
-                    "return the same type from both branches, for example with a `Cast`",
+                    help,
                     index,
                 )
 

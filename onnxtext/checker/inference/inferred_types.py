@@ -12,7 +12,7 @@ from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
-from onnxtext.schemas.type_strings import text_spelling
+from onnxtext.schemas.type_strings import type_of
 
 
 def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
@@ -41,6 +41,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
     if subject.is_recursive:
         return {}
     spelled = cache(spell_type)  # most values share a few types
+    without_shapes = cache(_without_shapes)
     types_by_scope = inferred_types(subject)
     elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).visits
     result: dict[int, dict[str, str]] = {}
@@ -51,8 +52,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
         plain = elements.get(id(scope))
         for name, text in plain[0].facts.items() if plain is not None else ():
             if text is not None:
-                element = text_spelling(text)
-                types[name] = element if element == text else f"{element}[]"
+                types[name] = without_shapes(text)
         for name, type in types_by_scope.get(id(scope), {}).items():
             types[name] = spelled(type)
         result[scope.original.at] = types
@@ -73,6 +73,12 @@ def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
         for scope in subject.scopes
         if scope.original.at >= 0 and (visits := walk.visits.get(id(scope))) and visits[0].values
     }
+
+
+def _without_shapes(text: str) -> str:
+    """Return a type in schema spelling as text without shapes, such as `seq(float[])`."""
+    type = type_of(text)
+    return text if type is None else spell_type(type)
 
 
 @cache_in_memo

@@ -6,14 +6,14 @@ Also infer the output types that follow from the schema.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Floats, attribute_value
 from onnxtext.checker.context.signatures import Signature, allows_any
 from onnxtext.checker.inference.output_types import Texts
-from onnxtext.schemas.type_strings import text_spelling
+from onnxtext.schemas.type_strings import is_tensor, text_spelling
 
 
 class TypeMismatch(NamedTuple):
@@ -50,7 +50,7 @@ def bind_type_variables(
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "
                 f"it takes {listed}{ending}"
             )
-            return unknown, _mismatch(message, (index,), text)
+            return unknown, _mismatch(message, (index,), text, allowed)
         if formal.type in signature.variables and formal.homogeneous:
             other, first = bound.setdefault(formal.type, (text, index))
             if other != text:
@@ -61,7 +61,7 @@ def bind_type_variables(
                     f"the inputs {names} of `{node.op_type}` must have the same type, but are "
                     f"`{text_spelling(other)}` and `{text_spelling(text)}`"
                 )
-                return unknown, _mismatch(message, (index, first), text)
+                return unknown, _mismatch(message, (index, first), text, [other])
     output_types: list[str | None] = []
     for index in range(len(node.outputs)):
         formal = signature.output(index)
@@ -77,8 +77,10 @@ def bind_type_variables(
     return tuple(output_types), None
 
 
-def _mismatch(message: str, indices: tuple[int, ...], text: str) -> TypeMismatch:
-    castable = text.startswith("tensor(")
+def _mismatch(
+    message: str, indices: tuple[int, ...], given: str, allowed: Iterable[str]
+) -> TypeMismatch:
+    castable = is_tensor(given) and any(map(is_tensor, allowed))
     help = "insert a `Cast`, or use another value" if castable else "use another value"
     return TypeMismatch(message, indices, help)
 

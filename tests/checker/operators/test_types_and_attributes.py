@@ -137,6 +137,36 @@ def test_the_condition_of_a_loop_is_bool(type: str, node: str, *, wrong: bool) -
         assert not wrong or "the condition of a `Loop` is `bool`" in found[0].message
 
 
+CONTAINERS = [
+    # a node with the output `y`, the inputs, the message, the help
+    ("seq(int64[]) y = SequenceConstruct (x)", "float[2] x",
+     "`y` is declared `seq(int64)`, but `SequenceConstruct` computes `seq(float)`",
+     "declare it `seq(float)`"),
+    ("optional(float[]) y = Optional (x)", "seq(float[]) x",
+     "`y` is declared `optional(float)`, but `Optional` computes `optional(seq(float))`",
+     "declare it `optional(seq(float))`"),
+    ("float[] y = Abs (x)", "map(int64, float) x",
+     "the input `X` of `Abs` cannot be `map(int64, float)`: it takes ", "use another value"),
+    ("int64[] y = SequenceLength (x)", "float[] x",
+     "the input `input_sequence` of `SequenceLength` cannot be `float`: it takes `seq(bool)`, ",
+     "use another value"),
+    ("y = If (c) <then_branch = t () => (seq(float[]) a) { a = Identity (s) }, "
+     "else_branch = e () => (float[] b) { b = Identity (x) }>", "bool c, seq(float[]) s, float[] x",
+     "the branches of this `If` disagree: output 1 is `seq(float)` in `then_branch`, and `float` ",
+     "return the same type from both branches"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "inputs", "message", "help"), CONTAINERS)
+def test_messages_spell_types_as_texts_do(node: str, inputs: str, message: str, help: str) -> None:
+    """`Cast` converts only tensors, so the help does not name it."""
+    source = text(node, inputs=inputs, outputs="y")
+    (finding,) = [item for item in onnxtext.check(source) if item.code == "type-mismatch"]
+    assert finding.message.startswith(message)
+    assert finding.help == help
+    assert not any("tensor(" in str(label.message) for label in finding.labels)
+
+
 COMPUTED = {
     # a node with the output `y`: the element type of `y`
     "y = QuantizeLinear (x, s)": "uint8",
