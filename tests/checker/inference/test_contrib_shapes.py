@@ -251,6 +251,11 @@ def test_shapes_are_those_that_onnxruntime_computes(case: str) -> None:
             "uint8",
             "dimension 0 of `a` is 2, but dimension 0 of `b` is 5",
         ),
+        (
+            "QLinearConcat <axis = 1> (s, z, unknown, s, z, a, s, z, b, s, z)",
+            "uint8",
+            "dimension 0 of `a` is 2, but dimension 0 of `b` is 5",
+        ),
     ],
 )
 def test_messages_name_the_inputs_of_quantized_operators(
@@ -258,7 +263,8 @@ def test_messages_name_the_inputs_of_quantized_operators(
 ) -> None:
     text = (
         '<ir_version: 10, opset_import: ["": 21, "com.microsoft": 1]>\n'
-        f"g (uint8[2, 8] a, uint8[5, 3] b, float s, uint8 z) => ({element}[N, M] y) {{\n"
+        "g (uint8[2, 8] a, uint8[5, 3] b, uint8[?, 8] unknown, float s, uint8 z) "
+        f"=> ({element}[N, M] y) {{\n"
         f"  y = com.microsoft.{node}\n}}\n"
     )
     assert any(message in item.message for item in onnxtext.check(text))

@@ -123,9 +123,10 @@ def concat(call: OperatorCall) -> SymbolicShape:
         if index == axis:
             dims.append(total(extents))
             continue
-        known_extent = next((e for e in extents if e is not None), None)
+        first = next((i for i, extent in enumerate(extents) if extent is not None), 0)
+        known_extent = extents[first]
         for position, extent in enumerate(extents):
-            names = f"dimension {index} of {{0}}", f"dimension {index} of {{{position}}}"
+            names = [f"dimension {index} of {{{number}}}" for number in (first, position)]
             call.equal(known_extent, extent, *names)
         dims.append(next((e for e in extents if isinstance(e, int)), known_extent))
     return tuple(dims)
