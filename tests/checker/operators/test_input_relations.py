@@ -114,6 +114,12 @@ def test_violated_relations_are_errors(node: str) -> None:
     assert binary.message == finding.message
 
 
+def test_a_node_with_bodies_and_another_error_has_one_finding() -> None:
+    nodes = branches("c2").partition(", else_branch")[0] + ">"
+    (finding,) = problems(text(nodes, inputs="float[4] x, bool[2] c2"))
+    assert finding.code == "attribute-required"
+
+
 def test_a_condition_is_checked_in_a_large_model() -> None:
     """Large models are checked by kinds of nodes; see `rules.shapes`."""
     chain = "\n".join(f"x{index + 1} = Relu (x{index})" for index in range(300))

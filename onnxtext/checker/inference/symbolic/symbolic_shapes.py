@@ -141,7 +141,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
             outputs = node.outputs
             contents: SmallTensors = ()
             if index in children:
-                require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
+                if id(node) not in wrong:
+                    require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
                 bodies, contents = self._bodies(scope, index, node, environment)
                 declared_shapes = self._declared_output_shapes(node, declared, environment)
                 found = unify_shapes(node, declared_shapes, bodies, sizes)
