@@ -582,6 +582,20 @@ def test_phrases_of_onnx_are_explained(interface: str, node: str, message: str) 
     assert (finding.code, finding.message) == ("type-mismatch", message)
 
 
+@pytest.mark.parametrize(
+    ("node", "parts"),
+    [
+        ("y = Transpose <perm = [0, 2]> (x)", "inputs or attributes"),
+        ("y = ConstantOfShape <value = float[2] [1, 2]> (s)", "inputs or attributes"),
+        ("y = Add (x, w)", "inputs"),
+    ],
+)
+def test_messages_name_attributes_only_if_the_node_has_some(node: str, parts: str) -> None:
+    source = text(node, inputs="float[2, 3] x, float[4] w, int64[2] s", outputs="float[?, ?] y")
+    (finding,) = errors(onnxtext.check(source))
+    assert finding.message.startswith(f"the {parts} of `{node.split()[2]}` do not fit: ")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "section",

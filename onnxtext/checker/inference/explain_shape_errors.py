@@ -88,13 +88,17 @@ def explain(
         result = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
         if result is not None:
             return result
-    message = plain_message(error)
     places = [Place(node, ("op_type",))]
     for index, type in enumerate(inputs):
         if type is not None:
             places.append(Place(node, ("inputs", index), f"`{spell_type(type)}`"))
-    parts = "inputs" if any(node.inputs) else "attributes"
-    return f"the {parts} of `{node.op_type}` do not fit: {message}", tuple(places)
+    return mismatch_message(node, plain_message(error)), tuple(places)
+
+
+def mismatch_message(node: Node, problem: str) -> str:
+    """Return the message of a finding: the inputs or attributes of a node have a `problem`."""
+    parts = ["inputs"] * any(node.inputs) + ["attributes"] * bool(node.attributes)
+    return f"the {' or '.join(parts) or 'attributes'} of `{node.op_type}` do not fit: {problem}"
 
 
 def explain_difference(

@@ -19,6 +19,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, q
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
+from onnxtext.checker.inference.explain_shape_errors import mismatch_message
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents, symbol_plus, text
 from onnxtext.checker.inference.symbolic.sizes.size_equations import (
     PassedShape,
@@ -203,7 +204,7 @@ def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
 
     return Finding(
         "shape-mismatch",
-        f"the inputs of `{node.op_type}` do not fit: {_INPUT.sub(name, wrong.message)}",
+        mismatch_message(node, _INPUT.sub(name, wrong.message)),
         tuple(places),
         help="correct a declaration or an attribute, or reshape, transpose or slice an input",
         severity=None if certain else "warning",
