@@ -97,6 +97,10 @@ DECLARED_TWICE = ("float[4] z = Relu (n)", "float[8] r = Neg (n)", "float[N] q =
         # Both `Add` together leave the size 1; each of them accepts another size.
         (("y = Add (n, a)", "z = Add (n, b)", "float[N] q = Relu (k)"), []),
         (
+            ("y = Add (n, a)", "z = Add (n, b)", "float[K] q = Mul (n, n)", "float[N] r = Neg (k)"),
+            [],
+        ),
+        (
             ("y = Add (n, a)", "z = Add (n, b)", "float[1] r = Relu (n)", "float[N] q = Relu (k)"),
             [ONE.format("K"), ONE.format("N")],
         ),

@@ -82,8 +82,8 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
                 call.one_or(extent, size)
         return size if any(isinstance(extent, int) for extent in not_one) else not_one[0]
     others = {call.sizes.root(extent): extent for extent in extents if number(extent) != 1}
-    if not others:
-        return 1
+    if not others:  # keep a symbol: it may be 1 only because of other nodes
+        return next((extent for extent in extents if isinstance(extent, SymbolicSize)), 1)
     result, *rest = others.values()
     for other in rest:
         result = None if result is None or other is None else broadcast_pair(result, other)
