@@ -49,11 +49,7 @@ from onnxtext.checker.inference.shape_rules import shape_rule, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
-from onnxtext.checker.inference.type_merging import (
-    Types,
-    given_types,
-    type_merger,
-)
+from onnxtext.checker.inference.type_merging import Types, given_types, type_merger
 from onnxtext.checker.isolation.child_process import Failure
 
 _UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deeply
@@ -253,7 +249,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             alive = [b for b, body in zip(branches, bodies, strict=True) if body.attribute == live]
             return inner.join_branch_outputs(alive or branches)
         repeatable = not self._quiet or self._budget >= 0
-        if node.op_type == "Loop" and len(inputs) > 1 and repeatable:
+        if repeatable and node.op_type == "Loop" and len(inputs) > 1:
             passed = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
             outputs = visit(first, passed)
             runs_all = inner.runs_all_trips(node, first, outputs, values[1])
@@ -261,7 +257,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return Outputs(inner.loop_outputs(inputs, passed, outputs.types, trips), ())
         # Before version 9, `Scan` has an additional input and a batch dimension.
         is_scan = node.op_type == "Scan" and len(first.inputs) == len(inputs)
-        if is_scan and scans is not None and repeatable:
+        if repeatable and is_scan and scans is not None:
             passed = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
             types = visit(first, passed).types
             return Outputs(inner.scan_outputs(node, scans, inputs, passed, types), ())
