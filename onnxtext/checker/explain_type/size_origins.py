@@ -135,8 +135,9 @@ class SizeExplainer:
         step.place = Place(value, ("name",)) if value.type is None else step.place
         declared = part_of(value.type, step.part)
         if declared is not None and step.part.kind != "element":
-            step.kind = "declared"
-            return step.explained(f"the input {quote(name)} declares it")
+            step.kind = "unknown" if step.size is None else "declared"
+            verb = "contradicts its initializer" if step.size is None else "declares it"
+            return step.explained(f"the input {quote(name)} {verb}")
         passed = self._explain_passed(step, index)
         if passed is not None:
             return passed

@@ -223,6 +223,11 @@ def check_explanations(data: bytes, rng: random.Random, most: int) -> None:
                     assert {source.kind for source in step.sources} == {"unknown"}, step.how
 
 
+def test_an_input_that_contradicts_its_initializer_has_no_known_rank() -> None:
+    text = '<ir_version: 10, opset_import: ["": 21]> g (float[N] a) => () <float a = {2}> {}'
+    assert "rank: unknown\n  a: the input `a` contradicts its initializer" in told(parse(text), "a")
+
+
 @pytest.mark.data
 def test_explanations_of_real_models_are_well_formed() -> None:
     rng = seeded()
