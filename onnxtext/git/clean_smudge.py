@@ -84,7 +84,7 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
         return ConvertedFile(None)
     if (why := too_large(len(data), limit)) is not None:
         return ConvertedFile(None, (why,))
-    return _convert_or_keep(lambda: _clean(data, name), "stored")
+    return _convert_or_keep(lambda: _clean(data, limit, name), "stored")
 
 
 def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> ConvertedFile:
@@ -105,7 +105,7 @@ def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Conver
     return _convert_or_keep(lambda: _smudge(data, limit), "checked out")
 
 
-def _clean(data: bytes, name: str) -> ConvertedFile:
+def _clean(data: bytes, limit: int, name: str) -> ConvertedFile:
     from onnxtext.api import from_binary, to_binary
     from onnxtext.git.repository import read_stored
 
@@ -113,7 +113,7 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
         text = NOTE.decode() + from_binary(data)
     except OnnxTextError as error:
         if not has_binary_content(data) and _is_model_text(data):
-            return _restore_text(data, name)
+            return _restore_text(data, limit, name)
         return ConvertedFile(None, (f"stored unchanged: {_reason(data, error)}",))
     # from_binary has verified the syntax tree; verify also the text, which git stores.
     if to_binary(text) != data:
@@ -128,26 +128,24 @@ def _clean(data: bytes, name: str) -> ConvertedFile:
 
 def _means(stored: bytes, model: bytes) -> bool:
     """Whether the stored content is a text that encodes to exactly the bytes of the model."""
-    from onnxtext.api import to_binary
-
     if not stored or has_binary_content(stored):
         return False
     try:
-        return to_binary(decode_text(stored, "")) == model
+        return _encode(stored, len(model)) == model
     except OnnxTextError:
         return False
 
 
-def _restore_text(data: bytes, name: str) -> ConvertedFile:
+def _restore_text(data: bytes, limit: int, name: str) -> ConvertedFile:
     """Return a model's text as the filter stores it: with LF, the comment and all weights."""
     lines = with_stored_line_ends(data)
-    completed = _complete(lines, name)
+    completed = _complete(lines, limit, name)
     if completed.data is None and lines != data:
         return ConvertedFile(lines, completed.warnings)
     return completed
 
 
-def _complete(data: bytes, name: str) -> ConvertedFile:
+def _complete(data: bytes, limit: int, name: str) -> ConvertedFile:
     """Complete a model's text with the weights that were left out, or with the filter's comment.
 
     Weights are left out of texts with conflicts. A text gets the comment if `from_binary` prints
@@ -157,7 +155,7 @@ def _complete(data: bytes, name: str) -> ConvertedFile:
 
     if not name or not has_left_out(data):
         # In a clone without the filter, the comment explains why the file contains a text.
-        return ConvertedFile(NOTE + data if _is_canonical(data) else None)
+        return ConvertedFile(NOTE + data if _is_canonical(data, limit) else None)
     complete = put_back(data, name)
     if complete is None:
         message = (
@@ -172,19 +170,27 @@ _MAX_EXPANSION = 16
 
 
 def _smudge(data: bytes, limit: int) -> ConvertedFile:
-    from onnxtext.text_to_binary import encode_text, join_pieces
-
     if has_markers(data):
         return ConvertedFile(None, ("checked out as text: it has conflict markers",))
     try:
-        max_bytes = max(limit, _MAX_EXPANSION * len(data))
-        pieces = encode_text(decode_text(data, ""), max_bytes=max_bytes)
-        return ConvertedFile(bytes(join_pieces(pieces)))
+        return ConvertedFile(_encode(data, limit))
     except OnnxTextError as error:
         reason = _reason(data, error)
         if error.diagnostics[0].code == "model-too-large":
             reason += " (`git config onnxtext.maxSize`)"
         return ConvertedFile(None, (f"checked out unchanged: {reason}",))
+
+
+def _encode(data: bytes, limit: int) -> bytes:
+    """Return the model of a text; `limit` is as for `smudge`.
+
+    Raises:
+        OnnxTextError: the text is not valid, or its weights are too large.
+    """
+    from onnxtext.text_to_binary import encode_text, join_pieces
+
+    max_bytes = max(limit, _MAX_EXPANSION * len(data))
+    return bytes(join_pieces(encode_text(decode_text(data, ""), max_bytes=max_bytes)))
 
 
 def _is_model_text(data: bytes) -> bool:
@@ -197,12 +203,15 @@ def _is_model_text(data: bytes) -> bool:
     return True
 
 
-def _is_canonical(data: bytes) -> bool:
-    """Whether a text is the text that `from_binary` prints for its model."""
-    from onnxtext.api import from_binary, to_binary
+def _is_canonical(data: bytes, limit: int) -> bool:
+    """Whether a text is the text that `from_binary` prints for its model.
+
+    Texts whose weights `_encode` finds too large are not read.
+    """
+    from onnxtext.api import from_binary
 
     try:
-        return from_binary(to_binary(data.decode())).encode() == data
+        return from_binary(_encode(data, limit)).encode() == data
     except OnnxTextError:  # for example, its weights are in other files
         return False
 
