@@ -19,12 +19,13 @@ from onnxtext.tensor.element_types import ELEMENTS
 
 @contextmanager
 def explain_wrong_values(model: object) -> Iterator[None]:
-    """Raise an error that names the wrong value if the `with` block fails because of one.
+    """If the `with` block fails, raise an error that names a wrong value in `model`, if it has one.
 
-    A value is wrong if it does not have the class of its field, or is no name of an element type.
+    A value is wrong if the annotation of its field does not allow it, or if it stands for an
+    element type and is none. An `OnnxTextError` of the block is raised unchanged.
 
     Raises:
-        OnnxTextError: the block has raised an error of Python, and the tree has such a value.
+        OnnxTextError: the block has raised another exception, and the tree has a wrong value.
     """
     try:
         yield

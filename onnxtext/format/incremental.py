@@ -163,9 +163,9 @@ class IncrementalText:
         self._indents.append(run.writer.indent)
 
     def is_whole(self) -> bool:
-        """Whether every `# fmt: off` and `# fmt: skip` was found in a list.
+        """Whether every `# fmt: off` and `# fmt: skip` is in a list whose statements were read.
 
-        A `# fmt: off` elsewhere may keep a region that contains placeholders.
+        Elsewhere, a `# fmt: off` may keep a region of the text that contains placeholders.
         """
         return self.source.count(OFF) + self.source.count(SKIP) == self._marks
 

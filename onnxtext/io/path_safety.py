@@ -77,7 +77,7 @@ def unsafe_reason(path: Path, directory: Path) -> str | None:
 
     Args:
         path: the file, which may not exist.
-        directory: the directory that has to contain it.
+        directory: the directory that has to contain the target of a symbolic link.
     """
     if path.is_symlink() and leads_out(path, directory):
         return "it is a symbolic link to a target outside of its directory"

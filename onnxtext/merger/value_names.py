@@ -82,10 +82,12 @@ class _Data:
 class ValueNames:
     """The names that a side gives to the values of the base.
 
-    A value is renamed if its node, data or parameter has another name on the side, and the nodes
-    that use the value use this name. A value counts as not renamed if the side inserted a node with
-    the old name after it, such as `y = Neg (h)` after `h = Relu (x)`: the nodes that use the value
-    still use the old name, or nothing uses the value and the new node depends on the value.
+    A value is renamed if what defines it (an output of its node, its data or its parameter) has
+    another name on the side, and the nodes that use the value use this name.
+
+    A value counts as not renamed if the side inserted a node that defines the old name: `y = Relu
+    (x)` became `h = Relu (x)`, then `y = Neg (h)`. There, the nodes that use the value still use
+    the old name, or nothing uses the value and the new node depends on it.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.
@@ -118,9 +120,10 @@ class ValueNames:
     def _parameters(self, before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (name in the base, name in the side) of inputs, paired by position or by uses.
 
-        If the number of inputs differs, no input counts as renamed. If the side has renamed all
-        inputs, and the uses of each old input refer to a different new input, inputs are paired by
-        uses, because they may also be reordered. Otherwise, inputs are paired by position.
+        If the number of inputs differs, no input counts as renamed. If all inputs have new names,
+        they may also be reordered: if the uses of each old input were renamed to one new input, and
+        each new input belongs to one old input, inputs are paired by uses. Otherwise, they are
+        paired by position.
         """
         if len(before) != len(after):
             yield from zip(before, before, strict=True)

@@ -77,7 +77,7 @@ class ListOrder(NamedTuple):
     Attributes:
         items: in order, keywords for parts of the list, such as `inputs` (see `PARTS`), and names
             of single values (as `str`).
-        without: names of initializers, inputs and outputs that have no entry in the list.
+        without: names of initializers, inputs and outputs to leave out of the parts in `items`.
     """
 
     items: tuple[Word | str, ...]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that compare the attributes of a node with the operator's schema."""
+"""Rules for attributes of nodes: they have distinct names and match the operator's schema."""
 
 from __future__ import annotations
 

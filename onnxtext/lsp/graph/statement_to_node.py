@@ -9,7 +9,7 @@ from onnxtext.lsp.index.symbols import Statement
 
 
 class StatementNodes:
-    """Finds what a drawing shows for statements of the text."""
+    """Finds the node or value that a drawing shows for a statement of the text."""
 
     def __init__(self, drawing: Drawing) -> None:
         self._drawing = drawing

@@ -261,7 +261,7 @@ class _Reader:
         return items
 
     def _type_or_name(self, bracket: int) -> None:
-        """Set the kind to `nothing` after a type, where the user types a new name."""
+        """After a type, set the kind to `nothing`: the user is about to write a new name."""
         last = self._items(bracket)[-1]
         if last and last[-1] not in ("(", "<"):
             self.context.kind = "nothing"

@@ -122,7 +122,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """(graph, name) of each value that a string in a decorator names, by the string's span."""
+        """Values that strings in decorators name: maps the span of each string to (scope, name)."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -375,7 +375,7 @@ class Index:
         return {} if self.subject is None else self.subject.functions
 
     def scope_at(self, offset: int) -> Scope | None:
-        """Return the innermost graph or function around an offset, else the main graph, or None."""
+        """Return the innermost graph or function around an offset; else the main graph, if any."""
         best = None if self.subject is None else self.subject.main
         for scope in self.scopes:
             start = scope.original.at

@@ -102,9 +102,9 @@ def section_occurrences(
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Map the span of each string in a decorator that is a value's name to (graph, name).
+    """Map the spans of strings in decorators that name values to (scope, name).
 
-    The graph is the graph or function that defines the value.
+    The scope is the graph or function that defines the value.
     """
     result: dict[Span, tuple[Scope, str]] = {}
     for scope in index.scopes:

@@ -111,8 +111,9 @@ class EditorView:
         return None
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes of the first call of the function around this graph, by name.
+        """Map names to the attributes of the function around this graph in its first call.
 
+        They include defaults; if the call is in a function, references in it are replaced, too.
         Return None outside functions, or if no call is found.
         """
         calls: list[tuple[Scope, Node]] = []

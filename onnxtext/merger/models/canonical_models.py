@@ -82,7 +82,7 @@ def _lower(model: ast.Model, marks: DataMarks) -> bytes:
 
 
 class _Lowering(Lowering):
-    """Lowers a model; writes short marks (see `DataMarks`) instead of tensor data."""
+    """Lowers a model; writes short marks (see `DataMarks`) instead of the data of dense tensors."""
 
     def __init__(self, model: ast.Model, marks: DataMarks) -> None:
         resources = {**marks.resources, **model.resources}

@@ -91,18 +91,18 @@ class _MergedItems:
         self._before: dict[int, list[MatchedItem]] = defaultdict(list)
 
     def insert(self, items: Sequence[MatchedItem], moved: set[int]) -> bool:
-        """Insert the missing items of a side, each after its predecessor.
+        """Insert the items that only one side has, each after its predecessor on that side.
 
-        If the other side has moved items, there are two exceptions. Missing items at the end of
-        the side are inserted at the end of the merge. If the predecessor of a missing item has
-        moved and its successor has not, the item is inserted before its successor.
+        If the other side has moved items, there are two exceptions. Such items at the end of the
+        side are inserted at the end of the merge. If the predecessor of such an item has moved and
+        its successor has not, the item is inserted before its successor.
 
         Args:
             items: items of the side, in its order.
             moved: the `id()`s of the items that the other side has moved.
 
         Returns:
-            Whether an item was inserted before the end.
+            Whether an item that both sides have follows an inserted item on that side.
         """
         anchor, inserted, unsure = self._start, self._behind, False
         for matched_item, after in zip(items, self._following(items), strict=True):

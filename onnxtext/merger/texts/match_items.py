@@ -254,8 +254,9 @@ def _pair_as_other_side(
             (at,), (found,) = ats, founds
             place = places.get(found, ABSENT)
             if place != ABSENT:
-                # The base item already has a match in `side`. This match is wrong if it is a new
-                # item that took the old key: then `other` has also added an item with this key.
+                # `side` already has a match for the base item. Keep it, unless it looks like a new
+                # item that took the old key: its content differs from the base item, and `other`
+                # has added an item with this key, too.
                 item = side[place]
                 if rules.key(item) not in added or rules.content(item) == rules.content(
                     base[found]

@@ -53,6 +53,7 @@ class FieldTable:
     """The fields of an encoded message.
 
     Attributes:
+        message: the type of the message, such as `NodeProto`.
         fields: maps a field number to the encoded items of the field, in order; one piece of bytes
             may hold several items.
         unknown: the encoded unknown fields, which follow the known fields.

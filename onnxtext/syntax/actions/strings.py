@@ -51,8 +51,9 @@ def triple(token: str) -> str:
     CRLF becomes LF.
 
     Raises:
-        SemanticError: the string has text on the line of the opening or closing quotes, a line is
-            indented less than the closing quotes, or an escape is invalid.
+        SemanticError: text shares a line with the opening or closing quotes, there is no line
+            break, a line that is not blank is indented less than the closing quotes, or an escape
+            is invalid.
     '''
     if "\r" in token:
         token = token.replace("\r\n", "\n")

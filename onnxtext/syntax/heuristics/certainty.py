@@ -92,7 +92,7 @@ def _is_plain(context: ErrorContext, token: Token) -> bool:
 
 
 def _are_known(context: ErrorContext, last: Token, token: Token) -> bool:
-    """Whether `last` and `token` are names that occur elsewhere, and not two parts of one name."""
+    """Whether `last` and `token` occur elsewhere as names of values, but not joined to one name."""
     if token == last or not {context.name(last), context.name(token)} <= _NAMES:
         return False
     text, pair = context.text, (last, token)

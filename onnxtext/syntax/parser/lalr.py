@@ -150,7 +150,7 @@ class Automaton:
         ]
 
     def _only_unit(self, row: dict[str, int]) -> str | None:
-        """Return the name of the unit rule by which all actions of a state reduce, or None."""
+        """Return the unit rule's name if a state's only action is to reduce by it; else None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:

@@ -203,10 +203,11 @@ def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bo
 def without_closing_braces(
     errors: Iterable[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return `diagnostics` except errors about a `}` after an entry outside of a block.
+    """Return `diagnostics` without errors about surplus `}` after an entry without a block.
 
-    `errors` are the semantic errors, some of which are about such entries. The `}` probably ends
-    a block whose first line is missing: it closes the section too early.
+    Probably the first line of the block is missing. Then its `}` ends the section `metadata`, and
+    the `}` of the section is an error. `errors` are the semantic errors, including those about
+    entries; each such error is at the start of its section.
     """
     starts = [error.at for error in errors if error.is_entry and error.at is not None]
     if not starts:

@@ -32,12 +32,13 @@ def with_verified_fixes(
 ) -> tuple[Diagnostic, ...]:
     """Mark a safe fix as unsafe if an error remains after it.
 
-    If the text has other errors, only errors in the lines that the fix changes count.
+    If the text has other errors, only errors in the lines that the fix changes count. A safe fix
+    that overlaps an earlier one is not applied, and stays safe.
 
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called at most once, with all safe fixes applied.
+        parse: parses a text. It is called at most once, with the other safe fixes applied.
     """
     fixes = _safe_fixes(diagnostics)
     if not fixes:

@@ -138,7 +138,11 @@ class Resynchronization:
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, min_offset: int) -> int | None:
-        """Drop a statement; return the offset of the next that is indented no deeper, or None."""
+        """Drop a statement; return the offset of a statement that can follow it, or None.
+
+        The other statement begins its line, and is not indented deeper than the dropped one. It may
+        also begin before the error.
+        """
         context = self.context
         text = context.text
         start = self._start(self.positions[0])

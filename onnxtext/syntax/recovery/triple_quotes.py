@@ -106,7 +106,7 @@ def _find_opening_quotes(text: str, start: int, end: int) -> Span | None:
 
     Args:
         text: the whole text.
-        start: the offset to search from, the end of the triple quotes before the opening ones.
+        start: the offset to search from: the end of the previous triple quotes, or 0.
         end: the start of the closing quotes.
     """
     end = line_start(text, end)

@@ -90,8 +90,8 @@ def decorated_output(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(context.at, last.end)
             message = "an output of a node cannot have decorators"
             help = (
-                "write the decorator before the node; metadata of a typed output belongs in the "
-                "section `metadata`, such as `value y { … }`"
+                "write the decorator before the node; write metadata of a typed output in the "
+                "section `metadata`, in a block such as `value y { … }`"
             )
             yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
             return

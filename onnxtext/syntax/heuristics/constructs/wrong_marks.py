@@ -37,7 +37,10 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `->` for `=>`, `%x` for `x`, and `=>`, `:=`, `<-` and `==` for `=`."""
+    """Diagnose marks of other languages: `->` for `=>` or `=`; `:=`, `==`, `<-`, `=>` for `=`.
+
+    Also diagnose `=` or `>` alone for `=>`, `==>` for `=`, `=>` for `:`, and `%x` and `$x` for `x`.
+    """
     text, offset = context.text, context.at
     if context.token in {"=", ">"} and "_ARROW" in context.expected():
         message = f"expected `=>`, found `{context.token}`"
