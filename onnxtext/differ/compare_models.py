@@ -75,10 +75,10 @@ def _without_metadata(diff: ModelDiff) -> ModelDiff:
 
 
 def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextError:
-    """Return an error for the user that names the model which cannot be encoded.
+    """Return an error that names the model that cannot be encoded.
 
-    If the model has a text, the error has a position. If both models can be encoded as a whole, the
-    error is `error`, and names the new model.
+    If this model has a text, the error has a position. If both models can be encoded as a whole,
+    the error is `error`, and names the new model.
     """
     for side in (old, new):
         try:

@@ -129,7 +129,7 @@ def read_attributes(path: Path) -> AttributesFile:
 
 
 def write_attributes(path: Path, content: bytes | None) -> None:
-    """Write an attributes file and its directory; remove the file if the content is None.
+    """Write an attributes file, and create its directory. If the content is None, remove the file.
 
     Raises:
         OSError: the file cannot be written or removed.

@@ -104,9 +104,9 @@ class FunctionNeeds:
         return None if parameter in self.conflicts else self._types.get(parameter)
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record which inputs of a function a node in its body requires, or passes to a call.
+        """Record the inputs of a function that a node requires, or passes to another function.
 
-        `function` is the `id()` of the function.
+        The node is in the body of the function. `function` is the `id()` of the function.
         """
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):

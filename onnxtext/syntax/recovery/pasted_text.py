@@ -186,7 +186,7 @@ def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
 
 
 def _is_diff_header(text: str, headers: list[Span]) -> bool:
-    """Whether the lines at `headers` are the header of a diff, not comments with `---`."""
+    """Whether the lines at `headers` begin a diff. Lines with `---` alone may be comments."""
     found = {text[span.start : span.start + 3] for span in headers}
     return bool(found & {"dif", "@@ "}) or found >= {"---", "+++"}
 

@@ -8,9 +8,9 @@ from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
 
 
 def softmax_up(conversion: NodeConversion) -> None:
-    """Convert `Softmax`, `LogSoftmax` or `Hardmax` to version 13: only `axis` is normalized.
+    """Convert `Softmax`, `LogSoftmax` or `Hardmax` to version 13.
 
-    Older versions normalize over all axes from `axis` on.
+    Version 13 normalizes over `axis` only, older versions over `axis` and all later axes together.
     """
     shape = conversion.shape(conversion.input(0))
     axis = conversion.integer("axis", 1)

@@ -243,7 +243,7 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a line break in a word: its second half begins a line that is not indented."""
+    """Diagnose a word that a line break splits; its second half is not indented."""
     token, before = context.token, context.done[-1] if context.done else None
     if token is None or before is None or context.at != context.line_start:
         return
