@@ -39,7 +39,7 @@ class Options:
     Attributes:
         base_dir: the directory that paths of external data are relative to; None if unknown.
         active: the codes of the active (enabled) rules, such as `value-undefined`.
-        selected: the codes of the rules that the user selected explicitly, such as by `--select`.
+        selected: the codes of the rules that the user selected explicitly, with `--select`.
         encoded: a function that returns the model as protobuf bytes, or None if the model cannot be
             encoded. The attribute itself is None if the caller provides no function.
         assumed: the operator sets to use for a fragment that is a graph or nodes, which has no
@@ -116,7 +116,7 @@ class CheckedModel:
     def is_recursive(self) -> bool:
         """Whether an earlier rule has found a recursive function.
 
-        Inference does not terminate on a model with recursive functions.
+        Shape inference skips models with recursive functions.
         """
         return any(finding.code == "function-recursive" for finding in self.found)
 
@@ -190,7 +190,7 @@ class CheckedModel:
                 self._add_nodes(nodes)
 
     def _add_nodes(self, nodes: list[Node]) -> None:
-        """Add a graph for a list of nodes; node inputs that no node outputs become its inputs."""
+        """Add a graph for a list of nodes; values that no node computes become its inputs."""
         defined = {name for node in nodes for name in node.outputs}
         used = dict.fromkeys(name for node in nodes for name in node.inputs if name)
         graph = Graph("nodes", nodes=nodes)
@@ -288,8 +288,8 @@ def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedMode
 def _infos_to_copy(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
     """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
 
-    See grammar/SPEC.md, section 10. `initializers` are the graph's initializers after their
-    decorators are applied.
+    See grammar/SPEC.md, section 10. Return [] if the decorator is invalid. `initializers` are the
+    graph's initializers after their decorators are applied.
     """
     try:
         order = order_of(graph)

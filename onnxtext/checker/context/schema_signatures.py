@@ -27,7 +27,8 @@ def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
     """Return the opset imports that apply to the operator bodies in a schema file.
 
     These are the imports in the header of the file. If the header does not import the standard
-    domain, or the domain of an operator in the file, the newest version of this domain is added.
+    domain, the newest version in onnx is added. If it does not import the domain of an operator in
+    the file, the newest version of an operator of this domain in the file is added.
     """
     imported = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}

@@ -176,6 +176,9 @@ class Scope:
         """Return the statement that defines a name in this scope, and the position of the name.
 
         The position is a path in the statement, as in `Place.part`.
+
+        Raises:
+            KeyError: this scope does not define the name.
         """
         position = self.position[name]
         if position == GIVEN:

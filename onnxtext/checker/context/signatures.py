@@ -223,7 +223,7 @@ class Schemas:
         return list(dict.fromkeys([*newest_versions(), *others]))
 
     def _operators(self) -> Iterator[dict[tuple[str, str], list[int]]]:
-        """Yield the operators of onnx, then those of each table, as `OperatorTable.operators`."""
+        """Yield the result of `OperatorTable.operators` for onnx, and then for each table."""
         yield _operators()
         for table in self._tables:
             yield table.operators()

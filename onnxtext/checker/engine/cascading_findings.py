@@ -119,8 +119,8 @@ def _name(finding: Finding) -> str | None:
 def _scope_lookup(scopes: Iterable[Scope]) -> Callable[[Finding], int]:
     """Return a function that maps a finding to the id of its scope.
 
-    The function returns 0 if the first place of the finding is neither a node, a graph output nor a
-    value info.
+    The function returns 0 if the first place of the finding is not a node, an output or a value
+    info.
     """
     owners: dict[int, int] = {}
     for scope in scopes:

@@ -49,7 +49,7 @@ def check_any(
 
     Raises:
         OSError: the file cannot be read.
-        TypeError: the source has an unsupported type.
+        TypeError: the source has an unsupported type, or is a string that looks like a file name.
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     with paused_collector():
@@ -90,6 +90,10 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check the content of a file: a text or a binary model (see `text_or_binary.is_binary`).
 
     `options` are keyword arguments of `engine.check_tree.check_tree`.
+
+    Raises:
+        RecursionError: graphs or types are nested too deeply.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     if is_binary(data, name):
         return check_binary(data, name=name, **options)
@@ -105,6 +109,10 @@ def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
 
     The result includes syntax errors and the errors of encoding the text. `options` are keyword
     arguments of `engine.check_tree.check_tree`.
+
+    Raises:
+        RecursionError: graphs or types are nested too deeply.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     source = Source(text, name)
     try:
@@ -201,7 +209,8 @@ def parse_any(source: Source) -> Model | Fragment:
 
     Raises:
         OnnxTextError: the text can be parsed neither as a model nor as a fragment. If it starts
-            like a node, the errors result from parsing nodes; otherwise, from parsing a model.
+            like a node and has no header, the errors result from parsing nodes; otherwise, from
+            parsing a model.
     """
     from onnxtext.syntax.parse import parse_fragment, parse_model, try_function
 
@@ -274,6 +283,10 @@ def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
     """Check a binary model; if the data cannot be decoded, return the decoding errors.
 
     `options` are keyword arguments of `engine.check_tree.check_tree`.
+
+    Raises:
+        RecursionError: graphs or types are nested too deeply.
+        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     try:
         model = lift_binary(data, name)

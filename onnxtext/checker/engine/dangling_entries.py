@@ -24,9 +24,10 @@ _LOST_NODE = (
 )  # fmt: skip
 """The rules whose findings suggest that a node, or its first line, is missing."""
 _CAUSES = {"graph": "attribute", "function": "operator", "label": ""}
-"""Maps the kind of a dangling entry to the kind of subject that its cause has; `value` if missing.
+"""Maps the kind of a dangling entry to the kind of subject of the finding that can be its cause.
 
-A finding about such a subject can be the cause if it names or suggests the name in the entry.
+For other kinds of entries, the subject is a `value`; "" stands for no cause. A finding is the cause
+only if it names or suggests the name in the entry.
 """
 _SHORT = 3
 """Names of at most this length are too short to be recognized as misspelled."""

@@ -183,7 +183,7 @@ class TextPlaces:
         return offset if offset >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
-        """Return the span of a place's whole statement; None if it is no node or is not parsed."""
+        """Return the span of a place's whole statement; None unless it is a node that parses."""
         item = self._subject.resolved.original(place.item)
         span_map = self._locate(item.at, "node") if isinstance(item, Node) else None
         return None if span_map is None else span_map.span
@@ -228,7 +228,10 @@ class TextPlaces:
         return _first_part(span_map, part[:1], ("name",))
 
     def _element(self, statement: Span, number: int) -> Span:
-        """Return the span of element `number` (0-based) of the list at the end of a statement."""
+        """Return the span of element `number` (0-based) of the list at the end of a statement.
+
+        Return the span of the statement if the element is not found.
+        """
         text, end = self._source.text, statement.end
         start = max(text.rfind(bracket, statement.start, end) for bracket in "[{")
         elements = _ELEMENT.finditer(text, max(start, statement.start) + 1, end)

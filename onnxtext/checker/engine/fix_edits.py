@@ -46,9 +46,10 @@ def apply_repairs(
 ) -> RepairResult:
     """Apply the repairs of findings to a text; skip repairs of kind `respell`, which are guesses.
 
-    If two repairs have overlapping edits, only the first is applied. All repairs are verified
-    together. If this fails, the first `_MAX_VERIFIED_ALONE` repairs are added one by one, and each
-    repair that fails is dropped. A fragment is returned unchanged.
+    Apply at most `_MAX_REPAIRS` repairs. If two repairs have overlapping edits, only the first is
+    applied. All repairs are verified together. If this fails, the first `_MAX_VERIFIED_ALONE`
+    repairs are added one by one, and each repair that fails is dropped. A fragment is returned
+    unchanged.
     """
     model = subject.model
     if model is None:  # a fragment

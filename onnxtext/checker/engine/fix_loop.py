@@ -27,7 +27,7 @@ _MAX_ROUNDS = 100
 _UNCERTAIN = ("import", "rename")
 """The kinds of repairs that may be wrong, and so may cause new errors."""
 _MAX_UNCERTAIN = 20
-"""Maximum number of these to try one by one if applying all of them causes new errors."""
+"""Maximum number of uncertain repairs to try one by one if all together cause new errors."""
 
 
 @dataclass(frozen=True, slots=True)

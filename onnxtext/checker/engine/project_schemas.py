@@ -34,7 +34,7 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[OperatorT
 
     Args:
         settings: the settings of the project.
-        files: the schema files that the user names, such as by `--schemas`.
+        files: the schema files that the user names, for example with `--schemas`.
 
     Raises:
         SettingsError: the settings name a file that does not exist or is not allowed.

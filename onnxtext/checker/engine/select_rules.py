@@ -67,7 +67,7 @@ def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
     """Run the enabled rules, family by family; return their findings.
 
     Findings that follow from other findings are not returned, but stored in
-    `CheckedModel.cascades`.
+    `CheckedModel.cascades`. All findings of the families are added to `CheckedModel.found`.
     """
     active = subject.options.active
     infers = subject.options.infers

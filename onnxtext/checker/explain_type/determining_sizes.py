@@ -152,9 +152,10 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
     values = _unknown_values(facts)
 
     def infer(sizes: Iterable[Influence], values: dict[int, SmallTensor]) -> Extent:
-        """Infer the output size as if more sizes and elements were known.
+        """Infer the output size as if more sizes and elements of inputs were known.
 
-        `sizes` are these input sizes; `values` maps indices of inputs to their elements.
+        `sizes` are the sizes to treat as known. `values` maps the index of an input to the elements
+        to treat as known.
         """
         known = tuple([values.get(index, value) for index, value in enumerate(facts.values)])
         replaced = {influence: _symbol(influence) for influence in sizes}
@@ -193,7 +194,10 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
 
 
 def broadcast_sizes(facts: NodeFacts, part: TypePart) -> list[Extent]:
-    """Return the distinct sizes, except 1, that broadcasting combines into the dimension `part`."""
+    """Return the distinct sizes, except 1, that broadcasting combines into the dimension `part`.
+
+    An unknown size is None.
+    """
     sizes = dict(_parts(facts))
     aligned = dict.fromkeys([sizes[one] for one in _aligned_dimensions(facts, part)])
     return [size for size in aligned if size != 1]

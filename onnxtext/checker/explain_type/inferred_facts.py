@@ -85,7 +85,7 @@ class RecordedView:
         return self.facts.find(name)
 
     def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small tensor; None if they are unknown or many."""
+        """Return the elements of a small tensor; None if they are unknown or too many."""
         return self.facts.value(name)
 
     def made(self, node: Node) -> Types | None:
@@ -101,7 +101,10 @@ class RecordedView:
         return self._view(outer if isinstance(outer, ShapeEnvironment) else None)
 
     def body(self, scope: Scope) -> InferredView | None:
-        """Return the view of the last visit of a graph in a node of this graph; None if none."""
+        """Return the view of the last visit of `scope`, a graph in a node of this graph.
+
+        Return None if inference has not visited it from this graph.
+        """
         visits = reversed(self.recorded.visits.get(id(scope), ()))
         return self._view(next((facts for facts in visits if facts.outer is self.facts), None))
 

@@ -116,7 +116,10 @@ def is_full(type: Type) -> bool:
 
 
 def _small_model(model: Model, kinds: KindPropagation) -> Model:
-    """Return a model with one node of each kind; no two of these nodes share a value."""
+    """Return a model with one node of each kind; no two of these nodes share a value.
+
+    Further nodes, of the operator `Constant`, compute the constant inputs of these nodes.
+    """
     graph = Graph("kinds")
     for index, kind in enumerate(kinds.kinds):
         node = replace(

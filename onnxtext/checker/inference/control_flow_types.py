@@ -37,7 +37,8 @@ class Outputs(NamedTuple):
     """The types and known elements of the outputs of a body, or of the node that contains the body.
 
     An unknown type is None. An entry of `values` is None if the elements are unknown, or if the
-    output is not a small tensor. Missing entries at the end are unknown.
+    output is not a small tensor. Both tuples may be shorter than the list of outputs: nothing is
+    known about the remaining outputs.
     """
 
     types: Types
@@ -94,7 +95,7 @@ def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
 def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:
     """Merge the outputs of the branches of an `If`.
 
-    Dimensions and elements that differ between branches become unknown.
+    Types, shapes, dimensions and elements that differ between branches become unknown.
     """
     first, *rest = branches
     types, values = list(first.types), list(first.values)
@@ -109,6 +110,9 @@ def _carried_types(visit: Visit, input_types: Types, carried: slice, passed: sli
 
     `input_types` are the types in the first iteration. `carried` selects the loop-carried inputs of
     the body. `passed` selects the outputs that become the carried inputs of the next iteration.
+
+    If the number of outputs is wrong, or if the types still change after `_MAX_VISITS` visits, the
+    carried types have no shapes.
     """
     for _ in range(_MAX_VISITS):
         before = input_types[carried]
@@ -157,10 +161,10 @@ def loop_outputs(
 def runs_all_trips(
     node: Node, body: Scope, body_outputs: Outputs, condition: SmallTensor | None
 ) -> bool:
-    """Whether no condition can end a `Loop` before its maximum number of iterations.
+    """Whether a `Loop` certainly runs its maximum number of iterations.
 
     `condition` is the value of the node's second input, the initial condition; None if unknown.
-    `body_outputs` are the outputs of `body` in the last visit.
+    `body_outputs` are the outputs that the last visit of `body` returned.
     """
     if len(node.inputs) > 1 and node.inputs[1] and (condition is None or condition.items != (1,)):
         return False

@@ -4,7 +4,7 @@
 Types are strings as in schemas: `tensor(float)`. If a value has no declared type, it has the output
 type of the node that computes it. Most output types follow from the operator's schema, whose type
 variables are bound to the types of the node's inputs. Unknown types (None) cause no findings.
-Results are cached by operator and input types, since most nodes of a model repeat other nodes.
+Results are cached by operator and input types, since many nodes of a model are equal in both.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         for value, given in zip(scope.inputs, input_types, strict=False):
             origin = declared.get(value.name, (None, value))[1]
             self._set_input_type(scope, origin, given, types)
-        types.pop("", None)  # omitted inputs are named like a value without name
+        types.pop("", None)  # "" in `node.inputs` is an omitted input, not a value
         environment: TypeEnvironment = Environment(types, outer)
         self.visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
@@ -105,7 +105,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _condition(self, scope: Scope, types: dict[str, str | None]) -> None:
         """Report the body of a `Loop` if its first output, the condition, is not a `bool`.
 
-        `types` are the types of the values of the body.
+        Ignore other scopes. `types` are the types of the values of the scope.
         """
         holder = scope.holder
         if holder is None or holder.op_type != "Loop" or holder.domain or not scope.outputs:
@@ -128,8 +128,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         """Store the type of an input of a body in `types`; report a contradictory declaration.
 
         `given` is the type that the call or node passes to the input; None if unknown. In a
-        function, the finding is a warning, because onnx and onnxruntime ignore types that functions
-        declare.
+        function, the finding is a warning, and `given` replaces the declared type: onnx and
+        onnxruntime ignore types that functions declare.
         """
         declared = types.get(value.name)
         if declared is None:
@@ -198,7 +198,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     def _node(
         self, scope: Scope, index: int, node: Node, target: Target, environment: TypeEnvironment
     ) -> Texts:
-        """Return the types of a node's outputs; report input types that its operator rejects."""
+        """Return the types of a node's outputs; report input types that its operator rejects.
+
+        If the node has bodies or calls a function, infer the types in them, too.
+        """
         types = environment.facts
         find = environment.find
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
@@ -246,8 +249,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> Texts:
         """Infer types in the bodies of a node; return the types of the node's outputs.
 
-        `inputs` are the types of the node's inputs. Return () for an operator without a rule.
-        Report different output types of the branches of an `If`.
+        `inputs` are the types of the node's inputs. Return () if the operator is none of
+        `If`, `Loop`, `Scan` and `SequenceMap`. Report an `If` whose branches have different output
+        types.
         """
         output_types: list[Texts] = []
         for body in bodies:

@@ -128,7 +128,10 @@ def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Typ
 
 
 def small_constant(type: Type | None, data: object) -> Constant | None:
-    """Return the type and data of a tensor if the data is dense, loaded and small; else None."""
+    """Return the type and data of a small tensor whose shape is known; None for other values.
+
+    Also return None if the data is sparse or is not in memory.
+    """
     if not isinstance(type, TensorType) or not isinstance(data, (RawData, TypedData)):
         return None
     dims = type.integer_dims

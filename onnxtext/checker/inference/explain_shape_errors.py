@@ -96,7 +96,7 @@ def explain(
 
 
 def mismatch_message(node: Node, problem: str) -> str:
-    """Return the message of a finding: the inputs or attributes of a node have a `problem`."""
+    """Return the message that a node's inputs or attributes do not fit; `problem` is the reason."""
     parts = ["inputs"] * any(node.inputs) + ["attributes"] * bool(node.attributes)
     return f"the {' or '.join(parts) or 'attributes'} of `{node.op_type}` do not fit: {problem}"
 
@@ -106,7 +106,8 @@ def explain_difference(
 ) -> Explanation:
     """Explain that the declared type of output `number` of a node differs from the computed type.
 
-    The declaration may be the node itself, as in `float[N] y = …`.
+    `declared` and `computed` are the two types as text. `declaration` is the place of the declared
+    type; this is in the node itself for `float[N] y = …`.
     """
     places: tuple[Place, ...] = (
         declaration._replace(label=f"`{node.op_type}` gives `{computed}`"),
@@ -141,10 +142,10 @@ def _product(
     left_transposed: bool,
     right_transposed: bool,
 ) -> Explanation | None:
-    """Explain that the inner dimensions of a matrix product differ; None if equal or unknown.
+    """Explain that the inner dimensions of a matrix product are two different numbers.
 
-    `shapes` are the shapes of the two matrices. `left_transposed` and `right_transposed` tell
-    whether the product transposes the matrices. `place` is as in `explain`.
+    Return None if they are not. `shapes` are the shapes of the two matrices. `left_transposed` and
+    `right_transposed` tell whether the product transposes the matrices. `place` is as in `explain`.
     """
     left, right = shapes
     if not left or not right:

@@ -72,10 +72,11 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps each parameter without a default to its arguments in calls in function bodies.
+        # Maps each parameter without a default to the values and attribute parameters that calls
+        # in function bodies pass to it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        # Maps each attribute parameter to its arguments in calls, if these are attribute parameters
-        # of the caller and the reference has no type.
+        # Maps each attribute parameter to the attribute parameters of callers that calls pass to it
+        # by a reference without a type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {

@@ -132,7 +132,8 @@ def data_dependence(target: Target) -> InputUse:
     if name not in OPERATORS:
         return InputUse(values=name in READING_VALUES, constants=0)
     if name in CONSTANT_INPUTS:
-        # Shapes, axes and pads are never the first input.
+        # `ConstantOfShape` and `Range` read the elements of their first input. The other operators
+        # read only those of later inputs: shapes, axes, pads and the like.
         return InputUse(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
     if name not in READING_VALUES:
         return NOTHING
@@ -140,7 +141,7 @@ def data_dependence(target: Target) -> InputUse:
 
 
 def is_plain_dim(dim: Dim) -> bool:
-    """Whether a dimension is a number of at least 0 or a name, without a denotation or the like."""
+    """Whether a dimension is a number of at least 0, or a name, without decorators."""
     return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
 
 

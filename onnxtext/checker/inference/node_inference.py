@@ -81,7 +81,8 @@ class NodeInference:
 
         The node has no attribute references. The type of an omitted input, and an unknown type, are
         None. `constants` are the constant inputs that onnx may read, as bytes of a `TensorProto`,
-        by name. `opsets` are the operator sets that the node's model or function imports.
+        by name. `opsets` are the operator sets that the node's model or function imports; None if
+        unknown.
         """
         numbers: dict[str, str] = {"": ""}
         names = tuple([numbers.setdefault(name, str(len(numbers))) for name in node.inputs])

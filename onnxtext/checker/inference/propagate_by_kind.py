@@ -90,7 +90,7 @@ class KindPropagation:
         self._ir_version = subject.ir_version
         self._key = key_maker()
         self._table = FactTable()
-        # One dict for all scopes: redefined names are errors, and the model has no errors.
+        # One dict for the main graph and its branches: the model has no redefined names.
         self._types: dict[str, ValueFact | None] = {"": None}
         self._values: dict[str, SmallTensor] = {}
         self._constants: dict[str, Tensor] = {}
@@ -275,7 +275,8 @@ class KindPropagation:
 
         `typed` are the facts that the declared types of the outputs imply; may be empty. `passed`
         are the elements of small inputs; may be empty. `read` are the tensors of the last
-        `len(read)` inputs; None for inputs that are not constant.
+        `len(read)` inputs; None for inputs that are not constant. Add the kind to `kinds`. Raise
+        `Inconclusive` if a type is unknown, or if onnx reports an error.
         """
         if type(target) is Scope:
             return self._call(node, target, input_facts, typed, passed, read)
@@ -311,7 +312,7 @@ class KindPropagation:
         self, node: Node, function: Scope, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
-        """Infer the outputs of the first call of a kind; the parameters are as in `_new`."""
+        """Infer the outputs of the first call of a kind, or raise `Inconclusive`, as in `_new`."""
         opsets, function_opsets = self._opsets, function.opsets
         if (
             declares_types(function)
@@ -365,7 +366,7 @@ class KindPropagation:
     def _branches(
         self, node: Node, target: Target, bodies: list[Scope], typed: Facts
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of an `If`'s outputs; raise `Inconclusive` if in doubt."""
+        """Return the types and values of an `If`'s outputs, or raise `Inconclusive`."""
         condition = self._types.get(node.inputs[0]) if len(node.inputs) == 1 else None
         if type(target) is not Signature or target.domain or condition is None or len(bodies) != 2:
             raise Inconclusive

@@ -139,8 +139,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         """Add the merged declared and computed types of a node's outputs to the environment.
 
         `output_types` are the computed types. `declared` maps the name of each value that the scope
-        declares to the type and its place. If the types contradict each other, report this outside
-        of functions and add no type; in a function, the computed type counts.
+        declares to the type and its place. If the types contradict each other: in a function, add
+        the computed type; elsewhere, report the contradiction and add no type.
         """
         for index, name in enumerate(node.outputs):
             if not name or name in environment.facts or (id(node), index) in self._contradicted:
@@ -225,7 +225,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _bodies(
         self, node: Node, bodies: list[Scope], inputs: _Inputs, environment: ShapeEnvironment
     ) -> Outputs:
-        """Visit the bodies of a node with the input types `inputs`; return the node's outputs."""
+        """Visit the bodies of a node with the input types `inputs`; return the node's outputs.
+
+        Findings in branches that never run are stored in `unreached`, not in `findings`.
+        """
         values = [environment.value(name) if name else None for name in node.inputs]
 
         def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
@@ -282,7 +285,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         inputs: _Inputs,
         bodies: list[Scope],
     ) -> Answer:
-        """Ask onnx for the output types of a node; only its bodies may refer to attributes."""
+        """Ask onnx for the output types of a node that has no attribute references of its own."""
         scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
@@ -336,7 +339,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _from_schema_file(
         self, node: Node, signature: Signature, inputs: _Inputs, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        """Return the types of the outputs of a node whose operator is in a schema file."""
+        """Return the output types of a node whose operator is in a schema file, and no elements."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
         types = self._step.from_schema_file(signature, node, inputs)
@@ -353,7 +356,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        """Return the types of the outputs of a function call, and the elements of small outputs."""
+        """Return the types and small elements of a call's outputs; `(), ()` beyond the limits."""
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._call_key(function, (*inputs, *values, self._quiet), attributes)

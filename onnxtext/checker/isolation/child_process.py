@@ -81,7 +81,8 @@ class Worker:
             arguments: the arguments of the `InferenceClient` method called `kind`.
 
         Raises:
-            WorkerDied: the process has ended without an answer, or with a malformed one.
+            WorkerDied: the process could not start, exceeded a limit, or has ended without an
+                answer or with a malformed one.
         """
         try:
             if not self._ready:

@@ -103,7 +103,7 @@ def _records(node: Node) -> Iterator[Record]:
 def _ranks(scope: Scope, by_scope: dict[int, Ranks]) -> Ranks:
     """Return the declared ranks of the values that are visible in a scope, and add them to a cache.
 
-    The cache maps `id(scope)` to earlier results.
+    `by_scope` is the cache: it maps `id(scope)` to earlier results.
     """
     result = by_scope.get(id(scope))
     if result is not None:

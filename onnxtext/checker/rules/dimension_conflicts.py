@@ -61,7 +61,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbols in the types of inputs that allow one or two sizes, or must equal each other."""
+    """Find symbols of inputs that can have only one or two sizes, or depend on each other."""
     # The default of an input does not restrict sizes: a caller may pass another value.
     declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = SymbolTrace(main, shapes)

@@ -204,7 +204,7 @@ def _checksum(
 _HELP = {
     "external-location-missing": "remove the inline data or the `external_data` entries",
     "external-path-unsafe": "put the file below the model's directory, and write its relative path",
-    "external-file-missing": "put the file at this location, or correct the location",
+    "external-file-missing": "put a readable file at this location, or correct the location",
     "external-range-invalid": "correct `offset` and `length`, or replace the file",
     "external-offset-unaligned": "pad the file, so that tensors can be mapped into memory",
     "external-checksum": "restore the right file, or correct the checksum",

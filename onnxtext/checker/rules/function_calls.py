@@ -21,10 +21,7 @@ from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
 from onnxtext.plurals import count_noun
 
 _MOST = 20
-"""The maximum number of overloads in a note, and of missing inputs to report for one call.
-
-It also limits the number of missing attributes to report for one call.
-"""
+"""Limits the overloads in a note, and the missing inputs and attributes to report for one call."""
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -113,7 +113,7 @@ def _recursion(subject: CheckedModel) -> Iterator[Finding]:
         message = f"{kind}: {chain_of([name for _, name, _ in path])}"
         calling = [Place(node, ("op_type",), "calls the next function") for node in nodes]
         places = (Place(subject.functions[path[0]].original, ("name",)), *calling)
-        help = "remove one of the calls: functions are inlined, so they cannot be recursive"
+        help = "remove a call from the cycle: functions are inlined, so they cannot be recursive"
         yield Finding("function-recursive", message, places, help)
 
 

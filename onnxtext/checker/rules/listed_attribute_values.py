@@ -170,7 +170,7 @@ def _listed_values(signature: Signature) -> dict[str, _Listed]:
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find attributes with values that their operators do not list, or without an effect."""
+    """Find attribute values that operators do not list, and attributes that have no effect."""
     resolved = resolve_targets(subject)
     listed: dict[int, dict[str, _Listed]] = {}
     for scope in subject.scopes:

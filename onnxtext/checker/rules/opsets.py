@@ -85,9 +85,10 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
 
 
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
-    """Whether another rule reports that a model lacks its header, or its imports.
+    """Whether another enabled rule reports that the model or function of a scope imports nothing.
 
-    For a function, whether another rule reports its missing domain.
+    For a model, this is a rule about a missing header or missing imports; for a function, the rule
+    about a missing domain.
     """
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")

@@ -30,7 +30,7 @@ Use = tuple[int, int]
 
 
 class NestedUse(NamedTuple):
-    """The uses, in one nested graph, of a value that an outer graph defines later.
+    """The uses, in one nested graph, of a value that an outer graph defines after these uses.
 
     Attributes:
         holder: the 0-based index, in the outer graph, of the node that contains the nested graph.
@@ -272,7 +272,7 @@ def _cycle(
     for index in cycle:
         for use in by_holder.get(index, ()):
             if use.name in names:
-                label = f"used in {use.scope.describe()}, which is nested in that node"
+                label = f"used in {use.scope.describe()}, which is nested in a node of the cycle"
                 places += [place._replace(label=label) for place in use.places]
     problem = f"nodes of {scope.describe()} depend on each other"
     help = "break the cycle: change an input of one of these nodes"

@@ -50,7 +50,7 @@ def _embedding(call: OperatorCall) -> None:
 
 
 def _packed_weights(call: OperatorCall) -> None:
-    """Require the inputs of `MatMulNBits` to have the sizes in its attributes; check the sizes."""
+    """Check the size attributes of `MatMulNBits`, and its inputs against these attributes."""
     rows, columns = call.integer("K", 0), call.integer("N", 0)
     block, bits = call.integer("block_size", 0), call.integer("bits", 4)
     if block < 16 or block & (block - 1):
@@ -87,7 +87,7 @@ def _rotary(call: OperatorCall) -> None:
 
 
 def _attention(call: OperatorCall) -> None:
-    """Check `num_heads` of `Attention`; require input, weights and bias to fit each other."""
+    """Check `num_heads` and the input sizes of `Attention` or `QAttention`."""
     shape, weights, heads = call.shape(0), call.shape(1), call.integer("num_heads", 0)
     if not call.has_rank(0, 3, certain=False) or not call.has_rank(1, 2, certain=False):
         return

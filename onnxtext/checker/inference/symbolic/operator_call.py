@@ -121,7 +121,7 @@ class OperatorCall:
         return self.values[index] if index < len(self.values) else None
 
     def scalar(self, index: int) -> Extent:
-        """Return the element of an input with one element; None if unknown."""
+        """Return the element of an input with one element; None if unknown, or for other inputs."""
         value = self.value(index)
         return value.items[0] if value is not None and len(value.items) == 1 else None
 
@@ -243,10 +243,11 @@ class OperatorCall:
             self.reject(f"{wrong} ({number})")
 
     def axis(self, name: str, default: int, *, beyond: int = 0) -> int | None:
-        """Return the axis of the first input in attribute `name`, with negative values normalized.
+        """Return the axis in the attribute `name`, or else `default`; normalize a negative axis.
 
-        Return None if the rank of the input is unknown. If the axis is out of range, reject the
-        node and return None. If `beyond` is 1, the axis after the last dimension is allowed, too.
+        The axis is an axis of the first input. Return None if the rank of this input is unknown. If
+        the axis is out of range, reject the node and return None. If `beyond` is 1, the axis after
+        the last dimension is allowed, too.
         """
         axis, rank = self.integer(name, default), self.rank(0)
         if rank is None:
@@ -257,7 +258,7 @@ class OperatorCall:
         return None
 
     def axes(self, axes: Iterable[int], rank: int) -> list[int] | None:
-        """Return axes of a tensor with `rank` dimensions; -1, the last axis, becomes `rank` - 1.
+        """Normalize axes of a tensor with `rank` dimensions: -1, the last axis, becomes `rank` - 1.
 
         If an axis is out of range, reject the node and return None.
         """

@@ -2,7 +2,8 @@
 """Infer symbolic output shapes of operators, and find which dimensions must be equal.
 
 Each inference function takes the `OperatorCall` of a node. It returns the shape of the node's first
-output, or the shapes of all its outputs. Unknown shapes and dimensions are None.
+output, or the shapes of all its outputs. Unknown shapes and dimensions are None. The function may
+also add equations between sizes, and mismatches of the node, to `OperatorCall.sizes`.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _prelu(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `PRelu`.
 
     In the ONNX specification, only the slope is broadcast. onnxruntime also broadcasts the data,
-    so the result is the shape after broadcasting both.
+    so the result is the shape after broadcasting both. Warn about a node that needs this.
     """
     shape, slope, result = call.shape(0), call.shape(1), _elementwise(call)
     if result is None or shape is None or slope is None:
@@ -338,8 +339,9 @@ READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGT
 def infer(name: str, call: OperatorCall) -> tuple[Shapes, SmallTensors]:
     """Return the shapes of a node's outputs, and the elements of small outputs.
 
-    In both tuples, entries that are None, or missing at the end, are unknown. `name` is the node's
-    operator, whose domain is in `DOMAINS`.
+    Reject the node if its inputs or attributes do not fit. An entry of a tuple is None if it is
+    unknown; unknown entries at the end may be left out. `name` is the node's operator, whose domain
+    is in `DOMAINS`.
     """
     require_relations(name, call)
     operator = OPERATORS.get(name)
@@ -356,10 +358,10 @@ def _without_negative(shape: SymbolicShape) -> SymbolicShape:
 
 
 def depends_on_types_alone(name: str, inputs: int) -> bool:
-    """Whether the output types of a node depend only on its input types, not on input elements.
+    """Whether the output types of a node depend on the types of its inputs, not on their elements.
 
     `name` is an operator of the standard domain, and `inputs` the number of the node's inputs. A
-    single input is always data, never axes or pads.
+    single input is data, not axes or pads. Return False for operators that are not in `OPERATORS`.
     """
     if name in ("Constant", "ConstantOfShape"):
         return False

@@ -38,10 +38,11 @@ def operator_step(
     """Infer the output shapes of a node without nested graphs, and the elements of small outputs.
 
     Declared shapes and shapes of inputs are None where unknown. `values` are the elements of small
-    inputs; may be empty. Add the equations and mismatches of the node to `sizes`.
+    inputs; may be empty. Add the equations and mismatches of the node to `sizes`. Merge the output
+    shapes with the declared shapes; if the node has a mismatch, return only the declared shapes.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
-        return tuple(declared_shapes), ()  # no attribute value may be replaced by its default
+        return tuple(declared_shapes), ()  # a value that cannot be read would count as missing
     before = len(sizes.mismatches)
     contents: SmallTensors = ()
     if onnxruntime_operators.has_rule(node.domain, node.op_type):

@@ -113,9 +113,9 @@ def broadcast_all_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] |
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor.
 
-    Return None if the tensor is too large, if its element type is not tracked, or if its data is
-    not loaded or has a wrong size. Also return None if there are elements, but `made_value` makes
-    all of them unknown.
+    Return None if the tensor is too large, if its shape is unknown, if its element type is not
+    tracked, or if its data is not loaded or has a wrong size. Also return None if there are
+    elements, but `made_value` makes all of them unknown.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None

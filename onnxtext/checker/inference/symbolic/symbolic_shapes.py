@@ -119,7 +119,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 declared_shape = None
             shapes[value.name] = shape if declared_shape is None else declared_shape
             equate_dims(sizes, declared_shape, shape, Place(value, ("name",)))
-        # Omitted inputs and outputs are named like a value without name.
+        # In a node, "" is an omitted input or output, not a value without a name.
         declared.pop("", None)
         shapes.pop("", None)
         environment.values.pop("", None)
@@ -243,7 +243,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         """Return the shapes and values of the outputs of a function call.
 
         `shapes` and `values` are the shapes and values of the inputs. `sizes` are the equations of
-        the caller.
+        the caller; the function body adds equations. Return two empty tuples if the limits on
+        calls are exceeded.
         """
         key = id(function), shapes, values, sizes.state
         body = self._called.get(key)

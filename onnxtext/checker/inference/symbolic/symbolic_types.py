@@ -105,7 +105,7 @@ class SymbolicStep:
 
 
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
-    """Return the output types that follow from a node's schema, input types and attributes."""
+    """Return the output types that follow from a schema and a node's input types and attributes."""
     texts = tuple([None if type is None else type_text(type) for type in inputs])
     output_types, mismatch = bind_type_variables(signature, texts, node)
     if mismatch is None:
@@ -119,9 +119,9 @@ def _all_refined(inferred: Types, shapes: Sequence[SymbolicShape]) -> Types:
 
 
 def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
-    """Fill in the unknown dimensions of a tensor type from `shape`.
+    """Fill in the unknown shape or dimensions of a tensor type from `shape`.
 
-    Return other types, and a type of another rank, unchanged.
+    Return the type unchanged if it is not a tensor type, or if its rank differs.
     """
     if not isinstance(inferred, TensorType) or shape is None:
         return inferred

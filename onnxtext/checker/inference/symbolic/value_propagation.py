@@ -318,7 +318,7 @@ _MOVING: dict[str, Callable[[OperatorCall, SmallTensor, tuple[int, ...]], SmallT
 }
 """Maps each operator to the function that takes the elements of its output from input 0.
 
-Its arguments are the call, the elements of input 0, and the shape of the output.
+The function's arguments are the call, the elements of input 0, and the shape of the output.
 """
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output elements come from attributes or input shapes, not input elements."""

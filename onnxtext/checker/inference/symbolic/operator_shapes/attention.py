@@ -49,7 +49,7 @@ def attention(call: OperatorCall, *, past: int) -> Shapes:
 
 
 def standard_attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `Attention` in the standard domain.
+    """Infer the output shapes of `Attention` in the standard domain; check its inputs.
 
     The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L tokens and K
     heads.
@@ -119,6 +119,7 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
 def _by_head(call: OperatorCall, index: int, heads: str) -> Extents:
     """Return batch size, number of heads, number of tokens and head size of an input.
 
+    Unknown sizes are None. Reject the node if the input does not have the given number of heads.
     `heads` is the attribute that gives the number of heads if the input has rank 3; `""` for a
     cache, which has rank 4.
     """

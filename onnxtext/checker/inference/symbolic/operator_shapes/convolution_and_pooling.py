@@ -53,7 +53,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
 
 
 _NEVER_EMPTY = ("Conv", "ConvInteger", "FusedConv", "QLinearConv")
-"""Operators whose output must not be empty in onnxruntime; that of pooling may be."""
+"""Operators whose output must not be empty in onnxruntime; a pooling may have an empty output."""
 
 
 def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
@@ -69,7 +69,7 @@ def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
 
 
 def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall], SymbolicShape]:
-    """Return the inference function of a convolution operator.
+    """Return the inference function of a convolution operator, which also checks the inputs.
 
     `weights` and `bias` are the indices of inputs; `bias` is None if the operator has no bias.
     """
@@ -114,7 +114,7 @@ quantized_conv = _of_weights(3, 8)
 
 
 def pool(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `MaxPool`, `AveragePool` or `LpPool`."""
+    """Infer the output shape of `MaxPool`, `AveragePool` or `LpPool`; check the kernel and pads."""
     shape = call.shape(0)
     if shape is None or len(shape) < 3:
         return None
@@ -126,14 +126,17 @@ def pool(call: OperatorCall) -> SymbolicShape:
 
 
 def global_pool(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of global pooling: each spatial dimension becomes 1."""
+    """Infer the output shape of global pooling: each spatial dimension becomes 1.
+
+    Warn if the input has no spatial dimension.
+    """
     shape = call.shape(0)
     call.has_min_rank(3, certain=False)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
 
 
 def conv_transpose(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `ConvTranspose`."""
+    """Infer the output shape of `ConvTranspose`; check its inputs and attributes."""
     shape, weights = call.shape(0), call.shape(1)
     if shape is None or weights is None or not call.has_rank(0, len(weights)):
         return None

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of operators whose output shapes depend on the elements of inputs."""
+"""Infer symbolic shapes of operators whose output shapes depend on the elements of inputs.
+
+The functions also reject nodes whose inputs or attributes do not fit the operator.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from onnxtext.tensor.element_count import count_elements
 
 
 def broadcast_pair(left: Extent, right: Extent) -> Extent:
-    """Return the result of broadcasting two sizes; None if it depends on the values of symbols."""
+    """Return the result of broadcasting two sizes; None if unknown, for example for `N` and `M`."""
     if left == right:
         return left
     for first, second in ((left, right), (right, left)):
@@ -274,7 +277,7 @@ def scatter_elements(call: OperatorCall) -> SymbolicShape:
 def scatter_nd(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ScatterND`: the shape of the data.
 
-    Each index tuple selects a slice of the data; an update of the same shape replaces the slice.
+    Each index tuple selects a slice of the data, which an update of the slice's shape replaces.
     """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     depth = chosen[-1] if chosen else None

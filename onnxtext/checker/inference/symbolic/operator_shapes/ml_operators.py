@@ -25,7 +25,8 @@ DOMAIN = "ai.onnx.ml"
 def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
     """Return the shape (rows of the first input, columns); an input of rank 1 has one row.
 
-    `ranks` are the allowed ranks of the input. Return None if the shape is unknown or not allowed.
+    `ranks` are the allowed ranks of the input. If it has another rank, reject the node and return
+    None. Also return None if the shape of the input is unknown.
     """
     shape = call.shape(0)
     if shape is None or not call.has_rank(0, *ranks):
@@ -36,7 +37,7 @@ def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
 def _classifier_shapes(call: OperatorCall, columns: Extent, *ranks: int) -> Shapes:
     """Return the shapes of a classifier's outputs: labels (rows,) and scores (rows, columns).
 
-    `ranks` are the allowed ranks of the input.
+    `ranks` are the allowed ranks of the input; if it has another rank, reject the node.
     """
     matrix = _matrix(call, columns, *ranks)
     return (None, None) if matrix is None else (matrix[:1], matrix)
@@ -144,7 +145,7 @@ def _zip_map(call: OperatorCall) -> Shapes:
 
 
 def _label_encoder(call: OperatorCall) -> Shapes:
-    """Infer the output shape of `LabelEncoder`; check that its lists of keys and values match."""
+    """Infer the output shape of `LabelEncoder`; require lists of equal length."""
     lists = [
         (a.name, len(a.value))
         for a in call.node.attributes
@@ -265,7 +266,7 @@ def _category_mapper(call: OperatorCall) -> Shapes:
 
 
 def _normalizer(call: OperatorCall) -> Shapes:
-    """Infer the output shape of `Normalizer`, whose input has one or two dimensions."""
+    """Infer the output shape of `Normalizer`; require an input of rank 1 or 2."""
     call.has_rank(0, 1, 2)
     return (call.shape(0),)
 
@@ -277,7 +278,10 @@ def _one_hot(call: OperatorCall) -> Shapes:
 
 
 def _feature_vectorizer(call: OperatorCall) -> Shapes:
-    """Infer the output shape of `FeatureVectorizer`: it concatenates the columns of all inputs."""
+    """Infer the output shape of `FeatureVectorizer`: it concatenates the columns of all inputs.
+
+    Check its attribute `inputdimensions`, and require its inputs to have equal numbers of rows.
+    """
     widths = call.listed("inputdimensions", ())
     columns = sum(widths) or None
     shape = call.shape(0)

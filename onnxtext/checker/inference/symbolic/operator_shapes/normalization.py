@@ -65,7 +65,8 @@ def require_class_weights(call: OperatorCall) -> None:
 def cross_entropy(call: OperatorCall) -> Shapes:
     """Check the shapes of the labels and weights of `SoftmaxCrossEntropyLoss`.
 
-    Each score vector along dimension 1 of the scores has one label.
+    Each score vector along dimension 1 of the scores has one label. The result is (): this function
+    infers no output shapes.
     """
     scores, labels = call.shape(0), call.shape(1)
     require_class_weights(call)

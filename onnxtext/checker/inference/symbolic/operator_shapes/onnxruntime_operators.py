@@ -72,7 +72,8 @@ def _product(call: OperatorCall) -> SymbolicShape:
 def _factor(call: OperatorCall, index: int, side: str) -> Extents:
     """Return the shape of a factor after its transpositions; () for a scalar or if unknown.
 
-    The attributes `transBatch…` and `trans…` request the transpositions; `side` ends their names.
+    The attributes `transBatch…` and `trans…` request the transpositions. `side`, `A` or `B`, is the
+    last letter of their names.
     """
     shape = call.shape(index) or ()
     if call.integer(f"transBatch{side}", 0) and len(shape) > 2:

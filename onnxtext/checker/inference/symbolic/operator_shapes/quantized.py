@@ -100,8 +100,9 @@ def require_matmul_scales(
 
     `rows`, `right` and `columns` are indices of inputs. The inputs at `rows` must have one element,
     or one for each row of the left matrix, input 0. The inputs at `columns` must have one element,
-    or one for each column of the right matrix, the input at `right`. Inputs of rank 2 or more must
-    have the shape of the matrix, with size 1 along the other axis.
+    or one for each column of the right matrix, the input at `right`. An input of rank 2 or more
+    must have the shape of its matrix, except that one size is 1: the number of columns for inputs
+    at `rows`, the number of rows for inputs at `columns`.
     """
     for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)
@@ -113,7 +114,7 @@ def require_matmul_scales(
             if scales is None or len(scales) < 2:
                 _require_each(call, index, shape[at], name)
             elif call.has_rank(index, len(shape)):
-                single = len(shape) - 3 - at  # the other axis: -1 if `at` is -2, else -2
+                single = len(shape) - 3 - at  # the axis of size 1: -1 if `at` is -2, else -2
                 for axis, size in enumerate(shape):
                     names = [f"dimension {axis} of {{{item}}}" for item in (index, matrix)]
                     if axis == single:

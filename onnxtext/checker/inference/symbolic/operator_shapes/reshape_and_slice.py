@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of operators that reshape, transpose, join, split and pad tensors."""
+"""Infer symbolic shapes of operators that reshape, transpose, join, split and pad tensors.
+
+The functions also reject nodes whose inputs or attributes do not fit the operator.
+"""
 
 from __future__ import annotations
 

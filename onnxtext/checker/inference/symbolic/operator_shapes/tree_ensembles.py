@@ -47,10 +47,10 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 
 
 def tree_ensemble(call: OperatorCall) -> Shapes:
-    """Reject indices out of range in the attributes of `TreeEnsemble`, and unknown modes.
+    """Reject a `TreeEnsemble` with wrong indices or modes; warn if `n_targets` is missing.
 
-    Each branch of a tree node leads to a tree node or to a leaf. The lengths of the lists are not
-    checked here, because onnx checks them.
+    Each branch of a tree node leads to another tree node or to a leaf. The lengths of the lists are
+    not checked here, because onnx checks them. The result is (): this function infers no shape.
     """
     nodes, leaves = call.length("nodes_featureids"), call.length("leaf_targetids")
     targets = call.integer("n_targets", 0)
@@ -129,7 +129,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
 
 
 def _require_nodes(call: OperatorCall, leaf_trees: str, leaf_nodes: str) -> None:
-    """Reject unknown modes, duplicate nodes, and references to missing nodes or features.
+    """Reject unknown modes, duplicate nodes, and invalid references to nodes or features.
 
     `leaf_trees` and `leaf_nodes` are the names of the attributes that list the tree and the node of
     each leaf weight.

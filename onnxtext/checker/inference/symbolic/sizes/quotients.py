@@ -120,7 +120,10 @@ def _nested_quotient(rest: SymbolicSize, divisor: int) -> Extent:
 
 
 def cancel_common_symbols(size: SymbolicSize) -> SymbolicSize:
-    """Divide a size by the symbols that all its terms contain; assume that no symbol is 0."""
+    """Divide a size by the symbols that all its terms contain; assume that no symbol is 0.
+
+    If the quotient is a number, return the size unchanged.
+    """
     shared = [factor for factor in _common_factors(size)[0].elements() if isinstance(factor, str)]
     rest = exact_quotient(size, sum_of_terms({tuple(shared): 1}))
     return rest if isinstance(rest, SymbolicSize) else size

@@ -30,11 +30,11 @@ _Shifted = tuple[str, int]
 
 
 class SizeConflict(NamedTuple):
-    """A contradiction between two restrictions of a symbol's size.
+    """A contradiction between two restrictions or equations of a symbol.
 
     Attributes:
         name: the symbol.
-        sizes: the two contradictory sizes as text: `4`, `1 or 5`.
+        sizes: the two contradictory sizes as text: `4`, `1 or 5`, `N + 2`.
         places: for each of the two sizes, the place in the model that requires it.
         joined: the places of the equations that connect the symbol to the representative of its
             group.
@@ -123,7 +123,7 @@ class SizeEquations:
     kept separate: they do not change the equations of its outer graphs.
 
     Attributes:
-        conflicts: the contradictory restrictions, at most one for each group of symbols.
+        conflicts: the contradictions between symbol sizes, at most one for each group of symbols.
         mismatches: the nodes that do not fit their operators, and the wrong declarations.
         learned: the number of equations and restrictions that this graph has added.
     """

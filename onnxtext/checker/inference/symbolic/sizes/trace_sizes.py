@@ -80,7 +80,8 @@ class SymbolTrace:
     def follows_from_inputs(self, place: Place, symbol: str) -> bool:
         """Whether the node at `place` equates a symbol with sizes that depend on no constant.
 
-        An equation without constants follows from the types of the main graph's inputs alone.
+        Such an equation follows from the types of the main graph's inputs alone. Return False if
+        this is unknown.
         """
         node = place.item
         if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
@@ -143,9 +144,10 @@ class SymbolTrace:
         return literals[0] if literals else None
 
     def stored(self, name: str) -> Place | None:
-        """Return the place in the model that stores the constant `name`.
+        """Return the place in the model that stores the value `name` of the main graph.
 
-        Return None if a node other than `Constant` computes the value.
+        This is an initializer, an input, or the only attribute of a `Constant`. Return None for
+        other values.
         """
         position = self._main.position.get(name)
         if position == GIVEN:
