@@ -32,9 +32,9 @@ class TypeUse(NamedTuple):
 
 @cache_in_memo
 def type_uses(subject: CheckedModel) -> list[TypeUse]:
-    """Return every type object in declarations and attributes once, in the order of first use.
+    """Return a `TypeUse` for each type object in declarations and attributes.
 
-    If equal types are different objects, each object is returned.
+    They are in the order of their first uses. Equal types may be different objects.
     """
     uses: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MAX_PLACES` places

@@ -78,7 +78,7 @@ class ValueEnvironment(Environment[V]):
         return holder.values.get(name) if isinstance(holder, ValueEnvironment) else None
 
     def results(self, scope: Scope) -> tuple[tuple[V | None, ...], SmallTensors]:
-        """Return the facts about the outputs and the elements of small outputs; None if unknown."""
+        """Return (facts, elements) of the outputs of the scope; entries are None where unknown."""
         return self.find_outputs(scope), tuple([self.value(value.name) for value in scope.outputs])
 
 

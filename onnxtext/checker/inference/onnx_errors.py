@@ -42,7 +42,8 @@ def wrong_items(subject: CheckedModel) -> set[int]:
 def untyped_values(subject: CheckedModel) -> set[int]:
     """Return the `id()` of each value whose declared type is probably the cause of an error.
 
-    The type of an initializer does not fit its data, or two declarations contradict each other.
+    In such an error, the type of an initializer does not fit its data, or two declarations
+    contradict each other.
     """
     codes = ("tensor-data-size", "value-info-conflict")
     findings = [finding for finding in errors_of(subject) if finding.code in codes]

@@ -211,7 +211,7 @@ class KindPropagation:
     def _node(
         self, node: Node, target: Target, typed: Facts, visited: int
     ) -> tuple[Facts, SmallTensors]:
-        """Return the types and values of the outputs of a node without bodies; cache the result."""
+        """Return the types and values of a node without bodies, or raise `Inconclusive`."""
         reads = self._reads.get(id(target))
         if reads is None:
             reads = self._reads[id(target)] = data_dependence(target)

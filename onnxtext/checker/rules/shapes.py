@@ -2,10 +2,11 @@
 """Rules that compare shapes with the shape inference of onnx.
 
 The check takes these steps, and stops as soon as the model is known to be valid:
-1. Infer a small model with one node of each kind, that is, of each combination of operator,
-   attributes and input types (`inference.check_by_kind`). If it is valid, so is the whole model.
+1. Infer a small model with one node of each kind: nodes of a kind have equal operators, attributes
+   and types (`inference.check_by_kind`). If the small model is valid, so is the whole model.
 2. Let onnx infer the whole model, which is fast. The check stops here only if all of these hold:
-   - Neither onnx nor an earlier rule reports an error.
+   - Neither onnx nor an earlier rule reports an error, and onnx can expand all function calls in
+     reasonable time.
    - The model has no training graphs, which onnx skips, and no unknown operators, after which onnx
      reports no errors. It is not a graph or a list of nodes without a header, and its IR version
      is not 1.

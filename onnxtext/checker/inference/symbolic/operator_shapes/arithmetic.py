@@ -28,7 +28,10 @@ Operation = Callable[[Extent, Extent], Extent]
 
 
 def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor]:
-    """Return the inputs, broadcast to one shape; [] if one is unknown or the result is large."""
+    """Return the inputs, broadcast to one shape.
+
+    Return [] if an input is unknown, if the shapes cannot be broadcast, or if the result is large.
+    """
     tensors = [value for value in call.values if value is not None]
     shape = broadcast_all_shapes([value.shape for value in tensors])
     if len(tensors) < len(call.values) or shape is None or count_elements(shape) > MAX_ELEMENTS:
@@ -140,7 +143,7 @@ def _either(left: Extent, right: Extent) -> Extent:
 
 
 def where(call: OperatorCall) -> SmallTensor | None:
-    """Compute the elements of the output of `Where`.
+    """Compute the elements of the output of `Where`; return None if an input is unknown.
 
     If an element of the condition is unknown, the element of the output is known only if the
     elements of both choices are equal.

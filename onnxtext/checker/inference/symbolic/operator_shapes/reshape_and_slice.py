@@ -375,7 +375,7 @@ def pad(call: OperatorCall) -> SymbolicShape:
 
 
 def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
-    """Reject a `Pad` if dimension `axis` has too few elements to copy or reflect.
+    """Warn about a `Pad` if dimension `axis` has too few elements to copy or reflect.
 
     onnxruntime reflects the elements of a dimension at most once. `sizes` are the size of the
     dimension, and the numbers of elements to add before and after it.
