@@ -97,7 +97,7 @@ def _untyped(name: str, place: Place) -> Finding:
         "attribute-type-missing",
         f"the attribute {quote(name)} has no `type`",
         (place,),
-        help="write a value that implies the type, or add a type to its record, such as `type: INT`",
+        help="write a value that implies a type, or add a type to its record, such as `type: INT`",
         subject=Subject("attribute", name),
     )
 
