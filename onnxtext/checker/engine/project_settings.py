@@ -93,7 +93,8 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
     def strings(key: str, form: str) -> list[str]:
         """Return a setting that is a list of strings; [] if its key is missing.
 
-        `form` describes the required value in errors, such as "a list of rules".
+        Raise `SettingsError` for another value. `form` describes the required value in this error,
+        such as "a list of rules".
         """
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

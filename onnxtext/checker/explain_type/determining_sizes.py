@@ -55,7 +55,7 @@ class Influence(NamedTuple):
 class NodeFacts(NamedTuple):
     """A node, and the facts about its inputs that determine the shapes of its outputs.
 
-    Unknown shapes are None. The elements of an input are None if it is large or unknown.
+    Unknown shapes are None. The elements of an input are None if they are unknown or too many.
     """
 
     signature: Signature

@@ -50,8 +50,8 @@ class Explanation:
 def explain_value(explainer: SizeExplainer, view: InferredView, name: str) -> Explanation:
     """Explain the type of a value: its declarations, and the origin of each size.
 
-    `explainer` keeps its caches between calls. `view` is the view of the graph or function body
-    that defines the value.
+    `explainer` may explain several values: its limit of steps applies to all of them together.
+    `view` is the view of the graph or function body that defines the value.
     """
     type = view.type(name)
     shape = getattr(type, "shape", None)

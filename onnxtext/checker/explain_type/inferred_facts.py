@@ -33,7 +33,7 @@ class InferredView(Protocol):
         """Return the type of a value; None if unknown."""
 
     def value(self, name: str) -> SmallTensor | None:
-        """Return the elements of a small tensor; None if they are unknown before the model runs."""
+        """Return the elements of a small tensor; None if inference does not find them."""
 
     def made(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs, before merging with declared types.

@@ -32,7 +32,7 @@ _KINDS = {"tensor_type", "sparse_tensor_type", "opaque_type", *_CONTAINERS}
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find invalid and incomplete types in declarations and attributes."""
+    """Find invalid and incomplete types in declarations and attributes, and unknown denotations."""
     for use in type_uses(subject):
         for type in inner_types(use.type):
             if isinstance(type, (TensorType, SparseTensorType)):

@@ -25,7 +25,10 @@ _MOST = 20
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Compare calls with the called functions; find parameters that a body uses with two types."""
+    """Compare calls with the called functions, and find calls of overloads that do not exist.
+
+    Also find attribute parameters that a function body uses with two types.
+    """
     if not subject.functions:
         return
     resolved = resolve_targets(subject)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for the model header, metadata and doc strings."""
+"""Rules for the model header, a missing main graph, metadata and doc strings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STANDARD_KEYS = frozenset(
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Check the header, metadata and doc strings."""
+    """Check that a model has a graph; check its header, metadata and doc strings."""
     model = subject.model
     if model is not None:
         if not subject.has_graph:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule for quantization annotations, which must refer to existing tensors."""
+"""Rule for quantization annotations: they name existing tensors, under known keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEYS = ("SCALE_TENSOR", "ZERO_POINT_TENSOR")
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find quantization annotations that refer to unknown tensors."""
+    """Find unknown tensors and unknown keys in quantization annotations."""
     for scope in subject.scopes:
         for annotation in scope.quantization:
             tensor, owner = annotation.tensor_name, scope.describe()

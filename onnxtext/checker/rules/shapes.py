@@ -47,7 +47,10 @@ from onnxtext.checker.isolation.child_process import Failure
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find nodes that reject the shapes of their inputs, and wrong declared shapes."""
+    """Find nodes that reject the shapes of their inputs, and wrong declared shapes.
+
+    Also report failures of onnx's inference, such as a crash.
+    """
     if not subject.options.infers or subject.is_recursive or fits_by_kind(subject):
         return
     errors = bool(errors_of(subject))
@@ -143,7 +146,7 @@ def _dims(item: object) -> Iterator[Dim]:
 def _unreached(findings: list[Finding], objection: str) -> Finding | None:
     """Return the first finding about an operator in onnx's error message; None if there is none.
 
-    Onnx also infers branches that never run, and rejects a model with an error in them.
+    onnx also infers branches that never run, and rejects a model with an error in one of them.
     """
     named = set(_OPERATOR.findall(objection))
     nodes = [(finding, finding.places[0].item) for finding in findings]

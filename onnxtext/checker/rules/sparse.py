@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Check the values, indices and dims of sparse tensors."""
+    """Check the names, values, indices and dims of sparse tensors."""
     for scope in subject.scopes:
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor) and not value.name:

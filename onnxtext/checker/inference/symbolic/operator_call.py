@@ -29,7 +29,7 @@ class OperatorCall:
         shapes: the shape of each input; None where unknown.
         values: the elements of each input; None if they are unknown, or if the input is not a small
             tensor. May be empty if no elements of any input are known.
-        sizes: the known equations between symbols.
+        sizes: collects the equations between symbols, and the mismatches of nodes.
         since: the version of the operator's schema.
         origin: the call whose `with_inputs` has returned this call; None if there is none.
         indices: for each input of this call, its 0-based index in `origin`; () if `origin` is None.

@@ -134,7 +134,10 @@ def shapes_contradict(declared: SymbolicShape, computed: SymbolicShape) -> bool:
 
 
 def _fill_unknown_dims(declared: SymbolicShape, computed: SymbolicShape) -> SymbolicShape:
-    """Return the declared shape, with unknown dimensions taken from the computed shape."""
+    """Return the declared shape, with unknown dimensions taken from the computed shape.
+
+    Return the computed shape if no shape is declared.
+    """
     if declared is None or computed is None or len(declared) != len(computed):
         return computed if declared is None else declared
     if None not in declared:

@@ -51,7 +51,7 @@ def _roi_align(call: OperatorCall) -> None:
 
 
 def _col2im(call: OperatorCall) -> None:
-    """Require that `Col2Im` gets whole blocks, and exactly the number that fits into the image."""
+    """Require that `Col2Im` gets whole blocks, and exactly as many as fit into the image."""
     shape = call.shape(0)
     image, block = call.integers("image_shape", 1), call.integers("block_shape", 2)
     if shape is None or len(shape) != 3 or not block or min(block) < 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer symbolic shapes of normalizing operators, and check the inputs of losses."""
+"""Infer symbolic shapes of normalizing operators; check their inputs, and the inputs of losses."""
 
 from __future__ import annotations
 
