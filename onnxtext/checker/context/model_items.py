@@ -34,7 +34,8 @@ class TypeUse(NamedTuple):
 def type_uses(subject: CheckedModel) -> list[TypeUse]:
     """Return a `TypeUse` for each type object in declarations and attributes.
 
-    They are in the order of their first uses. Equal types may be different objects.
+    They are in the order of their first uses. Equal types have separate entries if they are
+    different objects.
     """
     uses: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MAX_PLACES` places

@@ -249,9 +249,8 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> Texts:
         """Infer types in the bodies of a node; return the types of the node's outputs.
 
-        `inputs` are the types of the node's inputs. Return () if the operator is none of
-        `If`, `Loop`, `Scan` and `SequenceMap`. Report an `If` whose branches have different output
-        types.
+        `inputs` are the types of the node's inputs. Return () if the operator is none of `If`,
+        `Loop`, `Scan` and `SequenceMap`. Report an `If` whose branches have different output types.
         """
         output_types: list[Texts] = []
         for body in bodies:

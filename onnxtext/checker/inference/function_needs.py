@@ -75,8 +75,8 @@ class FunctionNeeds:
         # Maps each parameter without a default to the values and attribute parameters that calls
         # in function bodies pass to it.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        # Maps each attribute parameter to the attribute parameters of callers that calls pass to it
-        # by a reference without a type.
+        # Maps each attribute parameter to the attribute parameters of calling functions that are
+        # passed to it by a reference without a type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {

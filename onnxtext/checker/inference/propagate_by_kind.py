@@ -312,7 +312,7 @@ class KindPropagation:
         self, node: Node, function: Scope, input_facts: Facts, typed: Facts, passed: SmallTensors,
         read: Tensors,
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
-        """Infer the outputs of the first call of a kind, or raise `Inconclusive`, as in `_new`."""
+        """Infer the outputs of the first call of a kind; parameters and errors are as in `_new`."""
         opsets, function_opsets = self._opsets, function.opsets
         if (
             declares_types(function)

@@ -339,7 +339,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _from_schema_file(
         self, node: Node, signature: Signature, inputs: _Inputs, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        """Return the output types of a node whose operator is in a schema file, and no elements."""
+        """Return (types, ()): the output types of a node whose operator is in a schema file."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
         types = self._step.from_schema_file(signature, node, inputs)
@@ -356,7 +356,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        """Return the types and small elements of a call's outputs; `(), ()` beyond the limits."""
+        """Return the types and small elements of a call's outputs; `(), ()` beyond `CallLimits`."""
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._call_key(function, (*inputs, *values, self._quiet), attributes)
