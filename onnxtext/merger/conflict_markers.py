@@ -26,7 +26,7 @@ class Markers:
     swapped: bool = False
 
     def lines(self, base: str, ours: str, theirs: str) -> str:
-        """Return a conflict with its markers; the text has no final line end.
+        """Return a conflict with its markers, without a line end after the last marker.
 
         Each version must be empty or consist of whole lines.
         """
@@ -85,10 +85,11 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether all nonempty versions (`parts`) begin with a closing bracket, the line `following`.
+    """Whether the line after a conflict is a closing bracket, and its versions begin with that line.
 
-    `following` is the line after the conflict. If True, the conflict can be moved down by one line,
-    so that it contains whole blocks.
+    `parts` are the versions; empty versions are ignored. `following` contains the line after the
+    conflict, if any. If True, the conflict can be moved down by one line, so that it contains whole
+    blocks.
     """
     first = [part[:1] for part in parts if part]
     brackets = following and following[0].strip(" ,")

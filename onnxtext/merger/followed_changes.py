@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find certain renames and new orders of parameters of a side, to apply them to other versions.
+"""Find the renames and the new parameter orders of one side, to apply them to other versions.
 
 If a side only renamed a value or function, new uses of the old name on the other side mean the new
 name. The merge follows a rename only if it is certain: if the side still computes the value in the
@@ -151,9 +151,9 @@ def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, Fu
 def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[FunctionKey]]:
     """Group the keys of functions by what the functions compute.
 
-    Functions in a group differ only in their names, their metadata, the names of values, and the
-    order of inputs and outputs. `functions` is changed in place: numbers
-    replace the names of its values.
+    Functions in a group differ only in their keys, their metadata, the names of values, and the
+    order of inputs and outputs. The functions are changed in place: numbers replace the names of
+    their values.
     """
     result: dict[str, list[FunctionKey]] = defaultdict(list)
     for key, function in functions.items():
@@ -192,7 +192,7 @@ def _form_in_any_order(scope: Scope) -> Scope:
 
 
 def _called(model: Model) -> set[FunctionKey]:
-    """Return the operators and functions that the nodes of a model call."""
+    """Return the keys of the operators and functions that the nodes of a model call."""
     return {operator_key(node) for node in walk_nodes(model)}
 
 
@@ -282,7 +282,7 @@ def _map_trainings(model: Model, names: Names) -> None:
 
 
 def _interface(*scopes: Scope) -> set[str]:
-    """Return the input and output names of the graphs in `scopes`, which programs refer to."""
+    """Return the names of the inputs and outputs of graphs; programs refer to these names."""
     graphs = [scope for scope in scopes if isinstance(scope, Graph)]
     return {value.name for graph in graphs for value in (*graph.inputs, *graph.outputs)}
 

@@ -25,7 +25,10 @@ class LineEnds(NamedTuple):
 
 
 def plain_text(text: str) -> tuple[str, LineEnds]:
-    """Return a text without byte order mark and CRLF, and the `LineEnds` that restore it."""
+    """Return a text without byte order mark and CRLF, and the `LineEnds` that restore it.
+
+    If the text has line ends other than CRLF, its line ends are not changed.
+    """
     bom = _BOM if text.startswith(_BOM) else ""
     text = text.removeprefix(_BOM)
     if "\r\n" in text and text.count("\r\n") == text.count("\n"):

@@ -87,7 +87,10 @@ def _outdated(
 
 
 def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
-    """Return why a node that fits the schema `old` does not fit `new`; "" in all other cases."""
+    """Return the problem of a node with the schema `new`: it does not fit, or a default differs.
+
+    Return "" if there is no problem, or if the node does not fit the schema `old` either.
+    """
     if old is None or old is new or not _fits(node, old):
         return ""
     if new is None or not _fits(node, new):

@@ -74,7 +74,7 @@ def _edited_nodes(
 
 
 def describe_node(node: Node) -> str:
-    """Return the subject of a message about a node: "the node of" and its first output."""
+    """Return the subject of a message about a node, with its first output if it has outputs."""
     return f"the node of {quote(node.outputs[0])}" if node.outputs else "a node"
 
 

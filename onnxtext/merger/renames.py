@@ -74,7 +74,10 @@ class Renames:
         return before == after or (before in gone and after in new)
 
     def without_renames(self, base: NodeMeaning, side: NodeMeaning) -> NodeMeaning:
-        """Undo renames of inputs and of the called function in the side's version of a node."""
+        """Return `side`, a version of the node `base`, without its renames.
+
+        Renamed inputs and a renamed operator get their names in the base.
+        """
         operator, inputs, attributes = side
         if self.is_same_or_renamed_operator(base.operator, operator):
             operator = base.operator

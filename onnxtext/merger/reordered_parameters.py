@@ -122,7 +122,10 @@ def _calls_by_key(model: Model) -> dict[FunctionKey, list[Node]]:
 
 
 def reorder(model: Model, orders: Mapping[FunctionKey, Order]) -> None:
-    """Reorder the inputs and outputs of functions, and of calls that omit none, in place."""
+    """Reorder, in place, the inputs and outputs of functions and their calls.
+
+    A call that omits inputs or outputs is left unchanged.
+    """
     for function in model.functions:
         if (order := orders.get(function_key(function))) is not None:
             function.inputs = _permuted(function.inputs, order.inputs)

@@ -101,7 +101,7 @@ def _errors_in(model: Model) -> list[Finding]:
 def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator[Finding]:
     """Yield the errors that edits of two sides can cause together.
 
-    These are undefined, duplicate and misordered values, uses of deleted functions and domains,
+    Examples are undefined, duplicate and misordered values, uses of deleted functions and domains,
     calls that do not fit their function, nodes that do not fit a changed opset import, and uses
     of names that one side has given to other values or parameters. A function or opset import
     counts as deleted if a side has it, but the model does not.

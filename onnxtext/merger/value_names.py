@@ -173,7 +173,10 @@ class ValueNames:
         return set(self._uses.get(name, ())) == {new_name}
 
     def _only_use(self, name: str) -> str | None:
-        """Return the new name that all uses of a value have on the side; None if there is none."""
+        """Return the new name that all uses of a value have on the side; None if the names differ.
+
+        Also return None if nothing uses the value, or if the base has a value of this name.
+        """
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None
 

@@ -133,7 +133,11 @@ class NodeConversion:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return `value(name)`, the value of an attribute; `default` if it is not an integer."""
+        """Return `value(name)`, the value of an attribute; `default` if it is not an integer.
+
+        Raises:
+            NotConvertible: see `value`.
+        """
         value = self.value(name)
         return value if isinstance(value, int) else default
 
@@ -141,7 +145,7 @@ class NodeConversion:
         """Return `value(name)`, the value of an attribute: a list of integers or None.
 
         Raises:
-            NotConvertible: the value is not a list of integers, or `value` raises the error.
+            NotConvertible: the value is not a list of integers; also see `value`.
         """
         value = self.value(name)
         if value is None:
@@ -151,7 +155,11 @@ class NodeConversion:
         raise NotConvertible(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
-        """Return `value(name)`, the value of an attribute; None if it is not a string."""
+        """Return `value(name)`, the value of an attribute; None if it is not a string.
+
+        Raises:
+            NotConvertible: see `value`.
+        """
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
@@ -159,7 +167,7 @@ class NodeConversion:
         """Return `value(name)`, the value of an attribute; None if it is not a list of floats.
 
         Raises:
-            NotConvertible: `value` raises the error.
+            NotConvertible: see `value`.
         """
         value = self.value(name)
         if isinstance(value, Floats):
@@ -167,7 +175,11 @@ class NodeConversion:
         return None
 
     def real(self, name: str) -> float | None:
-        """Return `value(name)`, the value of an attribute; None if it is not a float."""
+        """Return `value(name)`, the value of an attribute; None if it is not a float.
+
+        Raises:
+            NotConvertible: see `value`.
+        """
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 

@@ -94,7 +94,7 @@ class _Lowering(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace tensor data by its mark, and store the data in `DataMarks.data`.
+        """Return the mark of tensor data, and store the data in `DataMarks.data`.
 
         Data without a digest, such as a reference to external data, is returned unchanged.
         """
@@ -113,7 +113,7 @@ class _Lowering(Lowering):
         return ast.RawData(mark)
 
     def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
-        """Return a `TensorProto` with a mark (see `DataMarks`) instead of the data."""
+        """Return a `TensorProto` with a mark instead of the data; store them in `DataMarks`."""
         mark = _digest(data)
         self._known[mark] = ast.RawData(data)
         return super().raw_initializer(type, name, mark)
@@ -123,7 +123,7 @@ class _Lowering(Lowering):
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
-        """Return the bytes of a blob; for a missing blob, return its mark (see `DataMarks`)."""
+        """Return the bytes of a blob; if they are missing, store the blob and return its mark."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:

@@ -33,7 +33,10 @@ from onnxtext.wire.writer import LENGTH
 Resolved = tuple[Any, Any, Any]
 """A merged value: resolved to ours, to theirs, to the base. None: this resolution has no value."""
 FieldPath = tuple[int, int]
-"""Identifies a list: (0, field number) in the model, (7, field number) in its field 7, `graph`."""
+"""Identifies a list by (message, field number).
+
+The message is 0 for the model, 7 for the main graph (field 7 of the model), and -1 for all others.
+"""
 
 
 @dataclass(frozen=True)
@@ -283,8 +286,8 @@ class ModelMerger:
 def _common_definition(kind: MessageKind, ours: bytes, theirs: bytes) -> bytes | None:
     """Return the definition of an item that both sides add, as the base of a merge.
 
-    The definition is the item without its `kind.described` fields. Return None if the kind has no
-    such fields, or if the sides define the item differently.
+    The definition is the item without its `kind.described` fields. Return None if `kind.described`
+    is empty, or if the sides define the item differently.
     """
     if not kind.described:
         return None

@@ -254,7 +254,10 @@ def _sort(
 def _sort_nodes(
     data: bytes, sides: Sequence[Model], marks: DataMarks, base_names: set[str]
 ) -> bytes:
-    """Sort the misordered nodes of a merge; if there is a cycle, return `data` unchanged."""
+    """Sort the misordered nodes of a merge.
+
+    Return `data` unchanged if no node is misordered, or if a graph cannot be sorted.
+    """
     model = lift(data, marks, ())
     subject = subject_of(model)
     late = [finding for finding in find_conflicts(subject, sides) if finding.code == "node-order"]

@@ -93,7 +93,10 @@ def _parse_statements(*parts: TextPart) -> list[Any]:
 
 
 def define_alike(ours: TextPart, theirs: TextPart) -> bool:
-    """Whether two new nodes or values differ at most in decorators and in types of outputs."""
+    """Whether two new nodes or values differ at most in decorators and in types of outputs.
+
+    Return False for other constructs.
+    """
     if ours.origin not in ("node", "value_info") or ours.origin != theirs.origin:
         return False
     mine, others = [
@@ -236,7 +239,10 @@ def _nodes_agree(
 
 
 def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: Renames) -> bool:
-    """Whether a node differs from its base only in the names of inputs that a side has renamed."""
+    """Whether a node differs from its base only in the names of inputs that a side has renamed.
+
+    Return False if `base` or `side` is None, or if `base` is not a node.
+    """
     if base is None or side is None or base.origin != "node":
         return False
     parsed = _parse_statements(base, side)

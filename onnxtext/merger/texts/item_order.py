@@ -118,7 +118,7 @@ class _MergedItems:
         return unsure
 
     def _following(self, items: Sequence[MatchedItem]) -> list[MatchedItem | None]:
-        """For each item, return the next item that is already in the merge, or None."""
+        """For each item, return the next of `items` that is already in the merge; None if none is."""
         found: list[MatchedItem | None] = []
         following: MatchedItem | None = None
         for matched_item in reversed(items):

@@ -52,7 +52,11 @@ class Merger:
         self.notes: list[str] = []
 
     def model(self, base: ListItems, ours: ListItems, theirs: ListItems) -> MergedList:
-        """Return the merged top-level items of three texts; the base is empty if there is none."""
+        """Return the merged top-level items of three texts; the base is empty if there is none.
+
+        Raises:
+            MergeConflict: no conflict markers fit around a conflict.
+        """
         merged = self._list("", base, ours, theirs)
         merged.items.sort(key=construct_rules.top_level_rank)
         return merged

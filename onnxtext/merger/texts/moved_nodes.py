@@ -225,7 +225,8 @@ def _reads_from(
 ) -> bool:
     """Whether the new node `index` depends on the node `other`, maybe through other new nodes.
 
-    `makers` maps the name of each output of a new node to the index of this node.
+    `makers` maps the name of each output of a new node to the index of this node. The search ends,
+    with the result False, after `_MAX_CHAIN` nodes.
     """
     waiting, seen = [index], {index}
     while waiting and len(seen) < _MAX_CHAIN:

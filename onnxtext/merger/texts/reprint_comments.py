@@ -77,7 +77,8 @@ def _comment_anchors(
 ) -> list[tuple[str, Key | None]]:
     """Return each comment of a text with the key of its statement.
 
-    The key of a comment on the line of a removed statement is None.
+    The key of a comment on the line of a removed statement is None, and the key of a comment after
+    the last statement is `_END`.
 
     Args:
         text: the text.

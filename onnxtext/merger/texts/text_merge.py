@@ -182,7 +182,7 @@ class _Merge:
         return self._resolved[0] != self._resolved[1]
 
     def run(self) -> tuple[str, int]:
-        """Merge the texts; return the text and its number of conflicts."""
+        """Return (merged text, its number of conflicts); add warnings to `notes`."""
         _, ours, theirs = self.versions
         merger, resolved = self._merger, self._resolved
         notes: list[str] = []

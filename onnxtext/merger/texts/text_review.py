@@ -214,7 +214,11 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
 
 def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
-    """Sort the nodes of graphs with misordered nodes; return False if a graph cannot be sorted."""
+    """Sort the nodes of graphs with misordered nodes; return False if a graph cannot be sorted.
+
+    Raises:
+        NeedsFullSplit: a graph is inside a construct whose statements were not split.
+    """
     marked = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
         if not any(id(node) in marked for node in scope.nodes):

@@ -77,8 +77,8 @@ def agrees_with_model_merge(
     """Whether a text with conflicts agrees with the merge of the models.
 
     Each item must be equal in both merges, or be a conflict between our version and their version
-    of the item. `merged` are the canonical bytes of the text, and `resolved` the merge of the
-    models, resolved to ours and to theirs.
+    of the item. The order of the items must agree, too. `merged` are the canonical bytes of the
+    text, and `resolved` is the merge of the models; both are resolved to ours and to theirs.
     """
     read = cache(_items)
     mine, others = map(read, merged)

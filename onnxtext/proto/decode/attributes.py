@@ -112,6 +112,9 @@ def attribute_value(
     Args:
         fields: the attribute.
         lift_graph: a function that decodes a `GraphProto`.
+
+    Raises:
+        WireError: the bytes of the value are not of its type.
     """
     kind = fields.type
     if fields.reference is not None:

@@ -109,7 +109,7 @@ def device_decorator(data: Data) -> ast.Decorator:
 
 
 def lift_type(data: Data, depth: int = 0) -> ast.Type | None:
-    """Decode a `TypeProto`; return None if the syntax has no such type.
+    """Decode a `TypeProto`; return None if the syntax cannot express the type.
 
     Raises:
         WireError: the bytes are not a message, or nested too deeply.
@@ -221,9 +221,10 @@ _DATA_FIELDS = {
 def lift_tensor(
     data: Data,
 ) -> tuple[ast.TensorType, str | None, ast.TensorData, list[ast.Decorator], bool]:
-    """Return (type, name, data, decorators, is_whole) of a `TensorProto`; do not copy `raw_data`.
+    """Return (type, name, data, decorators, is_whole) of a `TensorProto`.
 
-    `name` is None if it is absent. `is_whole` is True if the other items express all fields.
+    `name` is None if it is absent. A `RawData` shares memory with the argument. `is_whole` is True
+    if the other results express all fields.
 
     Raises:
         WireError: the bytes are not a message.

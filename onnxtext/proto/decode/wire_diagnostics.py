@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locate the first error in corrupt bytes, and describe the field that the schema has there.
+"""Locate the first error in corrupt bytes, and describe the field in which it is.
 
 Protobuf reports that bytes are corrupt, but no offset. This module parses the bytes in the same
 order and with the same limits as protobuf, so it finds the same error.

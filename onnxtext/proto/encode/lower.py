@@ -113,7 +113,7 @@ def _core_lowering() -> type[Lowering]:
 def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -> bytes:
     """Encode a model for type inference, without the data of large blobs, files and repetitions.
 
-    Tensors with such data refer to a missing file instead.
+    A tensor whose data is left out refers to an external file that does not exist.
 
     Raises:
         LowerError: a statement cannot be encoded, for example because a blob is missing.

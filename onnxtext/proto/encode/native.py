@@ -54,7 +54,7 @@ class CoreLowering(Lowering):
         return self.type_proto(type, (), offset)
 
     def placed_attribute(self, attribute: Attribute, offset: int) -> bytes:
-        """Return an `AttributeProto`; errors are reported at the offset `offset`."""
+        """Return an `AttributeProto`; an error without an offset is raised with `offset`."""
         try:
             return self.attribute(attribute)
         except LowerError as error:

@@ -66,7 +66,8 @@ class ValueLowering(ABC):
             blob_source: finds blobs that are not in the resources.
             verified: whether the digests of the resources have been verified before.
             guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
-            omit_weights: whether large blobs, files and repetitions become a missing file.
+            omit_weights: whether to replace large blobs, files and repetitions by a reference to an
+                external file that does not exist.
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
