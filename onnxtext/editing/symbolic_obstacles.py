@@ -29,7 +29,7 @@ class Obstacle(str):
 def size_obstacles(
     model: Model, inferred: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
-    """Return an `Obstacle` for each node that rejects a dimension with another than the old size.
+    """Return an `Obstacle` for each node that rejects sizes of a dimension other than the old size.
 
     If there is no such node, return an `Obstacle` for each node whose input sizes are not checked,
     or whose output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
@@ -71,7 +71,8 @@ def trial_failures(
 ) -> Iterator[tuple[str, str]]:
     """Try other sizes of a dimension; yield (node, message) for each node that rejects a size.
 
-    `old` is the old size of the dimension; `answers` is a cache of inference results.
+    `node` is a text that describes the node. `old` is the old size of the dimension; `answers` is a
+    cache of results of onnx's inference, to which new results are added.
     """
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     already_rejected = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))

@@ -118,9 +118,9 @@ def leave_metadata_out(model: Model) -> None:
 
 
 def remove_metadata_decorators(graphs: list[Graph | Function]) -> None:
-    """Remove the decorators `@meta` and `@data.meta` from graphs and functions.
+    """Remove the decorators `@meta` and `@data.meta` from graphs, functions, nodes and values.
 
-    They are changed in place; the order of their `value_info` is kept.
+    The graphs and functions are changed in place; the order of their `value_info` is kept.
     """
     for graph in graphs:
         removed = any(d.name == "meta" for value in graph.values for d in value.decorators)

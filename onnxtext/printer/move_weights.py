@@ -56,10 +56,10 @@ class WeightMover(Rewriter):
         return digest
 
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
-        """Return a blob for large raw data or a large field; return other data unchanged.
+        """Move large raw data or a large field to `resources`; return the data or its blob.
 
-        Raw data that repeats one element is also unchanged, and a field such as `float_data` whose
-        number of entries does not match the type.
+        Raw data that repeats one element is not moved. A field, such as `float_data`, is not moved
+        if its number of entries does not match the type.
         """
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.max_small_elements:
@@ -75,7 +75,7 @@ class WeightMover(Rewriter):
         return ast.Blob(self.add(data.data))
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
-        """Return the value of an attribute; replace large data by a blob or a `RepeatedList`."""
+        """Return the value of an attribute, with a blob or `RepeatedList` instead of large data."""
         if isinstance(value, bytes):
             return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
         is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))
@@ -99,7 +99,7 @@ def move_weights(
     """Move large tensors, strings and lists of a model into its resources.
 
     Args:
-        model: the model; changed in place.
+        model: the model; changed in place. Resources that it had before are dropped.
         graphs: all graphs and functions of the model; None to find them.
         inline_limit: tensors and lists with more elements than this are moved. For strings, the
             limit is always `INLINE_BYTES`.

@@ -2,7 +2,7 @@
 """Convert the data of tensors and numeric lists between text and bytes, exactly and in bulk.
 
 The package does not depend on the grammar or on protobuf messages: its input is the text of one
-literal, or the bytes of one field. Import from its modules:
+literal, or the bytes of one field. Import from its modules, for example:
 
 * ``element_types``: the element types and the size of their data.
 * ``float_formats``: the binary formats of floats; bytes to numbers and back.

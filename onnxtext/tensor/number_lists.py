@@ -273,7 +273,7 @@ def _has_gap(data: bytes) -> bool:
 def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
-    """Read integers from `low` to `high` on the fast path; None if the slow path must do it."""
+    """Read integers from `low` to `high` on the fast path; None if only the slow path can."""
     if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789") or _has_gap(data):
         return None
     if b"-" in data:
@@ -293,7 +293,7 @@ def _plain_ints(
 
 
 def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
-    """Read decimals and words as doubles on the fast path; None if the slow path must do it."""
+    """Read decimals and words as doubles on the fast path; None if only the slow path can."""
     if len(data) < _SHORT or b"(" in data or not _ends_in(data, b"0123456789.fFnNyY"):
         return None
     if _has_gap(data):

@@ -79,7 +79,7 @@ def describe_entries(element: str, entries: bytes) -> str | None:
 
 
 def describe_briefly(element: str, data: bytes | memoryview) -> str:
-    """Return the statistics that `describe` returns, without a final `zeros 0%, NaN 0`."""
+    """Return the statistics of `describe`, but remove `NaN 0` at the end, then `zeros 0%`."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 
@@ -111,7 +111,7 @@ def describe_blobs(model: Model) -> str:
 def describe(element: str, data: bytes | memoryview) -> str:
     """Return min, max, mean, standard deviation, share of zeros and number of NaNs as text.
 
-    For bytes that are not numbers, return only their size.
+    Return only the size of bytes that are not numbers, and of data that `_blocks` cannot read.
 
     Args:
         element: the element type; "" for bytes that are not numbers.

@@ -42,7 +42,7 @@ class Store:
     _names: list[str] | None = None
 
     def put(self, digest: str, data: bytes | memoryview) -> bool:
-        """Store a blob atomically.
+        """Store a blob atomically; if the store has it, only update its modification time.
 
         Args:
             digest: the SHA-256 of the data, 64 hexadecimal digits.

@@ -27,7 +27,8 @@ def inline(conversion: NodeConversion) -> int:
         The version of the operator set that the new nodes use.
 
     Raises:
-        NotConvertible: the operator has no function body that can replace the node.
+        NotConvertible: the node cannot be replaced, for example because its operator has no
+            function body.
     """
     if (conversion.old.domain, conversion.old.name) == ("", "Range"):
         _check_range(conversion)
@@ -72,7 +73,10 @@ def _absent(conversion: NodeConversion) -> str:
 
 
 def _keep_statement(conversion: NodeConversion) -> None:
-    """Move label, metadata and declared types of the replaced node to the new nodes."""
+    """Move label, decorators, metadata and declared types of the replaced node to the new nodes.
+
+    Mark the replaced node as removed.
+    """
     first = conversion.node.outputs[0] if conversion.node.outputs else ""
     types = dict(zip(conversion.node.outputs, conversion.node.output_types, strict=False))
     for node in conversion.before:
@@ -85,7 +89,7 @@ def _keep_statement(conversion: NodeConversion) -> None:
 
 
 def _body(conversion: NodeConversion) -> tuple[Function, int]:
-    """Return the function body of the node's operator, and the version of its operator set."""
+    """Return (function body of the node's operator, version of the operators that it uses)."""
     schema = schema_of(conversion.old)
     versions: list[int] = list(schema.function_opset_versions)
     if versions:
@@ -158,9 +162,9 @@ def _rename(node: Node, names: dict[str, str]) -> None:
 
 
 def _substitute(node: Node, attributes: dict[str, Attribute], signature: Signature) -> None:
-    """Replace references to parameters by attributes of the old node or, if missing, defaults.
+    """Replace references to parameters by the attributes of the old node, or else by defaults.
 
-    A reference without such an attribute or default is removed.
+    A reference to a parameter that has neither is removed.
     """
     substituted = []
     for attribute in node.attributes:

@@ -60,7 +60,10 @@ def read_numbers(
 
 
 def make_tensor(element: str, numbers: Sequence[Number], dims: Sequence[int]) -> Tensor | None:
-    """Return a tensor of numbers; None if the element type cannot hold them exactly."""
+    """Return a tensor of numbers; None if the element type cannot hold them exactly.
+
+    Also return None for an element type that is not in `_RAW`, except `bfloat16`.
+    """
     if element == "bfloat16":
         data = struct.pack(f"<{len(numbers)}f", *numbers)
         if any(data[index : index + 2] != b"\0\0" for index in range(0, len(data), 4)):

@@ -170,7 +170,7 @@ class ModelFacts:
         return result
 
     def may_lack(self, function: Function | None, parameter: str) -> bool:
-        """Whether an attribute parameter of a function has no value in some call."""
+        """Whether an attribute parameter has no value in some call; True if `function` is None."""
         stack, seen = [(function, parameter)], set()
         while stack:
             owner, name = stack.pop()
@@ -212,7 +212,10 @@ class ModelFacts:
         return self.constant_node(node)
 
     def constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
-        """Return the type and the elements of a small `Constant`; None for other values."""
+        """Return the type and the elements of a small `Constant`.
+
+        Return None for a large constant, for strings, and for `value_floats`.
+        """
         for attribute in node.attributes:
             match attribute.name, attribute.value:
                 case "value", Tensor() as tensor:

@@ -21,7 +21,7 @@ def lp_pool_up(conversion: NodeConversion) -> None:
 
 
 def pool_windows(conversion: NodeConversion) -> None:
-    """Reject a pooling node if a window starts in the end padding, which version 22 ignores.
+    """Reject a pooling node if a window may start in the end padding: version 22 ignores it.
 
     This happens only with `ceil_mode`, if end padding plus stride is larger than the window.
     """

@@ -39,8 +39,9 @@ def softmax_up(conversion: NodeConversion) -> None:
 def _only_axis(shape: Dims, axis: int) -> int | None:
     """Return the only axis from `axis` on whose size is not 1.
 
-    Return None if there are several such axes, or if `axis` does not exist. If all sizes from
-    `axis` on are 1, or the tensor has no elements, any axis gives the same result: return `axis`.
+    Return None if several sizes are not 1 or are unknown, or if `axis` does not exist. If all sizes
+    from `axis` on are 1, or the tensor has no elements, any axis gives the same result: return
+    `axis`.
     """
     if axis == len(shape) - 1 or (0 in shape and axis < len(shape)):
         return axis
@@ -84,7 +85,9 @@ def group_normalization_up(conversion: NodeConversion) -> None:
     if not isinstance(channels, int):
         raise unknown_fact("the number of channels of", conversion.input(0))
     if groups < 1 or channels % groups:
-        raise NotConvertible(f"its {channels} channels cannot be divided into {groups} groups")
+        raise NotConvertible(
+            f"`num_groups` is {groups}, which does not divide its number of channels, {channels}"
+        )
     if channels != groups:
         for index, base in ((1, "scale"), (2, "bias")):
             column = conversion.constant("column", [-1, 1])
