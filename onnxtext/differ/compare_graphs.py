@@ -49,7 +49,7 @@ class GraphComparer:
         """Collect the differences of two graphs, which may be values of attributes (`nested`).
 
         `old_path` and `new_path` are the paths of the graphs in their models. `outer` maps the
-        value names of the enclosing graphs; None if there are none.
+        value names of the enclosing graphs; None for a graph that is not in an attribute.
 
         Returns:
             The map from old to new value names.

@@ -128,7 +128,7 @@ def _differs_in_presence_only(
 ) -> bool:
     """Whether a field is absent in one message and empty or zero in the other.
 
-    In types and shapes, return False: there, presence has a meaning. For example, a dimension
+    In types and shapes, return False, because presence has a meaning. For example, a dimension
     without a value is unknown, but a dimension of size 0 is known.
     """
     if (old is None) == (new is None) or spec.name.startswith(("TypeProto", "TensorShapeProto")):

@@ -165,8 +165,9 @@ class ValueComparer:
         """Compare the elements of two tensors and, if all are equal, the fields that hold the data.
 
         Elements that cannot be read are treated as equal if both tensors have the same blob digest,
-        or the same reference to external data; a note gives the reason for the latter. Return [] if
-        the elements differ, but `others` (the changes found so far) show this already.
+        or the same reference to external data. In the second case, a note gives the reason why they
+        cannot be read. Return [] if the elements differ, but `others` (the changes found so far)
+        show this already.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)

@@ -24,7 +24,7 @@ class Quantization:
 
     Attributes:
         scale: the initializer with the scale.
-        zero_point: the initializer with the zero point; None if there is none, which means 0.
+        zero_point: the initializer with the zero point; None means that the zero point is 0.
         axis: the axis of the weight along which the scales differ; None if unknown.
     """
 
@@ -76,7 +76,7 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
 def _uses(node: Node) -> Iterator[tuple[str, str, str, int | None]]:
     """Yield (weight, scale, zero point, axis) of inputs that may be quantized weights.
 
-    An omitted name is "".
+    An omitted name is "". The axis is None if it is unknown.
     """
     names = (*node.inputs, "", "", "", "", "", "")
     match node.op_type:

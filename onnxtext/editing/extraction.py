@@ -44,7 +44,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     if missing:
         raise refused_edit_error(
             f"to compute {quoted_names(last)}, {quoted_names(missing)} must be given",
-            "name all needed inputs with --from",
+            "name all needed inputs in `starts` (`--from`)",
         )
     if not chosen:
         raise refused_edit_error(
@@ -57,7 +57,7 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
     if starts and again:
         raise refused_edit_error(
             f"`{min(again)}` would be both an input and the output of a node",
-            "leave it out of --from",
+            "leave it out of `starts` (`--from`)",
         )
     types = types_of(graph)
     if not types.keys() >= {*(first if starts else ()), *last}:
@@ -170,7 +170,11 @@ def _inferred_types(model: Model) -> dict[str, Type]:
 
 
 def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
-    """Replace labels of nodes by the outputs of the nodes; return the names without duplicates."""
+    """Return names of values without duplicates, with the outputs of a node instead of its label.
+
+    Raises:
+        OnnxTextError: no value or node has one of the names.
+    """
     found: list[str] = []
     for name in names:
         values = flow.resolve(name)

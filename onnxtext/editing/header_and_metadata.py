@@ -120,8 +120,8 @@ def _without_docs(presence: Presence) -> Presence:
 def _strip_decorators(attribute: A, name: str) -> A:
     """Remove the decorators called `name` from an attribute and its tensors; return the result.
 
-    Return `attribute` itself if it has no such decorators, or is a string: the name of an attribute
-    parameter of a function.
+    Return `attribute` itself if no decorator is removed, or if it is a string: the name of an
+    attribute parameter of a function.
     """
     if isinstance(attribute, str):
         return attribute

@@ -74,7 +74,10 @@ def make_symbolic(
 def _wanted(
     model: Model, dims: Sequence[tuple[str, int]], symbol: str
 ) -> tuple[dict[str, Shape], int | None]:
-    """Return (new shapes by input name, old size); the size is None if symbolic or unknown."""
+    """Return (new shapes by input name, old size); the size is None if symbolic or unknown.
+
+    For the parameters and the errors, see `make_symbolic`.
+    """
     inputs = {value.name: value for value in model.graph.inputs}
     shapes: dict[str, Shape] = {}
     sizes: dict[int | str | None, str] = {}

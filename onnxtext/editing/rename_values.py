@@ -78,8 +78,9 @@ def _contains(scope: Scope, owner: Scope) -> bool:
 def _rename_label(model: Model, old: str, new: str, kind: str, others: Sequence[str]) -> None:
     """Give all nodes with the label `old` the label `new`.
 
-    If there is no such node, the message of the error calls it a `kind`. Its help suggests labels
-    and the names in `others`.
+    If no node has the label `old`, raise an error: its message says that no `kind` is called `old`,
+    and its help suggests labels and the names in `others`. Also reject a label `new` that a node
+    already has.
     """
     nodes = [node for scope in walk_graphs(model) for node in scope.nodes]
     chosen = [node for node in nodes if node.name == old]

@@ -102,7 +102,7 @@ def _names(weight: ValueInfo | _Constant) -> tuple[str, ...]:
 
 
 def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
-    """Convert an array to a tensor of the syntax tree."""
+    """Convert an array to a tensor of the syntax tree; reject types that ONNX lacks."""
     from onnx import numpy_helper
 
     try:

@@ -31,7 +31,7 @@ def size_obstacles(
 ) -> list[str]:
     """Return an `Obstacle` for each node that rejects sizes of a dimension other than the old size.
 
-    If there is no such node, return an `Obstacle` for each node whose input sizes are not checked,
+    If no node rejects them, return an `Obstacle` for each node whose input sizes are not checked,
     or whose output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
     obstacles, the list ends with the number of further obstacles.
 

@@ -85,7 +85,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether the line after a conflict is a closing bracket, and its versions begin with that line.
+    """Whether the line after a conflict is a closing bracket, with which its versions begin, too.
 
     `parts` are the versions; empty versions are ignored. `following` contains the line after the
     conflict, if any. If True, the conflict can be moved down by one line, so that it contains whole

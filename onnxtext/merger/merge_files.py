@@ -169,7 +169,11 @@ def _read(data: bytes, path: str) -> _Version:
 
 
 def _lift(data: bytes, path: str) -> _Version:
-    """Convert a binary model to text; return its blobs in `_Version.resources`, not in the text."""
+    """Convert a binary model to text; return its blobs in `_Version.resources`, not in the text.
+
+    Raises:
+        _Unreadable: the bytes are not a valid model.
+    """
     from onnxtext.binary_to_text import lift_placed
     from onnxtext.printer import print_model
 

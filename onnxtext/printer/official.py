@@ -147,7 +147,7 @@ def _data_parts(type: ast.TensorType, data: ast.TensorData, indent: str, budget:
 
 
 def _data(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
-    """Print the literal of a tensor's data; an empty literal if there is none."""
+    """Print the literal of a tensor's data; an empty literal for a tensor without data."""
     match data:
         case ast.NoData():
             return "{}"

@@ -54,7 +54,7 @@ def section_parts(
 
 
 def _metadata(model: Model, graphs: Sequence[Graph | Function], *, in_full: bool) -> Sequence[str]:
-    """Return the `metadata` section as parts to be joined; () if there is none.
+    """Return the `metadata` section as parts to be joined; () if it would be empty.
 
     `graphs` are all graphs and functions of the model; for `in_full`, see `section_parts`.
     """
@@ -149,7 +149,7 @@ def _entries(entries: Pairs, indent: str, entries_above: dict[str, str]) -> list
 
 
 def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[str]:
-    """Return the `quantization` section as parts to be joined; () if there is none."""
+    """Return the `quantization` section as parts to be joined; () if it would be empty."""
     if not any(isinstance(graph, Graph) and graph.quantization for graph in graphs):
         return ()
     annotated = [

@@ -39,8 +39,8 @@ class NodeParts:
         label: the label and the space after it; "" if the node has no label.
         outputs: (type, name) of each output; the type is "" if the output has none.
         operator: the operator; "" if the node has none.
-        attributes: all attributes on one line, without brackets; "" if there are none, None if
-            they need several lines.
+        attributes: all attributes on one line, without brackets; "" for a node without attributes,
+            None if they need several lines.
         inputs: the names of the inputs.
         broken_inputs: for inputs with comments, a function that returns them with their brackets,
             one input per line. Its argument is the indentation of the line with the opening
@@ -110,8 +110,8 @@ def _broken_node(
     """Return a node that needs several lines; break outputs and inputs only if necessary.
 
     `head` contains the label and the outputs, `call` the text from the `=` up to the inputs.
-    `attributes` returns the attributes, one per line; None if `call` contains them. The other
-    parameters are those of `node_lines`.
+    `attributes` returns the attributes, one per line; None if `call` contains them. For the other
+    parameters, see `node_lines`.
     """
     line = _join_call(head, call)
     end = 0 if attributes is None else 2  # the columns of ` <` after the inputs

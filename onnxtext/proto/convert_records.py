@@ -76,7 +76,7 @@ def find_field(spec: MessageSpec, name: str | None) -> FieldSpec:
     """Find a field of a message type by its name.
 
     Raises:
-        RecordError: the message has no such field.
+        RecordError: `name` is None, or the message type has no field called `name`.
     """
     field = spec.by_name.get(name or "")
     if field is None:
@@ -111,7 +111,7 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
 
 
 def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
-    """Encode one value, without the key of its field."""
+    """Encode one value, without the key of its field; reject a value that the field cannot have."""
     match field.kind, value:
         case "message", Record():
             data = lower_record(message_spec(field.message), value, depth + 1)
@@ -202,7 +202,7 @@ def known_values(
 
 
 def _lift_packed(field: FieldSpec, payload: bytes) -> list[FieldValue] | None:
-    """Decode the payload of a packed list."""
+    """Decode the payload of a packed list; raise `WireError` if the last item is cut off."""
     if field.wire_type == VARINT:
         values: list[FieldValue] = []
         offset = 0

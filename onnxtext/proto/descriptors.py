@@ -76,7 +76,7 @@ def message_spec(name: str) -> MessageSpec:
         name: the name of the type without its package, such as `NodeProto` or `TypeProto.Tensor`.
 
     Raises:
-        KeyError: the schema has no such message.
+        KeyError: the schema has no message called `name`.
     """
     newer = NEWER_FIELDS.get(name, ())
     fields = installed_fields(name)

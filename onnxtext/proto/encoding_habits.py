@@ -245,7 +245,7 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
 
 
 def _order(observed: _Observed) -> Sequence[int]:
-    """Return an order of the field numbers that every message follows; () if there is none.
+    """Return an order of the field numbers that every message follows; () without such an order.
 
     If the order is not unique, smaller numbers come first.
     """

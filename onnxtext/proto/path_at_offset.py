@@ -46,7 +46,7 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
 
 
 def path_at(data: Data, offset: int) -> str:
-    """Return the path of the innermost known field at a byte offset; "" if there is none.
+    """Return the path of the innermost known field at a byte offset; "" if no field is known.
 
     The data may be corrupt.
     """

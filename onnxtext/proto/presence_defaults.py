@@ -60,7 +60,7 @@ class PresenceDefaults:
             self._add(name)
 
     def _add(self, name: str) -> None:
-        """Add an entry of `explicit`, such as `graph.doc_string`, to `others`."""
+        """Add an entry of `explicit`, such as `graph.doc_string`, to `others`; check its name."""
         from onnxtext.proto.descriptors import message_names, message_spec
 
         short, _, field_name = name.partition(".")

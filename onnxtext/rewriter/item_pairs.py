@@ -143,7 +143,7 @@ def _pair_by(key: Key, base: Sequence[Item], others: Sequence[Item], pairs: Pair
 
 
 def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> None:
-    """Pair the items between two successive pairs, if both lists have equally many items there.
+    """Pair the items between two successive pairs if both lists have equally many between them.
 
     Nodes, value infos, annotations and metadata are not paired here: the new item would get
     comments that describe the old one.

@@ -156,7 +156,7 @@ class ListEdits:
     def _blank_lines_before(self, offset: int) -> int:
         """Return the start of the blank lines directly above the line that starts at `offset`.
 
-        Return `offset` if there are none, or if they are at the beginning of the text.
+        Return `offset` if no blank line is above it, or if the blank lines begin the text.
         """
         start = offset
         while start > 0 and not self.text[line_start(self.text, start - 1) : start].strip():

@@ -118,7 +118,7 @@ def round_doubles(
     Returns:
         The codes, and the 0-based indices of values that are exactly halfway between two codes;
         the caller must compute the codes of these values again. None if another value has no code:
-        it is out of range, or the format has no such infinity or NaN.
+        it is out of range, or an infinity or NaN that the format lacks.
     """
     codes = np.empty(values.size, np.uint32)
     halves = []

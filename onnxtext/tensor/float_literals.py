@@ -4,7 +4,8 @@
 The literals of the official syntax have digits before the point, no leading plus, and the words
 ``inf``, ``infinity`` and ``nan`` in any letter case. There are two extensions: hexadecimal floats
 (``0x1.8p3``), and NaNs that the official syntax cannot express (``nan(0x7f800001)``, or ``0x7e01``
-in the formats of at most 16 bits).
+in the formats of at most 16 bits). The functions that read a literal raise `LiteralError` if it is
+invalid.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
 
 
 def _float_bits(form: FloatFormat, text: str) -> int:
-    """Return the code of one literal in the format `form`; raise `LiteralError` if it has none."""
+    """Return the code of one literal in the format `form`; raise `LiteralError` without a code."""
     if _FLOAT.fullmatch(text) is None:
         raise _not_a_float(text)
     minus = text[0] == "-"

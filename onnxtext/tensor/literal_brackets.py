@@ -199,7 +199,7 @@ def blank_comments(text: str) -> str:
 
 
 def _without_comma(inner: str, start: int) -> str:
-    """Remove a trailing comma; `start` is the offset of `inner` in the text."""
+    """Remove a trailing comma, which must follow an element; `start` is the offset of `inner`."""
     if not inner.endswith(","):
         return inner
     rest = inner[:-1].rstrip(BLANKS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fast path for short literals of plain numbers: most initializers are such literals.
+"""Fast path for short literals of plain numbers, which most initializers have.
 
 This module does not use numpy, whose call overhead would exceed the whole conversion. For other
 literals, such as long ones, words, hexadecimals, or numbers that would be rounded twice, the result

@@ -214,7 +214,7 @@ def unpack_entries(field: str, data: bytes | memoryview) -> bytes:
 
 
 def _few_varints(data: bytes | memoryview) -> list[int]:
-    """Decode varints one by one."""
+    """Decode varints one by one; raise the errors of `unpack_varints`."""
     values: list[int] = []
     value = shift = 0
     for octet in bytes(data):
@@ -231,7 +231,7 @@ def _few_varints(data: bytes | memoryview) -> list[int]:
 
 
 def _ends(octets: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return the index of the last byte of every varint."""
+    """Return the index of the last byte of every varint; raise the errors of `unpack_varints`."""
     ends = np.flatnonzero(octets < 0x80)
     if octets.size and (not ends.size or ends[-1] != octets.size - 1):
         raise ValueError(_CUT_OFF)

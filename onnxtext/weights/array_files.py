@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read arrays from data files of other programs: `.npy`, `.npz`, `.safetensors`."""
+"""Read arrays from data files of other programs: `.npy`, `.npz`, `.safetensors`.
+
+The functions raise `BlobError` if a file is invalid, or has another type or shape than expected.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +51,8 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
     """
     if base is None:
         message = (
-            f"cannot read the data file `{file.path}`: the directory of the text is unknown; pass "
-            "`base_dir`"
+            f"cannot read the data file `{file.path}`: the directory of the text is unknown: save "
+            "the text, or pass `base_dir`"
         )
         raise BlobError(message, UNREADABLE)
     array_name = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"

@@ -51,7 +51,7 @@ class ExternalFile:
 
     Attributes:
         name: the `location` in the references of the model.
-        parts: pairs of a byte offset in the file and the data there, in ascending order.
+        parts: (byte offset in the file, data at this offset) pairs, in ascending order.
         size: the size of the file so far, in bytes.
     """
 
@@ -226,7 +226,9 @@ class Embedder(_DataMover):
         file = self._files.get(location)
         if file is None:
             if self._base is None:
-                raise PathError("the directory of the model is unknown; pass `base_dir`")
+                raise PathError(
+                    "the directory of the model is unknown: save the model, or pass `base_dir`"
+                )
             file = self._files[location] = view_file(resolve_inside(self._base, location))
         return file
 

@@ -72,7 +72,7 @@ class BlobReader:
             named = " or ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
                 f"cannot read the blob {digest} from {named}: the directory of the text is "
-                "unknown; pass `base_dir`",
+                "unknown: save the text, or pass `base_dir`",
                 MISSING,
             )
         looked = []
@@ -86,7 +86,12 @@ class BlobReader:
         raise BlobError(f"the blob {digest} is missing; looked in {places}", MISSING)
 
     def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
-        """Return the verified bytes of a blob in one store or file; None if missing."""
+        """Return the verified bytes of a blob in one store or file; None if it lacks the blob.
+
+        Raises:
+            BlobError: several blobs match the digest, or the blob is damaged.
+            PathError: the path leads out of the directory, or is not a regular file.
+        """
         assert self.base is not None
         path = resolve_inside(self.base, place.path)
         blobs: dict[str, memoryview] = {}

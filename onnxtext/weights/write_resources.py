@@ -48,7 +48,8 @@ class WeightFiles:
     def foreign(self) -> Path | None:
         """Return the path of an existing safetensors file that `write` would change.
 
-        Return None if there is no such file, or the destination is a store.
+        Return None if the file does not exist or already has exactly these blobs, or if the
+        destination is a store.
 
         Raises:
             OSError: the file exists and cannot be read.

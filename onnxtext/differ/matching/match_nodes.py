@@ -245,7 +245,7 @@ class NodeMatcher:
         self._match_by(lambda s, i, n: n.outputs if any(n.outputs) else None, same_count=True)
 
     def _names_were_reused(self) -> bool:
-        """Whether the new graph gives names of old values to other values, as in a renumbering."""
+        """Whether the new graph gives more than `_MAX_ACCIDENTS` old names to other values."""
         reused = 0
         for old_index, new_index in enumerate(self.old.partner):
             if new_index >= 0:

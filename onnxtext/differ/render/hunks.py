@@ -66,7 +66,7 @@ class Hunk(NamedTuple):
 
 
 def hunks_of_items(diff: ModelDiff, *, every: bool = False) -> Iterator[Hunk]:
-    """Yield the hunks of a diff; unless `every`, similar changes of a large diff share a hunk."""
+    """Yield the hunks of a diff; if not `every`, similar changes of a large diff share a hunk."""
     grouped: dict[ItemKey, Group] = {}
     if not every and len(diff.items) > MAX_ITEMS:
         for group in diff.groups:

@@ -71,7 +71,11 @@ class Converter:
 
 
 def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]]:
-    """Return (model with only the node and operator set `current`, names of the node's inputs)."""
+    """Return (model with only the node and operator set `current`, names of the node's inputs).
+
+    Raises:
+        NotConvertible: the type of an input or output is unknown.
+    """
     inputs, kept = [], set()
     facts, scope = conversion.facts, conversion.graph.scope
     for name in dict.fromkeys(filter(None, conversion.node.inputs)):
@@ -107,6 +111,9 @@ def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
     """Replace a node by the nodes of `data`, the converted model that contained only this node.
 
     `kept` has the names of the node's inputs.
+
+    Raises:
+        NotConvertible: `data` is not valid, or the converter changed more than the node.
     """
     try:
         lifted = lift_model(data)

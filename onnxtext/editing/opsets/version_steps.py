@@ -36,6 +36,8 @@ _MAX_STEPS = 1000
 class GraphConverter:
     """Converts the nodes of one graph or function.
 
+    The methods raise `NotConvertible` if a node cannot be converted.
+
     Args:
         facts: the types, constants and names of the model.
         graph: the graph or function that contains the nodes.
@@ -146,7 +148,7 @@ class GraphConverter:
         return key in self._facts.subject.functions
 
     def _check_operators(self, original: Node, nodes: list[Node]) -> None:
-        """Check that no function of the model has the name of an operator that a new node uses."""
+        """Reject new nodes that would call a function of the model instead of an operator."""
         old = Counter(node.op_type for node in walk_nodes(original) if self._is_call(node))
         new = Counter(
             node.op_type
@@ -161,7 +163,7 @@ class GraphConverter:
             )
 
     def _bodies(self, nodes: list[Node], version: int, depth: int) -> None:
-        """Convert the graphs in the attributes of inlined nodes, also at deeper nesting levels.
+        """Convert the graphs in the attributes of inlined nodes, and the graphs nested in them.
 
         `version` is the version of the operator set that the nodes in these graphs use.
         """

@@ -77,8 +77,8 @@ class ModelMerger:
     def model(self, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bytes, bytes]:
         """Merge whole models.
 
-        The arguments are canonical bytes; the base is empty if there is none. If a first call has
-        merged items that must be conflicts, set `forced`, and call again with the same models.
+        The arguments are canonical bytes; `base` is empty without a common ancestor. If a first
+        call has merged items that must be conflicts, set `forced`, and call `model` again.
 
         Returns:
             The merged model three times, with each conflict resolved to ours, to theirs, and to the

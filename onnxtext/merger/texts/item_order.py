@@ -81,7 +81,7 @@ def _arrange(
 
 
 class _MergedItems:
-    """A merged list under construction, into which the missing items of each side are inserted."""
+    """A merged list under construction: first the shared items, then the items of one side only."""
 
     def __init__(self, line: list[MatchedItem]) -> None:
         self._line = line
@@ -93,9 +93,9 @@ class _MergedItems:
     def insert(self, items: Sequence[MatchedItem], moved: set[int]) -> bool:
         """Insert the items that only one side has, each after its predecessor on that side.
 
-        If the other side has moved items, there are two exceptions. Such items at the end of the
-        side are inserted at the end of the merge. If the predecessor of such an item has moved and
-        its successor has not, the item is inserted before its successor.
+        If the other side has moved items, there are two exceptions. Items that end the list of the
+        side are inserted at the end of the merge. If the predecessor of an item has moved and the
+        successor of the item has not, the item is inserted before its successor.
 
         Args:
             items: items of the side, in its order.
@@ -118,7 +118,7 @@ class _MergedItems:
         return unsure
 
     def _following(self, items: Sequence[MatchedItem]) -> list[MatchedItem | None]:
-        """For each item, return the next of `items` that is already in the merge; None if none is."""
+        """For each item, return the next of `items` that the merge has already, or else None."""
         found: list[MatchedItem | None] = []
         following: MatchedItem | None = None
         for matched_item in reversed(items):

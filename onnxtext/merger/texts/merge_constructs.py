@@ -40,6 +40,9 @@ class Merger:
         split_all: whether to split constructs that only one side has changed, so that each of their
             statements can become a conflict.
         about_comments: number of conflicts that concern comments only.
+
+    The methods raise `MergeConflict` if both sides changed something in different ways, and no
+    conflict markers fit inside the construct.
     """
 
     def __init__(
@@ -52,7 +55,7 @@ class Merger:
         self.notes: list[str] = []
 
     def model(self, base: ListItems, ours: ListItems, theirs: ListItems) -> MergedList:
-        """Return the merged top-level items of three texts; the base is empty if there is none.
+        """Return the merged top-level items of three texts; `base` may be empty.
 
         Raises:
             MergeConflict: no conflict markers fit around a conflict.
@@ -263,7 +266,7 @@ class Merger:
     ) -> Body:
         """Merge a positional list, such as the inputs of a node.
 
-        One side may add or remove items at the end.
+        One side may add or remove items at the end of the list.
         """
         base, ours, theirs = children
         if len(ours) != len(base) != len(theirs) and len(ours) != len(theirs):

@@ -52,7 +52,8 @@ def merge_texts(
 ) -> Merged:
     """Merge three texts: as models if they are valid, otherwise line by line.
 
-    The base is empty if there is none. `resources` are blobs that are not in the texts, by digest.
+    Without a common ancestor, `base` is empty. `resources` are blobs that are not in the texts, by
+    digest.
 
     Returns:
         (merged text, number of conflicts, warnings for the user)

@@ -68,7 +68,7 @@ def with_comments(blanks: str, comments: list[str]) -> str:
     """Insert `comments` into `blanks`, the whitespace and comments between two tokens.
 
     Each new comment gets its own line. If `blanks` has no line end, the first new comment is
-    written after the preceding token, unless `blanks` has a comment there.
+    written after the preceding token, unless `blanks` already has a comment.
     """
     if not comments:
         return blanks

@@ -138,6 +138,9 @@ def _lift_proven(
     """Return the canonical encoding and the AST of a message.
 
     If the fast path shows that `data` is canonical, the encoding is `data` itself.
+
+    Raises:
+        LiftError: the bytes are not a message of the type `message`.
     """
     fast = _fast_path(data, message, finish)
     if fast is not None:

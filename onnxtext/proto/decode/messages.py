@@ -363,7 +363,8 @@ def _fields(
 ) -> Sequence[tuple[int, Data]]:
     """Return the (number, payload) of each length-delimited field of a graph or function.
 
-    The fields whose numbers are in `texts` are decoded as strings and appended there instead.
+    Fields whose numbers are in `texts` are not returned: they are decoded as strings, and appended
+    to the lists in `texts`.
     """
     view = memoryview(data)
     others = []

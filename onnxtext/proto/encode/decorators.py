@@ -105,7 +105,7 @@ class FieldTable:
                 raise RecordError(message, f"@{name}", _decorators_of(self.message))
 
     def _number(self, decorator: Decorator) -> int:
-        """Return the number of the field that a decorator sets."""
+        """Return the number of the field that a decorator sets, or raise `RecordError`."""
         number = FIELDS[decorator.name].get(self.message)
         if number is None:
             raise RecordError(f"`@{decorator.name}` cannot be applied to {self.message}")

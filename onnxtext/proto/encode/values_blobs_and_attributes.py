@@ -37,8 +37,8 @@ _SHAPE_LIMIT = 8 << 16
 class ValueLowering(ABC):
     """Encodes values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
-    Subclasses may override any public method: all tensor data goes through `tensor_data` or
-    `raw_initializer`, blobs through `blob`, values of attributes through `attribute_value`.
+    Methods raise `LowerError`. Subclasses may override public methods: all tensor data goes through
+    `tensor_data` or `raw_initializer`, blobs through `blob`, attributes through `attribute_value`.
 
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
@@ -66,8 +66,7 @@ class ValueLowering(ABC):
             blob_source: finds blobs that are not in the resources.
             verified: whether the digests of the resources have been verified before.
             guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
-            omit_weights: whether to replace large blobs, files and repetitions by a reference to an
-                external file that does not exist.
+            omit_weights: whether to replace large data by a reference to a nonexistent file.
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
@@ -160,7 +159,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data; read a referenced blob or file, unless large data is omitted."""
+        """Return a tensor's data; read its blob or file, or replace it if weights are omitted."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
@@ -194,7 +193,7 @@ class ValueLowering(ABC):
     ) -> bytes | memoryview:
         """Return the elements of a tensor in a data file; error messages begin with `prefix`."""
         if self._blob_source is None:
-            why = "the directory of the text is unknown; pass `base_dir`"
+            why = "the directory of the text is unknown: save the text, or pass `base_dir`"
             message = f"{prefix}cannot read the data file `{file.path}`: {why}"
             raise LowerError(message, offset, "weights-unreadable", file.path)
         try:

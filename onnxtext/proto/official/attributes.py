@@ -124,7 +124,8 @@ class AttributeReducer(ValueReducer, ABC):
     ) -> bytes:
         """Reduce an attribute that refers to `reference`; return its fields except the name.
 
-        `values` are the names of its value fields, `non_empty` the names of those with a value.
+        `values` are the names of the value fields that it has, `non_empty` the names of the value
+        fields that are not empty.
         """
         self._drop_values(values, non_empty, path)
         result = field(21, self.text(reference, path.at("ref_attr_name")))

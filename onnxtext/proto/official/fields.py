@@ -47,7 +47,7 @@ def varint_field(number: int, value: Data) -> bytes:
 
 
 def integer(payloads: Sequence[Data], default: int = 0) -> int:
-    """Decode the last of a field's varints; return the default if there is none."""
+    """Decode the last varint of a field; return `default` for an absent field."""
     return to_int64(read_varint(payloads[-1], 0, len(payloads[-1]))[0]) if payloads else default
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Gemm`, `Mod`, and arithmetic whose broadcasting changed: `Add`, `Max`, `PRelu`."""
+"""Rules for `Gemm`, `Mod`, and arithmetic whose broadcasting changed: `Add`, `Max`, `PRelu`.
+
+The rules raise `NotConvertible` if they cannot convert a node.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for operators whose attributes became inputs, such as `Squeeze`, `Clip` and `TopK`."""
+"""Rules for operators whose attributes became inputs, such as `Squeeze`, `Clip` and `TopK`.
+
+The rules raise `NotConvertible` if they cannot convert a node.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Cast`, quantization, `LabelEncoder`, and for attributes whose values were renamed."""
+"""Rules for `Cast`, quantization, `LabelEncoder`, and for attributes whose values were renamed.
+
+The rules raise `NotConvertible` if they cannot convert a node.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for pooling, `Gather`, `Scatter`, `GridSample`, and for axes that count from the end."""
+"""Rules for pooling, `Gather`, `Scatter`, `GridSample`, and for axes that count from the end.
+
+The rules raise `NotConvertible` if they cannot convert a node.
+"""
 
 from __future__ import annotations
 

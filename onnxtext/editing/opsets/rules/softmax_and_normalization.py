@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Softmax`, `LogSoftmax`, `Hardmax`, `BatchNormalization`, `GroupNormalization`."""
+"""Rules for `Softmax`, `LogSoftmax`, `Hardmax`, `BatchNormalization`, `GroupNormalization`.
+
+The rules raise `NotConvertible` if they cannot convert a node.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Upsample` and `Resize`."""
+"""Rules for `Upsample` and `Resize`; they raise `NotConvertible` if they cannot convert a node."""
 
 from __future__ import annotations
 
