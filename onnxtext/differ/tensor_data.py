@@ -181,7 +181,8 @@ def why_not_compared(old: TensorRef, new: TensorRef) -> str | None:
 def digest_of(tensor: TensorRef) -> str | None:
     """Return the first `PRINTED_DIGITS` hex digits of the SHA-256 of a tensor's raw data.
 
-    Return None if the raw data is not available.
+    A blob is not read: its reference contains the digest. Return None for other data whose raw
+    bytes are not available.
     """
     if isinstance(tensor.data, ast.Blob):
         return tensor.data.digest[:PRINTED_DIGITS]

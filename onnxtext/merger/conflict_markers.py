@@ -85,11 +85,10 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether the line after a conflict is a closing bracket, with which its versions begin, too.
+    """Whether a closing bracket follows a conflict, and all nonempty versions begin with this line.
 
-    `parts` are the versions; empty versions are ignored. `following` contains the line after the
-    conflict, if any. If True, the conflict can be moved down by one line, so that it contains whole
-    blocks.
+    `parts` are the versions. `following` has the line after the conflict; it is empty at the end of
+    the text. If True, the conflict can be moved down by one line, so that it contains whole blocks.
     """
     first = [part[:1] for part in parts if part]
     brackets = following and following[0].strip(" ,")

@@ -64,7 +64,7 @@ class Changes:
 
 
 def certain_changes(read: Read) -> tuple[Changes, Changes]:
-    """Return the certain changes of ours and of theirs that the other side does not have."""
+    """Return (certain changes of ours, certain changes of theirs) that only this side made."""
     ours, theirs = Changes(), Changes()
     sides = ((ours, 1, 2), (theirs, 2, 1))
 
@@ -229,7 +229,7 @@ def _form(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
-    """Return the certain renames of values by the side `own`, for each main graph or function."""
+    """Map each function, and None for the main graph, to the certain renames by the side `own`."""
     numbers = (0, own, other)
     base, side, kept = [scopes_by_key(read(number)) for number in numbers]
     forms = [scopes_by_key(read(number)) for number in numbers[:2]]
@@ -309,7 +309,8 @@ def _same_values(
 ) -> Mapped:
     """Return the renames of values that a side still computes in the same way.
 
-    The side must not use the old names, and the other version (`kept`) must not use the new names.
+    A renamed input or initializer must have the same type, data and uses. The side must not use the
+    old names, and the other version (`kept`) must not use the new names.
     `before`, `after` and `used` are the names in `base`, `side` and `kept`.
     """
     old, new = ValueScope(base), ValueScope(side)

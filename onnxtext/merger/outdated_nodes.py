@@ -89,7 +89,8 @@ def _outdated(
 def _problem(node: Node, old: Signature | None, new: Signature | None) -> str:
     """Return the problem of a node with the schema `new`: it does not fit, or a default differs.
 
-    Return "" if there is no problem, or if the node does not fit the schema `old` either.
+    The result is the verb of a message, before the version. It is "" if there is no problem, or if
+    the node does not fit the schema `old` either.
     """
     if old is None or old is new or not _fits(node, old):
         return ""

@@ -48,7 +48,7 @@ class Renames:
 
     @cached_property
     def _more(self) -> Counter[str]:
-        """Maps each name to its number of values on this side, minus their number in the base."""
+        """Maps each name to how many more values have it on this side than in the base."""
         result = _defined_names(self._side)
         if self._base is not None:
             result.subtract(_defined_names(self._base))
@@ -62,7 +62,7 @@ class Renames:
         return before - after, after - before
 
     def inputs_differ_only_by_renames(self, before: Sequence[str], after: Sequence[str]) -> bool:
-        """Whether two lists of names differ only in renamed values."""
+        """Whether two lists of names differ at most in renamed values."""
         return len(before) == len(after) and all(
             old_name == new_name or self._more[old_name] < 0 < self._more[new_name]
             for old_name, new_name in zip(before, after, strict=True)

@@ -82,12 +82,12 @@ class _Data:
 class ValueNames:
     """The names that a side gives to the values of the base.
 
-    A value is renamed if what defines it (an output of its node, its data or its parameter) has
-    another name on the side, and the nodes that use the value use this name.
+    A value is renamed if its counterpart on the side (the same output of its node, the initializer
+    with its data, or the same parameter) has another name, and its uses have this name, too.
 
     A value counts as not renamed if the side inserted a node that defines the old name: `y = Relu
-    (x)` became `h = Relu (x)`, then `y = Neg (h)`. There, the nodes that use the value still use
-    the old name, or nothing uses the value and the new node depends on it.
+    (x)` became `h = Relu (x)`, then `y = Neg (h)`. The condition is that the nodes that use the
+    value still use the old name, or that nothing uses the value and the new node depends on it.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.

@@ -58,8 +58,8 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
         depth: the number of enclosing records.
 
     Raises:
-        RecordError: a key is missing, an unknown name or the number of a known field, or a value is
-            invalid.
+        RecordError: a key is missing, is not the name of a field, or is the number of a known
+            field; or a value is invalid.
     """
     by_number: dict[int, list[bytes]] = {}
     unknown: list[bytes] = []

@@ -11,7 +11,7 @@ from onnxtext.ast.visit import rich_lists
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
-"""Divisor of a blob's size: it has 8 bytes per integer, a message may have 2 (tag and varint)."""
+"""A blob of integers has 8 bytes per integer; a message may have only 2, a tag and a varint."""
 _COMMON = (ast.RawData, ast.Blob)
 """The data classes of most initializers. Their size depends only on the type of the tensor."""
 _WEIGHTLESS = (ast.Float32, int, bytes)

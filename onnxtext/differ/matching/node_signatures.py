@@ -104,8 +104,8 @@ class Signatures:
 
     Attributes:
         kinds: the result of `NodeKinds.of` for each unmatched node, by node index.
-        above: for each node, by index, the number that describes how its outputs are computed.
-        below: for each node, by index, the number that describes how its outputs are used.
+        above: for each unmatched node, by index, a number that describes how it is computed.
+        below: for each unmatched node, by index, a number that describes how its outputs are used.
         unused: the indices of the unmatched nodes whose outputs have no uses.
     """
 

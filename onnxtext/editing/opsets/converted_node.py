@@ -110,7 +110,7 @@ class NodeConversion:
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute(self, name: str) -> Attribute | None:
-        """Return an attribute of the node; None if it is missing."""
+        """Return an attribute of the node; None if the node lacks it."""
         return next((item for item in self.node.attributes if item.name == name), None)
 
     def value(self, name: str) -> object:

@@ -149,7 +149,7 @@ def node_inputs(data: bytes) -> list[bytes]:
 
 
 def _label(data: bytes) -> Hashable:
-    """Return the name of a node; None if it is empty."""
+    """Return the name of a node; None if it is empty or absent."""
     return first_payload(data, 3) or None
 
 

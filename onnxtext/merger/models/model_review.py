@@ -41,8 +41,9 @@ def review_models(
     """Turn items with semantic errors into conflicts, and sort misordered nodes.
 
     Errors that ours or theirs already has are ignored. `merger` has merged the models to
-    `resolved`. `versions` are the base, ours and theirs as canonical bytes, and `trees` their
-    syntax trees (without a missing base). `notes` receives warnings for the user.
+    `resolved`. `versions` are the base, ours and theirs as canonical bytes. `trees` are the syntax
+    trees of the base (if there is a base), of ours and of theirs. `notes` receives warnings for the
+    user.
 
     Returns:
         The merge, resolved to ours, to theirs and to the base.

@@ -81,7 +81,7 @@ def _arrange(
 
 
 class _MergedItems:
-    """A merged list under construction: first the shared items, then the items of one side only."""
+    """A merged list under construction; `insert` adds the items that only one side has."""
 
     def __init__(self, line: list[MatchedItem]) -> None:
         self._line = line
@@ -93,9 +93,9 @@ class _MergedItems:
     def insert(self, items: Sequence[MatchedItem], moved: set[int]) -> bool:
         """Insert the items that only one side has, each after its predecessor on that side.
 
-        If the other side has moved items, there are two exceptions. Items that end the list of the
-        side are inserted at the end of the merge. If the predecessor of an item has moved and the
-        successor of the item has not, the item is inserted before its successor.
+        If the other side has moved items, there are two exceptions. Items after the last shared
+        item of the side are inserted at the end of the merge. If the predecessor of an item has
+        moved and the successor of the item has not, the item is inserted before its successor.
 
         Args:
             items: items of the side, in its order.

@@ -88,7 +88,7 @@ def _unchanged_runs(
 ) -> Iterator[tuple[int, int]]:
     """Yield the first and last index in the side of each long run of unchanged nodes.
 
-    Runs at either end may be short.
+    A run at the beginning or at the end of both lists may be short.
     """
     same = [
         index >= 0 and rules.whole(base[index]) == rules.whole(side[at])

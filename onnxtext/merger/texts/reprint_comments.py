@@ -64,7 +64,7 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     placed: dict[Key, list[str]] = defaultdict(list)
     found = _comment_anchors(before[0], _keys(edited), sorted(_keys(before[1])))
     lost -= Counter([name for name, key in found if key is None])
-    missing = list((Counter(found) - there).elements())  # of equal comments, those not in place
+    missing = list((Counter(found) - there).elements())  # insert these first
     for name, key in [*missing, *found]:
         if key is not None and lost[name] > 0:
             lost[name] -= 1

@@ -30,7 +30,7 @@ class _Collecting(Lowering):
         self._at = model.graph.at
 
     def collect(self, root: Model | Fragment) -> None:
-        """Encode a model or a fragment, and record its errors."""
+        """Encode a model or a fragment, and record its errors; skip a fragment that is a record."""
         if isinstance(root, Model):
             self.model(root)
         elif not isinstance(root.item, Record):

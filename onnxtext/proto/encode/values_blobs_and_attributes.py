@@ -89,7 +89,7 @@ class ValueLowering(ABC):
         self.depth -= 1
 
     def _reserve(self, size: int) -> None:
-        """Call the guard if the data read so far exceeds the limit with another `size` bytes."""
+        """Count `size` bytes that will be read; call the guard when the total exceeds the limit."""
         self._unguarded -= size
         if self._unguarded < 0 and (guard := self._guard) is not None:
             self._guard = None
