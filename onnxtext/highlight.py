@@ -195,6 +195,6 @@ _GAP_TYPES = {"comment": "Comment.Single", "blank": "Whitespace", None: "Text"}
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Piece]:
-    """Yield the blanks and comments between tokens."""
+    """Yield the pieces between two tokens: blanks, comments, and other characters as `Text`."""
     for part in _GAP.finditer(text, start, end):
         yield part.start(), _GAP_TYPES[part.lastgroup], part.group()

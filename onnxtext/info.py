@@ -39,14 +39,14 @@ class Weight:
     """A constant tensor: an initializer, or the value of a tensor attribute.
 
     Attributes:
-        name: the initializer's name, or `OUTPUT.ATTRIBUTE` with the node's first output; with the
-            node's operator if it has no output.
+        name: the initializer's name; for an attribute, `OUTPUT.ATTRIBUTE` with the node's first
+            output, or `OPERATOR.ATTRIBUTE` if the node has no output.
         type: its type as a text.
         element: its element type.
         elements: the number of elements.
         size: the size of the elements in bytes.
-        place: the location of its data: `in the file`, the path of another file or of a directory,
-            or `nowhere` if the data is missing.
+        place: the location of its data, such as `in the file`, the path of another file or of a
+            directory, or `nowhere` if the data is missing.
     """
 
     name: str

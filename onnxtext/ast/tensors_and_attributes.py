@@ -341,7 +341,7 @@ _DEFAULTS: dict[AttributeType | None, AttributeValue] = {
 
 
 def attribute_value(attributes: Iterable[Attribute], name: str) -> AttributeValue | None:
-    """Return the value (`Attribute.read`) of the first attribute with this name, or None."""
+    """Return `Attribute.read()` of the first attribute with this name; None if there is none."""
     return next((item.read() for item in attributes if item.name == name), None)
 
 

@@ -96,7 +96,7 @@ def data_of_blob(
 
 
 def blob_of_list(kind: AttributeType | None, value: Any) -> bytes | None:
-    """Return the bytes of the blob that stores a list in an attribute; None for other values."""
+    """Return the bytes of a blob for the list of an attribute; None if no blob can store it."""
     match value:
         case Floats(data):
             return data

@@ -21,11 +21,12 @@ from onnxtext.tensor.element_types import ELEMENTS
 def explain_wrong_values(model: object) -> Iterator[None]:
     """If the `with` block fails, raise an error that names a wrong value in `model`, if it has one.
 
-    A value is wrong if the annotation of its field does not allow it, or if it stands for an
-    element type and is none. An `OnnxTextError` of the block is raised unchanged.
+    A value is wrong if the annotation of its field does not allow it, or if a type has an unknown
+    element type. An `OnnxTextError` of the block is raised unchanged.
 
     Raises:
-        OnnxTextError: the block has raised another exception, and the tree has a wrong value.
+        OnnxTextError: the block has raised another exception, and the tree has a wrong value. If it
+            has none, the exception of the block is raised.
     """
     try:
         yield
@@ -44,7 +45,10 @@ _Wrong = tuple[str, str]
 
 
 def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
-    """Return the first wrong value in a value; `expected` is the annotation of its field."""
+    """Return the first wrong value in `value` or inside it; None if there is none.
+
+    `expected` is the annotation of the field that has the value; `path` is the path of `value`.
+    """
     origin, arguments = get_origin(expected), get_args(expected)
     if origin in (Union, types.UnionType):
         found = [_find_wrong(value, argument, path) for argument in arguments]

@@ -12,7 +12,7 @@ from onnxtext.diagnostics.terminal_text import escape_controls
 
 
 def render(diagnostic: Diagnostic) -> str:
-    """Return `::error title=onnxtext (code),file=…,line=1,col=8,…::message`, without a line end."""
+    """Return a command such as `::error title=onnxtext (code),file=…,line=1,…::message`."""
     fields = to_object(diagnostic)
     properties: dict[str, object] = {"title": f"onnxtext ({diagnostic.code})"}
     if fields["file"]:

@@ -96,8 +96,8 @@ def run_both(
         first model.
 
     Raises:
-        OnnxTextError: a model cannot be run, or an input that the second model requires is neither
-            given nor has a valid default value in the first model.
+        OnnxTextError: a model cannot be run, or an input that the second model requires is not
+            given and has no valid default value in the first model.
         ValueError: `engine` is unknown.
     """
     others = set(_computed_names(second))

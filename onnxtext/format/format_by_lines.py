@@ -250,7 +250,7 @@ class _Merger:
         return True
 
     def _flush(self, line: str) -> None:
-        """Write a pending blank line, except at the start, after `(` and before `)` or the like.
+        """Write a pending blank line, unless it is first, or beside the bracket of a list.
 
         `line` is the line that follows; it is not written here.
         """

@@ -42,8 +42,8 @@ class SourceSpellingPrinter(GraphPrinter):
         `code` is its text in the source.
 
         Returns:
-            The formatted node; None if it has no attributes or other values than numbers, lists of
-            numbers, and strings without escapes, or if an attribute does not fit on a line.
+            The formatted node. None if it has no attributes, if an attribute is not a number, a
+            list of numbers or a string without escapes, or if an attribute does not fit on a line.
         """
         match = _FIND_ATTRIBUTES.search(code)
         if match is None:

@@ -63,7 +63,13 @@ def convert_schema(schema: Any) -> OperatorSchema:
 
 
 def _values(formals: Sequence[Any], min_count: int, schema: OperatorSchema) -> list[FormalValue]:
-    """Convert the formal inputs or outputs of a schema; a node needs at least `min_count`."""
+    """Convert the formal inputs or outputs of a schema.
+
+    Args:
+        formals: the formal inputs or outputs.
+        min_count: the minimum number of inputs or outputs of a node.
+        schema: the converted schema; type variables may be added to it (see `_formal_type`).
+    """
     result: list[FormalValue] = []
     names: set[str] = set()
     for index, formal in enumerate(formals):

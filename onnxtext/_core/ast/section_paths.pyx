@@ -129,7 +129,7 @@ cdef bint is_described(node) except -1:
 
 
 cdef object first_output(node):
-    """Return the first output of a node that has a name, or ""."""
+    """Return the first nonempty output name of a node; "" if there is none."""
     for name in get(node, OF_NODE.outputs) if type(node) is NODE else node.outputs:
         if name:
             return name

@@ -14,7 +14,7 @@ cdef struct Flat:
 cdef class NodePrinter(ValuePrinter):
     """Prints nodes and their attributes."""
     cdef dict texts
-    cdef Growing flat  # the last node that was too long for a line, as one line; None without one
+    cdef Growing flat  # the last node that was too long for a line, as one line; None if none was
     cdef Py_ssize_t* ends  # the end offsets of the outputs and inputs of a node
     cdef Py_ssize_t room
 

@@ -50,7 +50,7 @@ cdef class Decoder:
         return self.lifter
 
     cdef object rare_lifter(self):
-        """Return the `Lifter` for a rare item, whose tensors may store empty names; note both."""
+        """Return the `Lifter` for a rare item; record that it is rare and may have empty names."""
         self.values.is_plain = False
         self.values.has_empty_names = True
         return self.python()
@@ -160,7 +160,7 @@ cdef class Decoder:
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     ):
-        """Decode an attribute that has exactly a name, graphs and a type; None for others."""
+        """Decode an attribute of a name, graphs and a type; None for others, or if nested deeply."""
         cdef Field field
         cdef Py_ssize_t offset = start, before, first = -1, last = -1
         cdef int key = 0
@@ -195,7 +195,7 @@ cdef class Decoder:
         return result
 
     cdef object _rare(self, str method, data):
-        """Decode an initializer or value info with a method of the lifter."""
+        """Decode an initializer or value info with the lifter; record whether it is rare."""
         result = getattr(self.python(), method)(data)
         if result.decorators or result.metadata or result.data is not None:
             self.values.is_plain = False

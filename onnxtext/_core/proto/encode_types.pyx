@@ -58,7 +58,7 @@ cdef class TensorForm:
 
 
 cdef bint is_denoted(type_) except -1:
-    """Whether a type without decorators encodes a denotation after all its other fields."""
+    """Whether a type has no decorators, and its denotation would follow all its other fields."""
     cdef type kind = type(type_)
     if kind is TENSOR_TYPE:
         return not get(type_, OF_TENSOR_TYPE.decorators)

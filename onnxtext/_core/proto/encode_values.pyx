@@ -300,7 +300,7 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef int flush_if_large(self) except -1:
-        """Make a piece of a large buffer; not in a nested graph: `close` inserts its length."""
+        """Make a piece of a large buffer, except in a nested graph: `close` inserts its length."""
         if self.out.size >= LARGE and self.depth == 1:
             self.pieces.append(self.out.take(0))
         return 0

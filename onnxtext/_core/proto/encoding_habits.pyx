@@ -268,7 +268,10 @@ cdef bint is_known(Known* known, Field* field) noexcept:
 
 
 cdef bint add_values(Bytes data, Part* part, Known* known, bint packed, Buffer out) except -1:
-    """Add the values of a list of numbers: without keys if packed, else each with its key."""
+    """Add the values of a list of numbers: without keys if packed, else each with its key.
+
+    Return False if a varint is invalid.
+    """
     cdef Py_ssize_t offset = part.field.value, start
     cdef uint64_t number
     if packed:

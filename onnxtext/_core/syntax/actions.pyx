@@ -133,7 +133,7 @@ def coarse_type(token):
 
 
 cdef Py_ssize_t unescape(char* text, Py_ssize_t size) noexcept:
-    """Replace escapes of one letter in place; return the new size, or -1 if there are others."""
+    """Replace escapes of one character in place; return the new size, -1 for other escapes."""
     cdef Py_ssize_t offset = 0, end = 0
     cdef char found
     while offset < size:

@@ -26,7 +26,7 @@ cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
 
 
 cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
-    """Build an attribute without decorators from its name, an optional type and its value."""
+    """Build an attribute from its name, an optional type and its value; None for rare forms."""
     if rule.take[0] >= 0 or rule.count != 4:
         return None
     cdef Entry* entry = &stack.entries[base + rule.take[3]]
@@ -63,7 +63,10 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
 
 
 cdef object numbers_of(Stack stack, Entry* entry, kind):
-    """Return the number or list of an attribute; None if it is not of type `kind` (None: any)."""
+    """Return the number or list of an attribute; None if Python must read it.
+
+    `kind` is the declared type of the attribute; None if it has none.
+    """
     cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
     cdef bint is_list = text.startswith(b"[")
     cdef char first = 0

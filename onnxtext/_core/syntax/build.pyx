@@ -233,8 +233,8 @@ cdef object make_node(
 ):
     """Build a node from label, outputs, operator, overload, attributes and inputs.
 
-    `of_attributes` and `of_inputs` are the indexes of these children. Return None for nodes with
-    omitted outputs.
+    `of_attributes` and `of_inputs` are the indexes of these children. Return None for nodes without
+    an operator or with omitted outputs.
     """
     cdef object op_type, domain = None, types = EMPTY, attributes
     cdef tuple outputs, operator, inputs

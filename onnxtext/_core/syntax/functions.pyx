@@ -30,7 +30,7 @@ if not NUMBER_KEYS | TEXT_KEYS <= MODEL_KEYS | FUNCTION_KEYS:
 def header(list entries):
     """Return the header for (offset of the key, key, value) entries.
 
-    Headers with rare or repeated keys are read in Python.
+    Headers with rare or repeated keys, and invalid headers, are read in Python.
     """
     cdef dict places = {}, values = {}
     for at, key, value in entries:
@@ -57,7 +57,7 @@ def header(list entries):
 
 
 def header_numbers(token):
-    """Return the opset imports for the token `[21]`; Python reads several or long numbers."""
+    """Return the opset imports for the token `[21]`; Python reads all other tokens."""
     cdef str number = token[1 : len(token) - 1]
     if number.isascii() and number.isdigit() and len(number) < 18:
         return [new_opset(None, int(number))]
@@ -65,7 +65,7 @@ def header_numbers(token):
 
 
 def model(decorators, head, graph, list functions, sections):
-    """Return the model for its parts; Python reads rare headers and sections, and reports errors.
+    """Return the model for its parts; Python builds rare models, and reports errors.
 
     `onnxtext.syntax.actions.models.model` describes the parts.
     """

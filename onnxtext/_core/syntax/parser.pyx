@@ -71,6 +71,9 @@ cdef class LalrLoop(Stack):
 
         Returns:
             The offset of the first token that was not fed, or the end of the text.
+
+        Raises:
+            SemanticError: an action failed, and the machine does not keep errors or has too many.
         """
         self._take_over()
         try:

@@ -194,7 +194,7 @@ cdef bint read_complex(Layout part, Reader* reader) except -1:
 
 
 cdef bint read_code(Layout layout, int width, Reader* reader) except -1:
-    """Read a word or a decimal as a code of `width` bytes; return False for integers."""
+    """Read a word or a decimal as a code of `width` bytes; return False for other texts."""
     cdef const char* start = reader.at
     memset(reader.out, 0, width)
     if read_word(reader) if layout.kind == c"b" else read_float(layout, reader):

@@ -157,8 +157,8 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
     the metadata section, the value info may become the type before a node's output.
 
     Args:
-        owner: a graph or function that a unique path identifies, so that the metadata section can
-            refer to its values.
+        owner: a graph or function, changed in place. A unique path must identify it, so that the
+            metadata section can refer to its values.
         removed: whether metadata of the owner's value infos was removed.
     """
     infos = [value for value in owner.values if value.data is None]

@@ -192,10 +192,10 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Set `model.has_order` if `@value_info` or `@initializers` of the main graph is long.
+    """Set `model.has_order` if a decorator of the main graph is longer than `MAX_NAMES_LENGTH`.
 
-    Both decorators are then printed in the section `order`, and come first in the graph's
-    decorators. `MAX_NAMES_LENGTH` is the limit.
+    If `model.has_order` is set, move `@value_info` and `@initializers` before the graph's other
+    decorators: both are printed in the section `order`.
     """
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:

@@ -39,7 +39,10 @@ _Lists = dict[str, dict[str, Type | None]]
 
 
 def _part_of(lists: _Lists, info: ValueInfo) -> str:
-    """Return the part (a key of `lists`) that has the entry's name and type; "" if no part has."""
+    """Return the first part (a key of `lists`) that has the name and type of `info`.
+
+    Return "" if there is none, or if `info` has decorators or metadata.
+    """
     if not info.decorators and not info.metadata:
         for part, types in lists.items():
             if info.name in types and types[info.name] == info.type:
@@ -102,9 +105,9 @@ def place_infos(
 def _place_named(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Return what `place_infos` returns with the result of `_by_name`, but fast for long lists.
+    """Convert the list as `_by_name` does, but faster; return the result of `place_infos`.
 
-    `data` are the initializers of the graph. Return None if `place_named_types` does.
+    `data` are the initializers of the graph. Return None if `place_named_types` returns None.
     """
     placed = place_named_types(graph.nodes, infos, (*data, *graph.inputs, *graph.outputs))
     if placed is None:
@@ -142,7 +145,7 @@ def _in_usual_order(
         data: the initializers of the graph.
 
     Returns:
-        The same as `place_infos`; None for a list in another order.
+        The same as `place_infos`; None for all other lists, which are not converted.
     """
     rest, decorator = infos, None
     if data and len(infos) >= len(data) and all(map(_is_copy, infos, data)):

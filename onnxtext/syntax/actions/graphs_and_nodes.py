@@ -106,7 +106,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
 
 
 def _names(items: list[Any]) -> tuple[Any, ...]:
-    """Return names as a tuple: drop a None at the end, and replace each other None by ""."""
+    """Remove a None at the end of `items`; return the items as a tuple, with "" for None."""
     if items[-1] is None:
         items.pop()
     return tuple(["" if item is None else item for item in items] if None in items else items)

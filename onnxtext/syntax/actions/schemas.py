@@ -180,7 +180,11 @@ def _arguments(
 
 
 def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
-    """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`."""
+    """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`.
+
+    Raises:
+        SemanticError: the decorator does not have exactly one string argument.
+    """
     values = arguments.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
@@ -190,7 +194,11 @@ def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
 
 
 def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
-    """Return the number argument of the decorator `@name`; 1 if the decorator is absent."""
+    """Return the number argument of the decorator `@name`; 1 if the decorator is absent.
+
+    Raises:
+        SemanticError: the decorator does not have exactly one argument, or it is not valid.
+    """
     values = arguments.get(name)
     if values is None:
         return 1

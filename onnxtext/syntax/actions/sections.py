@@ -217,7 +217,7 @@ def metadata_section(
     """Return the keyword and the blocks of `metadata { … }`.
 
     Raises:
-        SemanticError: an entry is outside of a block.
+        SemanticError: an entry is outside of a block, or `key: above` repeats no entry.
     """
     blocks = []
     for item in items:

@@ -149,7 +149,11 @@ def _dedent(token: str, body: str, indent: str) -> str:
 
 
 def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
-    r"""Return the bytes of a text with escapes; `bytes_allowed` permits `\xNN`, as in `b"…"`."""
+    r"""Return the bytes of a text with escapes; `bytes_allowed` permits `\xNN`, as in `b"…"`.
+
+    Raises:
+        SemanticError: an escape is invalid. The error marks it in `token`.
+    """
     parts: list[bytes] = []
     offset = 0
     while (slash := text.find("\\", offset)) >= 0:

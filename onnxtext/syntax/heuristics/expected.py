@@ -108,7 +108,10 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
 
 
 def sentence(words: list[str]) -> str:
-    """Join descriptions to a phrase: `a, b or c`; write `…` for all after the sixth."""
+    """Join descriptions to a phrase, `a, b or c`; write `…` for all after the sixth.
+
+    Return "nothing" if there are no descriptions.
+    """
     if len(words) > 6:
         words = [*words[:6], "…"]
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"

@@ -126,7 +126,7 @@ class CoreParser(Parser):
         self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_PARSER_STACK)
 
     def feed_from(self, offset: int) -> None:
-        """Feed the tokens from an offset to the end of the text."""
+        """Feed the tokens from an offset to the end of the text, as `Parser.feed_from` does."""
         while (offset := self._parser.advance(offset)) < len(self.text):
             token = self.lexer.token(self.text, offset)
             assert token is not None  # the loop stopped before this token
@@ -134,7 +134,7 @@ class CoreParser(Parser):
             offset = token.end
 
     def finish(self) -> Any:
-        """Return the value of the start rule, at the end of the text."""
+        """Return the value of the start rule, as `Parser.finish` does."""
         machine = self.machine
         if machine.states[-1] in self.automaton.accepting:
             return machine.values[-1]

@@ -62,5 +62,10 @@ class Parser:
         return self.machine.finish(len(self.text))
 
     def feed_from(self, offset: int) -> None:
-        """Feed the tokens from an offset to the end of the text."""
+        """Feed the tokens from an offset to the end of the text.
+
+        Raises:
+            Unexpected: a token is unexpected.
+            SemanticError: an action failed, as in `Machine.feed_all`.
+        """
         self.machine.feed_all(self.lexer.read(self.text, offset))

@@ -30,7 +30,7 @@ _FEW = 3
 def with_verified_fixes(
     source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
 ) -> tuple[Diagnostic, ...]:
-    """Mark a safe fix as unsafe if an error remains after it.
+    """Return diagnostics in which a safe fix is marked as unsafe if an error remains after it.
 
     If the text has other errors, only errors in the lines that the fix changes count. A safe fix
     that overlaps an earlier one is not applied, and stays safe.
@@ -38,7 +38,7 @@ def with_verified_fixes(
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called at most once, with the other safe fixes applied.
+        parse: parses a text. It is called at most once, with the text after the safe fixes.
     """
     fixes = _safe_fixes(diagnostics)
     if not fixes:
@@ -101,6 +101,9 @@ def errors_after_mark(
         replaced: the number of errors that the diagnostic replaces. If many more errors remain, or
             an error is on the next line, the fix is probably wrong, and the result is empty.
         parse: parses a text.
+
+    Returns:
+        The errors; [] if the mark has no fix.
     """
     if mark.fix is None:
         return []

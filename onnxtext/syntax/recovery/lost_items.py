@@ -25,7 +25,7 @@ _MAX_PARTS = 1000
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Drop errors about entries and literals that probably lack an item due to another error.
+    """Return `errors` without those about a section entry or literal that lacks a lost item.
 
     `errors` are the errors of actions; `diagnostics` are the syntax errors.
     """

@@ -45,7 +45,7 @@ def sync_positions(machine: Machine) -> Iterator[int]:
 
 
 def open_bracket(machine: Machine, position: int) -> Span | None:
-    """Return the span of the innermost open bracket below a stack position; None without one."""
+    """Return the span of the innermost open bracket below a position; None if there is none."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:
@@ -138,10 +138,10 @@ class Resynchronization:
         return where[position] if position < len(where) else self.context.at
 
     def _next_line(self, min_offset: int) -> int | None:
-        """Drop a statement; return the offset of a statement that can follow it, or None.
+        """Drop a statement; return the offset of a statement that can follow it; None on failure.
 
-        The other statement begins its line, and is not indented deeper than the dropped one. It may
-        also begin before the error.
+        The following statement begins its line, and is not indented deeper than the dropped one. It
+        may also begin before the error.
         """
         context = self.context
         text = context.text

@@ -44,8 +44,8 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     state = "contains only comments" if context.text.strip() else "is empty"
     offset = context.at if context.text.strip() else 0
-    message = f"the text {state}: a model needs at least a graph"
-    help = "write a graph, such as `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
+    message = f"the text {state}"
+    help = "a model needs at least a graph: `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
     yield Diagnosis("syntax-error", message, Span(offset, offset), help=help)
 
 
@@ -122,9 +122,9 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
         if before == "=>" and context.is_certain([replace(token, "(")]):
             return  # the brackets of the outputs are wrong
-        message = "the outputs of the graph are missing"
+        message = "the outputs of the graph or function are missing"
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
-        help = "write `=> (float[N] y)` after its inputs, with names and types as needed"
+        help = "write `=> (float[N] y)` after the inputs, with names and types as needed"
         yield Diagnosis("syntax-error", message, token.span, edits, help=help)
 
 

@@ -57,7 +57,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     marked = context.text.startswith(CONFLICT_MARKERS, context.line_start)
     if token == ">" and "header_entry" in context.rules and not context.done and not marked:
         message = "the header is empty"
-        help = "write `<ir_version: 10, opset_import: [21]>`, or remove the header"
+        help = "remove the header, or write an entry in it, such as `opset_import: [21]`"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
         yield Diagnosis("syntax-error", message, span, (insert(context.at, "x: 0"),), help=help)
         return
@@ -75,7 +75,7 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(context.at, tokens[end].end)
     if token == "<":
-        message = "the model already has a header"
+        message = "there is already a header"
         help = "join all entries in one `<…>`"
         first = context.lexer.token(context.text, 0)
         if first is not None and first.at == token.at:

@@ -194,7 +194,8 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.text.find("\n}", context.at) >= 0 and not _has_nodes(context, edit):
             yield no_section(name, skip_to)
             return
-        message, span = "the graph lacks its inputs and outputs", Span(name.at, context.at + 1)
+        message = "the graph or function lacks its inputs and outputs"
+        span = Span(name.at, context.at + 1)
         help = f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed"
         yield Diagnosis("graph-without-inputs", message, span, (edit,), help=help, min_tokens=0)
 

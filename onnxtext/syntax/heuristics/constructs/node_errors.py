@@ -49,7 +49,7 @@ def closing_index(tokens: Sequence[Token]) -> int | None:
 def bracketed(context: ErrorContext, opener: Token) -> list[Token]:
     """Return the tokens from a bracket to the one that closes it, at most `_MAX_BLOCK` characters.
 
-    Return [] if no bracket closes it, or if it begins a longer token, such as `[1, 2]`.
+    Return [] if no bracket closes it, or if a longer token begins with it, such as `[1, 2]`.
     """
     text, end = context.text, opener.at + _MAX_BLOCK
     depth, result = 0, list[Token]()
@@ -66,7 +66,7 @@ def bracketed(context: ErrorContext, opener: Token) -> list[Token]:
 
 
 def unopened_bracket(tokens: Sequence[str]) -> int | None:
-    """Return the index of the first closing bracket without an opening bracket, or None."""
+    """Return the index of the first closing bracket without an opening bracket; None if none."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in CLOSER) - (token in CLOSING)

@@ -39,7 +39,7 @@ _KEY_END = 100
 
 
 def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a section or function inside a graph: nodes or the `}` of the graph follow."""
+    """Diagnose a section or function among nodes: misplaced, or after a graph without its `}`."""
     done, text = context.done, context.text
     first = done[0] if done else context.token
     if first is None or "node" not in context.rules or not begins_line(text, first.at):
@@ -114,7 +114,7 @@ _NO_FUNCTION = frozenset(("(", "<", "=>"))
 
 
 def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an unknown section, a section without its name, and metadata outside of one."""
+    """Diagnose an unknown section, a section without its name, and entries outside of a section."""
     line = [token for token in context.done if token.at >= context.line_start]
     first = line[0] if line else context.token
     if first is None or not begins_line(context.text, first.at):
@@ -142,7 +142,7 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis]:
-    """Diagnose the contents of a section outside of it: the `NAME {` is missing, or a `}` extra."""
+    """Diagnose the contents of a section outside of it: `NAME {` is missing, or a `}` is extra."""
     end, brace = context.previous_end, first == "{"
     if context.text[end - 1 : end] != "}":
         return
