@@ -297,7 +297,7 @@ def check(
     Raises:
         OnnxTextError: a schema file has errors.
         OSError: a file cannot be read.
-        TypeError: the source has another type.
+        TypeError: the source has an unsupported type, or is a `str` that looks like a file name.
         ValueError: a rule is unknown.
     """
     from onnxtext.checker.context.operator_tables import use_tables

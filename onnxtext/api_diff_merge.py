@@ -45,7 +45,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
     Raises:
         OnnxTextError: a model is not valid.
         OSError: a file cannot be read.
-        TypeError: a source has another type.
+        TypeError: a source has an unsupported type, or is a `str` that looks like a file name.
         ValueError: `ignore` has an unknown category.
     """
     from onnxtext.differ import IGNORABLE, compare
@@ -94,7 +94,7 @@ def merge(
     Raises:
         OnnxTextError: a file is neither a binary model nor UTF-8, or a text has a lone surrogate.
         OSError: a file cannot be read.
-        TypeError: a source has another type.
+        TypeError: a source has an unsupported type, or is a `str` that looks like a file name.
         ValueError: a label has a line end, a null character or a surrogate that stands for no
             byte.
     """
@@ -158,7 +158,7 @@ def verify(source: ModelSource) -> Verdict:
     Raises:
         OnnxTextError: the model is not valid.
         OSError: the file cannot be read.
-        TypeError: the source has another type.
+        TypeError: the source has an unsupported type, or is a `str` that looks like a file name.
     """
     from onnxtext.verifier import verify_binary, verify_text
 

@@ -33,7 +33,7 @@ class Shown:
         return self._annotated(color=False, terminal=False)
 
     def __repr__(self) -> str:
-        """Return the text for a terminal: in color, unless `NO_COLOR` is set."""
+        """Return the text for a terminal; `wants_color` decides whether it is colored."""
         from onnxtext.terminal import wants_color
 
         return self._annotated(color=wants_color("auto", sys.stdout), terminal=True).rstrip("\n")
@@ -80,7 +80,7 @@ def show(
         OnnxTextError: the bytes are not a model, no part of the text can be parsed, or the model
             lacks the chosen part.
         OSError: the file cannot be read.
-        TypeError: the model has another type.
+        TypeError: the model has an unsupported type, or is a `str` that looks like a file name.
         re.error: `find` is not a regular expression.
     """
     from onnxtext.show_model.load_model import read_model

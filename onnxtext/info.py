@@ -100,7 +100,7 @@ class ModelSummary:
         parameters: the totals of all constant tensors.
         types: the totals by element type, the largest first.
         places: the totals by `Weight.place`, the largest first.
-        largest: the largest tensors.
+        largest: the largest tensors, at most `LARGEST`.
         metadata: the number of metadata entries of the model.
         training: whether the model has training information.
     """

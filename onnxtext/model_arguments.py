@@ -46,7 +46,7 @@ class ModelArgument:
         """Wrap a graph, function or node in a model; return a text or a model unchanged.
 
         Raises:
-            TypeError: the message has another type, such as `TensorProto`.
+            TypeError: the message has an unsupported type, such as `TensorProto`.
         """
         if isinstance(self.content, str) or self.message == "ModelProto":
             return self
@@ -94,7 +94,7 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
     Raises:
         OnnxTextError: the content is neither a binary model nor UTF-8.
         OSError: the file cannot be read.
-        TypeError: the source has another type, or is a string that looks like a file name.
+        TypeError: the source has an unsupported type, or is a `str` that looks like a file name.
     """
     match source:
         case str():
@@ -139,7 +139,7 @@ def message_of(source: Any) -> Any:
         source: a message, or an object of `onnx_ir` or `onnxscript`.
 
     Raises:
-        TypeError: the source has another type.
+        TypeError: the source has an unsupported type.
     """
     if hasattr(source, "SerializeToString") and hasattr(source, "DESCRIPTOR"):
         return source

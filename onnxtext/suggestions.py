@@ -26,8 +26,8 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
 
     Args:
         name: the misspelled name.
-        candidates: the valid names. To bound the time in large models, at most `_MAX_COMPARED`
-            names of about the same length are compared.
+        candidates: the valid names; `name` itself is ignored. To bound the time in large models, at
+            most `_MAX_COMPARED` names of about the same length are compared.
         margin: two names count as equally similar if their similarities, numbers from 0 to 1,
             differ by at most this number.
     """

@@ -84,8 +84,9 @@ class Subject(NamedTuple):
     Attributes:
         kind: `value`, `attribute`, `operator` (also for functions), `dimension` or `decorator`. For
             an entry of a section that matches no item: the kind of item that it should name, such
-            as `node`, `label` for a node that it names by its label, or `graph` for an attribute.
-        name: the name; with its domain for an operator.
+            as `node`; `label` if it names a node by its label; `graph` if it names an attribute
+            that contains a graph.
+        name: the name; the name of an unknown operator includes the domain.
         suggestion: the name that may be meant instead; None if unknown.
     """
 

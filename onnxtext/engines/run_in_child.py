@@ -40,9 +40,9 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
 
     Raises:
         OnnxTextError: the model is not valid, its external data cannot be read, or names of values
-            are not UTF-8.
+            or dimensions are not UTF-8.
         OSError: the file of the model cannot be read.
-        TypeError: the source has another type.
+        TypeError: the source has an unsupported type, or is a `str` that looks like a file name.
     """
     import onnx
     from google.protobuf.message import DecodeError

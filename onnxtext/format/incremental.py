@@ -87,8 +87,8 @@ class IncrementalText:
     ) -> None:
         """Format the statements of a list, and replace runs of them by placeholders.
 
-        The last statement stays, and those that `kind` cannot format. `twins` are the same
-        statements in the printed text.
+        The last statement, and statements that `kind` cannot format, stay in the text. `twins` are
+        the same statements in the printed text.
         """
         if len(items) < 2:
             return

@@ -205,5 +205,5 @@ cdef inline object value_part(value, Py_ssize_t slot, str name):
 
 
 cdef inline object data_of(value):
-    """Return the data of a value info; None without data."""
+    """Return the data of a value info; None if it has none."""
     return value_part(value, OF_VALUE.data, "data")

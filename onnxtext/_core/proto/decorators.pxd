@@ -6,8 +6,8 @@ cdef class Decorations:
     """The fields that the decorators of a value add to its message.
 
     Attributes:
-        doc: the doc string; None without one.
-        denotation: the denotation of the type; None without one.
+        doc: the doc string; None if there is none.
+        denotation: the denotation of the type; None if there is none.
         entries: the arguments of `@meta`.
         is_located: whether the message stores `data_location` with its default value.
     """

@@ -357,7 +357,7 @@ cdef class Encoder(ValueEncoder):
         )
 
     cdef int _typed(self, int key, name, type, metadata, offset, Decorations added) except -1:
-        """Add a value info; `added` has the fields of its decorators, None without any."""
+        """Add a value info; `added` has the fields of its decorators, None if it has none."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.open(key), type_start
         out.text(VALUE_INFO_NAME, name)

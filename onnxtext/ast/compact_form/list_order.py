@@ -62,7 +62,7 @@ class ValueInfoError(ValueError):
 
     Attributes:
         decorator: the name of the decorator.
-        expected: the words that the arguments may be; () if no argument is a wrong word.
+        expected: the valid keywords; () if an argument is repeated.
     """
 
     def __init__(self, message: str, decorator: str, expected: tuple[str, ...] = ()) -> None:

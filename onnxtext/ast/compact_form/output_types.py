@@ -84,11 +84,11 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
-    """Find the longest `value_info` suffix of plain entries of nodes' outputs, in node order.
+    """Find the longest `value_info` suffix of plain entries (`is_plain`), in the nodes' order.
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.
-        If another entry is also for an output of a node, the suffix is empty. See `is_plain`.
+        If an entry before the suffix is also for an output of a node, the suffix is empty.
     """
     placed: Placed = []
     left = len(infos)

@@ -105,7 +105,7 @@ def place_infos(
 def _place_named(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Convert the list as `_by_name` does, but faster; return the result of `place_infos`.
+    """Convert `infos` as `_by_name` does, but faster; return the result of `place_infos`.
 
     `data` are the initializers of the graph. Return None if `place_named_types` returns None.
     """
@@ -173,7 +173,7 @@ def _is_copy(info: ValueInfo, value: ValueInfo) -> bool:
 
 
 def _has_node_output(graph: Graph, infos: Iterable[ValueInfo]) -> bool:
-    """Whether an entry without decorators or metadata has the name of a node's output."""
+    """Whether a plain entry (see `is_plain`) has the name of a node's output."""
     names = {info.name for info in infos if is_plain(info)}
     return bool(names) and any(not names.isdisjoint(node.outputs) for node in graph.nodes)
 

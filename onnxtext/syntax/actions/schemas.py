@@ -197,7 +197,8 @@ def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
     """Return the number argument of the decorator `@name`; 1 if the decorator is absent.
 
     Raises:
-        SemanticError: the decorator does not have exactly one argument, or it is not valid.
+        SemanticError: the decorator does not have exactly one argument, a whole number from 1 to
+            `_LAST`.
     """
     values = arguments.get(name)
     if values is None:
@@ -219,7 +220,8 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
     """Return the formal attribute for `axis: int`, `axis: int = 0` or `axis = 0`.
 
     Raises:
-        SemanticError: the attribute has no type, or its default is a reference such as `@alpha`.
+        SemanticError: the attribute has no type, its default is a reference such as `@alpha`, or a
+            decorator is invalid.
     """
     if isinstance(attribute.value, Reference):
         raise SemanticError(
@@ -235,7 +237,11 @@ def given_attribute(attribute: Attribute) -> FormalAttribute:
 
 @action
 def optional_attribute(decorators: Decorators, name: str, type: AttributeType) -> FormalAttribute:
-    """Return the formal attribute for `axes?: ints`, which is optional and has no default."""
+    """Return the formal attribute for `axes?: ints`, which is optional and has no default.
+
+    Raises:
+        SemanticError: a decorator is invalid.
+    """
     return _formal_attribute(Attribute(name, type, None, tuple(decorators or ())), required=False)
 
 
@@ -282,7 +288,11 @@ def empty_variadic_formal(
 def _formal(
     option: Option, offset: int, decorators: Decorators, type: Type | str, name: str, *_: str
 ) -> FormalValue:
-    """Return a formal value: `T x` (single), `T bias?` (optional) or `T inputs...` (variadic)."""
+    """Return a formal value: `T x` (single), `T bias?` (optional) or `T inputs...` (variadic).
+
+    Raises:
+        SemanticError: a decorator is invalid.
+    """
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
     article = "an" if option == "optional" else "a"
     arguments = _arguments(decorators, allowed, f"{article} {option} value")

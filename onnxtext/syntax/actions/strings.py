@@ -127,7 +127,8 @@ def _dedent(token: str, body: str, indent: str) -> str:
     """Return `body` with `indent` removed from each line; blank lines may be indented less.
 
     Raises:
-        SemanticError: another line is indented less. The error marks this line in `token`.
+        SemanticError: a line that is not blank is indented less. The error marks this line in
+            `token`.
     """
     taken = []
     for line in body.split("\n"):

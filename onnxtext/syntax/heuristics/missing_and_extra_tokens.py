@@ -43,7 +43,8 @@ class Change:
     """A change of one token.
 
     Attributes:
-        cost: is subtracted from the number of parsed tokens when changes are compared.
+        cost: the number that is subtracted from the number of parsed tokens when changes are
+            compared.
         edit: the change.
         missing: the terminal of the inserted punctuation; empty if the change inserts none.
         token: the removed or replaced token, or the token after an inserted sample such as `x`;

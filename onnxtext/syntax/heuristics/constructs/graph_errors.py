@@ -106,7 +106,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a graph without a name or without `=> (…)`."""
+    """Diagnose a graph or function without a name or without `=> (…)`."""
     token = context.token
     if token is None or "node" in context.rules:
         return
