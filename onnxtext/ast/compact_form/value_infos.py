@@ -39,10 +39,7 @@ _Lists = dict[str, dict[str, Type | None]]
 
 
 def _part_of(lists: _Lists, info: ValueInfo) -> str:
-    """Return the first part (a key of `lists`) that has the name and type of `info`.
-
-    Return "" if there is none, or if `info` has decorators or metadata.
-    """
+    """Return the first part (a key of `lists`) that has the plain entry `info`; "" if none has."""
     if not info.decorators and not info.metadata:
         for part, types in lists.items():
             if info.name in types and types[info.name] == info.type:

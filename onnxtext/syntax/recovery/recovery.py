@@ -216,13 +216,7 @@ class Recovery:
     def _skip(
         self, diagnosis: Diagnosis | None, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Report an error unless it is a `cascade`, and drop its statement.
-
-        For `position`, see `_apply`.
-
-        Returns:
-            The offset at which parsing continues; None to give up.
-        """
+        """Report an error like `_apply`; drop its statement; return where to continue, or None."""
         at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
         if skip_to is not None and skip_to <= self._resumed:  # parsing continued there before
@@ -260,10 +254,7 @@ class Recovery:
         self.diagnostics.append(diagnosis_report(self.source, diagnosis))
 
     def _error_context(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
-        """Return the context of an error, and the stack position at which its statement begins.
-
-        If the statement before the error is complete, `_complete` first lets the parser reduce it.
-        """
+        """Return the context of an error, and the stack position at which its statement begins."""
         machine = self.parser.machine
         if token not in BRACKETS or begins_line(self.text, at):
             self._complete(at)
