@@ -32,9 +32,10 @@ class CheckoutResult:
 
 
 def check_out(top: Path) -> list[CheckoutResult]:
-    """Convert texts to binary models in the files to which the filter applies.
+    """Convert texts to binary models in the files to which the filter applies; update git's index.
 
-    A text is replaced only if git stores it, so nothing is lost.
+    A text is replaced only if git stores it, as it is or as the filter converts it. So nothing is
+    lost.
 
     Returns:
         A result for each text that was found, replaced or not.

@@ -78,7 +78,7 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
         data: the content of the file.
         limit: files with more bytes are stored unchanged.
         name: path of the file in the repository; files with the suffix of a text are stored
-            unchanged.
+            unchanged. If it is "", git is not asked for other versions of the file.
     """
     if not data or is_source(name):
         return ConvertedFile(None)
@@ -90,9 +90,9 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
 def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> ConvertedFile:
     """Convert the content that git stores to a file of the working tree.
 
-    The text of a model becomes the binary model. Binary content is unchanged. So is a text with
-    weights of more than `limit` bytes, if they are much larger than the text: its lists end in
-    `...`, and such a list of a few characters can expand to 2 GB.
+    The text of a model becomes the binary model. Binary content is unchanged. So is a text that
+    cannot be converted, or whose weights have more than `limit` bytes and are much larger than the
+    text: its lists end in `...`, and such a list of a few characters can expand to 2 GB.
 
     Args:
         data: the content that git stores.
@@ -137,7 +137,11 @@ def _means(stored: bytes, model: bytes) -> bool:
 
 
 def _restore_text(data: bytes, limit: int, name: str) -> ConvertedFile:
-    """Return a model's text as the filter stores it: with LF, the comment and all weights."""
+    """Convert a model's text to the text that the filter stores.
+
+    Restore LF in a text with the filter's comment (see `with_stored_line_ends`), then add what is
+    missing (see `_complete`).
+    """
     lines = with_stored_line_ends(data)
     completed = _complete(lines, limit, name)
     if completed.data is None and lines != data:
@@ -148,8 +152,8 @@ def _restore_text(data: bytes, limit: int, name: str) -> ConvertedFile:
 def _complete(data: bytes, limit: int, name: str) -> ConvertedFile:
     """Complete a model's text with the weights that were left out, or with the filter's comment.
 
-    Weights are left out of texts with conflicts. A text gets the comment if `from_binary` prints
-    the same text.
+    Weights are left out of texts with conflicts. Other texts get the comment if `from_binary`
+    prints the same text for their model.
     """
     from onnxtext.git.left_out_weights import has_left_out, put_back
 

@@ -91,7 +91,8 @@ def install(
 ) -> list[str]:
     """Write the git settings and attributes of a mode.
 
-    If the mode excludes an installed mode, the installed mode is removed; other modes stay.
+    If the mode excludes an installed mode, the installed mode is removed; other modes stay. Git's
+    cache of texts for diffs is cleared.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).
@@ -127,7 +128,7 @@ def install(
 
 
 def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> list[str]:
-    """Remove the settings and attributes that `install` has written.
+    """Remove the settings and attributes that `install` has written; clear git's textconv cache.
 
     Args:
         scope: the configuration of the repository (local) or of the user (global).
@@ -226,7 +227,7 @@ def _replaceable(name: str, old: str, new: str, before: InstalledSettings) -> bo
 def _check_inside(scope: Scope, file: Path) -> None:
     """Raise an error if a file in the working tree is a link that leads out of the working tree.
 
-    Files in `.git` are not checked.
+    Files in `.git`, and the file of the scope `global`, are not checked.
     """
     top = top_level() if scope == "local" else None
     if top is None or not file.is_relative_to(_absolute(top)):
@@ -242,7 +243,7 @@ def _check_inside(scope: Scope, file: Path) -> None:
 
 
 def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str, str]) -> list[str]:
-    """Write the settings in `settings`, and remove onnxtext's other settings.
+    """Write the settings in `settings`; if modes were installed, remove onnxtext's other settings.
 
     Return the changes, and the settings of other tools that were kept, one line each.
     """

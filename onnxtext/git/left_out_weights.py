@@ -34,8 +34,9 @@ _VERSIONS = (
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     """Replace the weights of a text with conflicts by `resources none`; return the text.
 
-    The text is returned unchanged if its weights have conflicts, or if a weight is in none of the
-    `versions`. Git stores the versions, so `put_back` can copy the weights from them.
+    The text is returned unchanged if it does not end in weights, if its weights have conflicts, or
+    if a weight is in none of the `versions`. Git stores the versions, so `put_back` can copy the
+    weights from them.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):
@@ -92,7 +93,10 @@ def put_back(text: bytes, path: str) -> bytes | None:
 
 
 def _stored_text(version: str, path: str) -> bytes:
-    """Return the text of a file in a version, such as `HEAD`; empty if git has no such file."""
+    """Return the text of a file in a version, such as `HEAD`; empty if there is none.
+
+    A binary model is converted to text.
+    """
     from onnxtext.api import from_binary
 
     data = read_stored(version, path)

@@ -19,7 +19,7 @@ from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 
 def review_text(data: bytes) -> str | bytes:
-    """Print a model for reviews, with digests and statistics instead of weights.
+    """Print a model for reviews, with digests and statistics instead of large weights.
 
     The result depends only on the bytes, because git caches the result.
 

@@ -18,7 +18,7 @@ _MAPPED = 1 << 20
 """Minimum size in bytes of a file that is mapped into memory."""
 
 mapped: dict[str, int] = {}
-"""The names and sizes of the files that were mapped into memory."""
+"""The size in bytes of each file that was mapped into memory, by its name."""
 
 before_mapping: Callable[[], object] = int
 """Called before a file is mapped; the command line installs a handler of SIGBUS here.
@@ -43,7 +43,7 @@ def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
             has default permissions.
 
     Raises:
-        OSError: the file cannot be written; the old file is untouched.
+        OSError: the file cannot be written; an old regular file is then untouched.
     """
     old = _status(path) if follow else None
     if old is not None and not stat.S_ISREG(old.st_mode):
@@ -99,8 +99,8 @@ def write_atomically(
         data: its content.
         replace: whether to replace a link, device or pipe by a regular file, instead of writing
             through it. Use this for names that the user did not give.
-        instead_of: the content that the caller read from the file. If the file has changed since
-            then, for example in an editor, the file is kept and an error is raised.
+        instead_of: the content that the caller read from the file. If the file now has other
+            content, for example after a change in an editor, it is kept and an error is raised.
 
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
@@ -113,7 +113,10 @@ def write_atomically(
 
 @contextlib.contextmanager
 def _discarded_on_error(temporary: Path) -> Iterator[None]:
-    """Remove a temporary file if the `with` block raises an exception."""
+    """Remove a temporary file if the `with` block raises an exception.
+
+    During the block, `remove_temporary_files` removes it, too.
+    """
     _temporary.add(temporary)
     try:
         yield
@@ -180,7 +183,7 @@ def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
 
 
 def remove_temporary_files() -> None:
-    """Remove all temporary files of this process; call this before the process ends."""
+    """Remove the unfinished files of `replace_file` and `replace_path` before the process ends."""
     for path in _temporary:
         with contextlib.suppress(OSError):
             path.unlink()
@@ -252,9 +255,9 @@ def has_content(path: Path, data: bytes | memoryview) -> bool:
 
 
 def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
-    """Whether the content of a regular file equals the concatenation of the pieces.
+    """Whether `path` is a regular file whose content equals the concatenation of the pieces.
 
-    If the sizes differ, nothing is read. Reading stops at the first chunk that differs. Returns
+    If the sizes differ, nothing is read. Reading stops at the first chunk that differs. Return
     False if reading the file is not permitted.
 
     Raises:

@@ -9,8 +9,8 @@ The texts and links of a cloned repository are not trusted. Therefore, these rul
   path below its own directory. A link that leads out is rejected, even if its target does not
   exist, and even with `--force`: the user has to name the file with `-o`.
 - A *walk* over a directory (`fmt DIR`, `verify DIR`) yields regular files only. It does not enter
-  links to directories. It follows a link to a file below the directory, and skips other links
-  with a warning.
+  links to directories. It follows a link to a file below the directory, and skips a link to a
+  file elsewhere with a warning.
 - A path in a *text or model* (stores, safetensors files, data files, external data) is relative,
   and must stay below the directory of the text, links included: see `weights.safe_paths`.
 - In the working tree of *git*, `git.repository.read_tracked` follows no link, like git itself, and

@@ -86,9 +86,9 @@ def _colorize(text: str, kind: str, color: bool) -> str:
 
 
 def style_of(styles: Mapping[str, str], kind: str) -> str | None:
-    """Return the style of a token kind, else of its nearest parent with a style; None without one.
+    """Return the style of a token kind, or else of its nearest parent with a style.
 
-    The parent of `Name.Function` is `Name`.
+    The parent of `Name.Function` is `Name`. Return None if neither has a style.
     """
     while kind:
         if kind in styles:

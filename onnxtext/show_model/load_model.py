@@ -108,7 +108,10 @@ class _LazyMover(WeightMover):
         self.external: dict[tuple[str, ...], tuple[TensorType, ExternalData]] = {}
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Move large data to `resources` and return a blob for it; record external data."""
+        """Move large data to `resources` and return a blob for it; return other data unchanged.
+
+        References to external data are recorded in `external`.
+        """
         if isinstance(data, ExternalData):
             location, *numbers = [value for _, value in data.entries] or [""]
             arguments = quote_string(location), *numbers

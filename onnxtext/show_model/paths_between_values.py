@@ -81,7 +81,7 @@ class DataFlow:
 
     Attributes:
         graph: the graph.
-        makers: maps each value to the index of the node that computes it.
+        makers: maps each computed value to the index of the node that computes it.
         users: maps each value to the indexes of the nodes that use it.
     """
 
@@ -176,8 +176,9 @@ def as_graph(
         chosen: the indices of the nodes to keep.
         starts: the values to list first in the inputs. The inputs are all values that the kept
             nodes use and do not compute, except initializers.
-        ends: the outputs of the new graph. If empty, a value that a kept node computes becomes an
-            output if it is an output of `graph`, or if a node that is not kept uses it.
+        ends: the outputs of the new graph; values that no kept node computes are ignored. If empty,
+            a value that a kept node computes becomes an output if it is an output of `graph`, or if
+            a node that is not kept uses it.
     """
     nodes = [graph.nodes[index] for index in chosen]
     produced = {name for node in nodes for name in node.outputs if name}

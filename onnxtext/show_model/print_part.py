@@ -47,8 +47,8 @@ def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
     """Yield the text of the chosen part of a model, in pieces.
 
     Raises:
-        ShowError: a chosen graph, value or node does not exist, no node is between the chosen
-            values, or no statement matches.
+        ShowError: the chosen part does not exist (see `find_bodies` and `cut_graph`), or no
+            statement matches.
     """
     root, name = model.root, model.name
     if model.findings:

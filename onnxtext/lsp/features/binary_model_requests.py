@@ -58,7 +58,11 @@ def read_file(path: Path) -> bytes:
 
 
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
-    """Answer `onnxtext/fromBinary`: print a binary model, with digests for large weights."""
+    """Answer `onnxtext/fromBinary`: print a binary model, with digests for large weights.
+
+    Raises:
+        RequestError: the URI is not a local file, or the file cannot be read or is not a model.
+    """
     return await asyncio.to_thread(_from_binary, _path(params.uri))
 
 
@@ -92,8 +96,8 @@ async def to_binary(server: Server, params: Any) -> dict[str, Any]:
     """Answer `onnxtext/toBinary`: write a text, with the weights of `original`, as a binary model.
 
     Raises:
-        RequestError: the text has errors, the original has changed or cannot be read, or writing
-            has failed.
+        RequestError: a URI is not a local file, the text has errors, the original has changed or
+            cannot be read, or writing has failed.
     """
     original = _path(params.original)
     target = getattr(params, "target", None)
@@ -171,7 +175,7 @@ async def convert(server: Server, params: Any) -> dict[str, Any]:
     """Convert a file by running `onnxtext to-binary` or `onnxtext from-binary`.
 
     Raises:
-        RequestError: the direction is unknown, or the command fails.
+        RequestError: a URI is not a local file, the direction is unknown, or the command fails.
     """
     path, target, verb = _path(params.uri), _path(params.target), params.direction
     if verb not in ("to-binary", "from-binary"):
@@ -189,7 +193,7 @@ async def verify(server: Server, params: Any) -> dict[str, Any]:
     """Return the result of `onnxtext verify` on a file.
 
     Raises:
-        RequestError: the file does not exist.
+        RequestError: the URI is not a local file, or the file does not exist.
     """
     path = _path(params.uri)
     if not path.exists():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def prepare(
     document: Document, params: t.CallHierarchyPrepareParams
 ) -> list[t.CallHierarchyItem] | None:
-    """Return an item for the function or graph under the cursor; None if none is found."""
+    """Return an item for the function or graph under the cursor; None if there is none."""
     index = document.version.index
     offset = document.version.lines.offset(params.position)
     at_cursor = target_at(index, offset)

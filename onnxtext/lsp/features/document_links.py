@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Link each blob in a document to its bytes, and each name of a file or store to the file.
+"""Link blobs in a document to their bytes, and names of files and stores to their paths.
 
 The bytes of a blob are in the section `resources` of the document, or in a file of a store. The
 files are external data, data files and safetensors files.
@@ -114,7 +114,7 @@ def _resources(text: str) -> dict[str, int]:
 def _blob_file(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
     """Return the file of the blob whose digest begins with `digest`, from the stores of a text.
 
-    Stores in which several blobs match are skipped. Return None if no store has a single match.
+    Stores in which several blobs match are skipped. Return None if no store has exactly one match.
     """
     from onnxtext.weights.store import Store
 

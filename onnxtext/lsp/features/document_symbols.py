@@ -43,7 +43,7 @@ async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.
 
 
 class _Outline:
-    """Writes the symbols of one version as JSON.
+    """Writes the symbols of one version of a document as JSON.
 
     A large text has tens of thousands of symbols, and most edits only change their line numbers. So
     the symbol of a statement is cached with placeholders for its lines.
@@ -126,7 +126,10 @@ class _Outline:
         return [row for row, _ in symbols] + sections
 
     def scope(self, scope: Scope, depth: int = 0) -> tuple[str, Span]:
-        """Return (symbol as JSON, span) of a graph or function, including its statements."""
+        """Return (symbol as JSON, span) of a graph or function, including its statements.
+
+        Statements that are nested more than `_DEEPEST` levels deep are left out.
+        """
         start, end = self.index.scope_span(scope)
         span = Span(start, start + len(self.text[start:end].rstrip()))
         name = self.index.name_span(scope.original) if scope.original.at >= 0 else span
@@ -211,7 +214,10 @@ def _symbol(
 
 
 def find(server: Server, params: t.WorkspaceSymbolParams) -> list[t.WorkspaceSymbol] | None:
-    """Return the graphs, functions and values whose names contain the query, in open documents."""
+    """Return the graphs, functions and values whose names contain the query, ignoring case.
+
+    Search all open documents; return at most `_MAX_FOUND` symbols.
+    """
     query = params.query.casefold()
     matching = (_matching(document, query) for document in server.documents.values())
     return list(islice(chain.from_iterable(matching), _MAX_FOUND))

@@ -37,7 +37,7 @@ _MAX_NODE_LENGTH = 600
 
 
 def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
-    """Return the hover for the name, literal or keyword under the mouse, or None."""
+    """Return the hover for the name, literal or keyword under the mouse; None if there is none."""
     version = document.version
     offset = version.lines.offset(params.position)
     at_cursor = target_at(version.index, offset)

@@ -27,7 +27,8 @@ from onnxtext.printer.quoting import quote_word
 def signature_help(document: Document, params: t.SignatureHelpParams) -> t.SignatureHelp | None:
     """Return the signature of the operator, function or decorator whose arguments the user types.
 
-    Return None elsewhere, and for an unknown operator or decorator.
+    `external(…)` is treated like a decorator. Return None elsewhere, and for an unknown operator or
+    decorator.
     """
     offset = document.version.lines.offset(params.position)
     context = context_at(document.version.index, offset)

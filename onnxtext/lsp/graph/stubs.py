@@ -84,7 +84,7 @@ def formal_name(
 def _short_value(document: Document, constant: Node | ValueInfo) -> str:
     """Return the value of a constant as it is spelled in the text.
 
-    Return "" if it is long, has several lines, or is not a literal.
+    Return "" if it is long, or is not a literal such as a number, a string or a list.
     """
     offset = document.version.index.original(constant).at
     if offset < 0:

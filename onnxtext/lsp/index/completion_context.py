@@ -106,7 +106,7 @@ def _reading_start(index: Index, end: int) -> int:
     """Return the offset to read tokens from: the end of the last valid node before `end`, or 0.
 
     Only nodes of outermost graphs and functions count, so that at this offset only the brace of the
-    body is open. In a long text without such a node, the result is an offset near `end`.
+    body is open. Without such a node, read at most the last `_MAX_CHARACTERS` before `end`.
     """
     for number in range(bisect_left(index.starts, end) - 1, -1, -1):
         statement = index.statements[number]

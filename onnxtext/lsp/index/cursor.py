@@ -87,7 +87,10 @@ def _value(
 def _in_value(
     index: Index, statement: Statement, located: LocatedSpans, steps: list[Step]
 ) -> CursorTarget | None:
-    """Return the item in a declaration, or None; `steps` is the path to the offset."""
+    """Return the name, type or literal in a declaration; None if the offset is in none of them.
+
+    `steps` is the path to the offset (see `LocatedSpans.path_to`).
+    """
     step, part = steps[0]
     value, span = statement.item, located.absolute(part)
     if step == "name":
@@ -105,7 +108,10 @@ def _in_value(
 def _in_node(
     index: Index, statement: Statement, located: LocatedSpans, steps: list[Step]
 ) -> CursorTarget | None:
-    """Return the item in a node, or None; `steps` is the path to the offset."""
+    """Return the name, type or literal in a node; None if the offset is in none of them.
+
+    `steps` is the path to the offset (see `LocatedSpans.path_to`).
+    """
     node = statement.item
     step, part = steps[0]
     second = steps[1] if len(steps) > 1 else None
@@ -178,7 +184,10 @@ def _attribute(
 
 
 def _in_sections(index: Index, offset: int) -> CursorTarget | None:
-    """Return the name at an offset in a section or in a string of a decorator, or None."""
+    """Return the name at an offset in a section or in a string of a decorator.
+
+    Return None if there is no name, or if its graph is unknown.
+    """
     for name in index.section_names:
         if name.span.start <= offset <= name.span.end:
             if name.function is not None:
@@ -197,7 +206,7 @@ def _in_sections(index: Index, offset: int) -> CursorTarget | None:
 
 
 def _in_heads(index: Index, offset: int) -> CursorTarget | None:
-    """Return the graph, function or parameter whose name in a head is at an offset, or None."""
+    """Return the graph, function or parameter whose name in a head is at an offset; else None."""
     for scope in index.scopes:
         at = scope.original.at
         if at < 0 or at > offset:

@@ -76,7 +76,10 @@ class DocumentVersion:
 
     @cached_property
     def parsed(self) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
-        """The syntax tree (None if nothing could be parsed), and the syntax errors."""
+        """The syntax tree (None if nothing could be parsed), and the syntax errors.
+
+        A text with more than `MAX_CHARACTERS` is not parsed; it has one finding that says so.
+        """
         if len(self.text) > MAX_CHARACTERS:
             return None, (_too_large(self.source),)
         start = time.process_time()
@@ -260,5 +263,5 @@ def _too_large(source: Source) -> Diagnostic:
         "info",
         source=source,
         labels=(Label(Span(0, 0)),),
-        help="move its weights to a store beside the text (`onnxtext from-binary`)",
+        help="to move its weights to a store, convert it: `onnxtext to-binary`, then `from-binary`",
     )

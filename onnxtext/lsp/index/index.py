@@ -228,7 +228,7 @@ class Index:
 
     @cached_property
     def text_blocks(self) -> TextBlocks:
-        """The multi-line strings."""
+        """The multi-line strings of the text."""
         return TextBlocks(self.source.text)
 
     @cached_property
@@ -331,7 +331,7 @@ class Index:
         return next((span for span in spans if span is not None), None)
 
     def statement_at(self, offset: int) -> Statement | None:
-        """Return the innermost statement without errors that contains an offset, or None."""
+        """Return the innermost statement without errors around an offset; None if there is none."""
         last = bisect_right(self.starts, offset) - 1
         for index in range(last, max(last - _MAX_SEARCHED_STATEMENTS, -1), -1):
             statement = self.statements[index]
@@ -384,7 +384,7 @@ class Index:
         return best
 
     def scope_end(self, scope: Scope) -> int:
-        """Return the end of a graph or function: the offset after its closing brace."""
+        """Return the end of a graph or function, or an upper bound of it (see `find_end`)."""
         cached = self._ends.get(id(scope))
         if cached is None:
             cached = self._ends[id(scope)] = find_end(self, scope)

@@ -99,7 +99,7 @@ _ABOVE = "The value of the same key in the block directly above."
 
 
 def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
-    """Return (documentation, span) of the keyword at an offset; None if it has none."""
+    """Return (documentation, span) of the keyword at an offset; None if there is none."""
     text = index.source.text
     block = index.text_blocks.before(offset)
     if offset < block.end:
@@ -150,7 +150,7 @@ def _in_section(index: Index, section: SectionContext, token: Token) -> str | No
 
 
 def _value_above(section: SectionContext) -> str:
-    """Return the value that the word `above` stands for, as Markdown; "" if none or too long."""
+    """Return the value that the word `above` stands for, as Markdown; "" if unknown or too long."""
     block, seen = section.block.above, 0
     value = section.above.get(section.key, "")
     while value == "above" and block is not None and seen < _MAX_BLOCKS_ABOVE:
@@ -162,7 +162,7 @@ def _value_above(section: SectionContext) -> str:
 
 
 def _decorator_before(text: str, offset: int) -> str:
-    """Return the name of the decorator whose arguments contain an offset, or ""."""
+    """Return the name of the decorator whose arguments contain an offset; "" if there is none."""
     start = text.rfind("@", max(0, offset - _MAX_DECORATOR_LENGTH), offset)
     if start < 0:
         return ""

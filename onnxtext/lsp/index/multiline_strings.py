@@ -33,7 +33,7 @@ class TextBlocks:
                 self._add(text, *piece.span())
 
     def _add(self, text: str, start: int, end: int) -> None:
-        """Add the span of a string or comment if it has several lines."""
+        """Add the span of a string if it has several lines."""
         if text.find("\n", start, end) >= 0:
             self._spans.append(Span(start, end))
 

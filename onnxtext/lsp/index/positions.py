@@ -93,7 +93,7 @@ class LineIndex:
     def offset(self, position: t.Position) -> int:
         """Return the offset of a protocol position.
 
-        Columns are clamped to the line (LSP 3.18, Position).
+        Columns are clamped to the line (LSP 3.18, Position), and lines to the text.
         """
         line = max(position.line, 0)
         if line >= len(self._starts):

@@ -50,10 +50,10 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 
 
 def section_owner(index: Index, name: SectionName) -> Scope | None:
-    """Return the graph or function that defines the value or node to which `name` refers, or None.
+    """Return the graph or function that defines the value or node to which `name` refers.
 
-    The result differs from `section_scope` only if `name` refers to an output of a nested graph,
-    and an outer graph defines the value.
+    Return None if the graph or function does not exist. The result differs from `section_scope`
+    only if `name` refers to an output of a nested graph, and an outer graph defines the value.
     """
     scope = section_scope(index, name)
     if scope is None or name.is_label or name.function is not None:

@@ -74,7 +74,7 @@ class SectionContext:
 
     @property
     def above(self) -> dict[str, str]:
-        """The entries, by key, of the previous block in the same outer block; {} if none."""
+        """The entries, by key, of the block directly above (see `SectionBlock`); {} if none."""
         above = self.block.above
         return {} if above is None else above.entries
 

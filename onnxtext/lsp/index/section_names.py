@@ -227,7 +227,7 @@ def split_overload(tokens: Sequence[Token]) -> tuple[list[Token], str]:
 
 
 def key_of_function(tokens: Sequence[Token]) -> FunctionKey | None:
-    """Return the key of the function with a path such as `d.F:one`; None without a name."""
+    """Return the key of the function with a path such as `d.F:one`; None if it has no name."""
     names, overload = split_overload(tokens)
     if not names:
         return None

@@ -94,7 +94,7 @@ class LocatedSpans:
 
 
 def _child(whole: SpanMap, offset: int) -> tuple[str | int, SpanMap] | None:
-    """Return (name or index, span map) of the direct part that contains an offset, or None."""
+    """Return (name or index, span map) of the direct part that contains an offset; else None."""
     best: tuple[str | int, SpanMap] | None = None
     for name, part in whole.parts.items():
         if part.span.start <= offset <= part.span.end and (

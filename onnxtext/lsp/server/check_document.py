@@ -27,7 +27,7 @@ NEED_VALID_SYNTAX = frozenset(
         "unused-suppression",
     )
 )  # fmt: skip
-"""Rules whose findings are dropped if the text has syntax errors, since these may cause them."""
+"""Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
 
 MAX_FINDINGS = 1000
 """Maximum number of diagnostics of a document to send to the editor, errors first."""
