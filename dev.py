@@ -6,7 +6,8 @@ It needs only the standard library, on Linux, macOS and Windows. Each command fi
 virtual environment: `.venv`, or the directory in `ONNXTEXT_VENV`. If there is a C compiler, it then
 also compiles the native core whenever its sources have changed.
 
-Exit status: 0 on success, 1 if something fails, 2 if the environment cannot be set up.
+Exit status: 0 on success, 1 if something fails, 2 after wrong usage or if the environment cannot be
+set up.
 """
 
 from __future__ import annotations
@@ -157,7 +158,10 @@ def bless(words: list[str]) -> int:
 
 
 def golden_tests(words: list[str]) -> list[str]:
-    """Return arguments for pytest; if they name no tests, add those that write golden files."""
+    """Return arguments for pytest: `words`; if these name no tests, also the golden tests.
+
+    Golden tests are the test files that mention `ONNXTEXT_BLESS`.
+    """
     if any("tests" in Path(word).parts for word in words):
         return words
     files = [
@@ -177,7 +181,10 @@ def schemas(words: list[str]) -> int:
 
 
 def release(words: list[str]) -> int:
-    """Build the packages in dist/ and the site; check them; test the wheel in an environment."""
+    """Build the packages in dist/ and the site; check them; test the wheel in an environment.
+
+    Without `--draft`, fail before that if the version is not ready for a release.
+    """
     draft = words == ["--draft"]
     if words and not draft:
         return usage("release takes nothing but --draft")
@@ -277,7 +284,9 @@ COMMANDS = {
 
 
 def set_up(extra: str) -> Path:
-    """Update the virtual environment (`extra`: such as `dev`); return its Python. Exit on failure.
+    """Update the virtual environment; return its Python. Exit on failure.
+
+    `extra` is the pip extra to install, such as `dev`; "" for none.
 
     A file in the environment records what was installed; if nothing has changed, nothing is done.
     """
@@ -309,7 +318,7 @@ def set_up(extra: str) -> Path:
 
 
 def fingerprint() -> str:
-    """Return a digest of all inputs of the installation; install again if it changes."""
+    """Return a digest of all inputs of the installation; if it changes, `set_up` installs again."""
     compiler = next((name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)), "")
     facts = [sys.version, str(ROOT), os.environ.get("ONNXTEXT_CORE", ""), compiler]
     digest = hashlib.sha256("\0".join(facts).encode())
@@ -321,7 +330,10 @@ def fingerprint() -> str:
 
 
 def make_environment(home: Path) -> Path:
-    """Make a virtual environment; return its Python. Exit if that fails."""
+    """Make a virtual environment; return its Python. Exit if that fails.
+
+    As root on Debian, install the missing module `venv` if necessary.
+    """
     command = [sys.executable, *VENV, "--clear", str(home)]
     if run(*command):
         # On Debian, the module is in a separate package.
@@ -385,7 +397,7 @@ def package_version(root: Path) -> str:
 
 
 def usage(message: str) -> int:
-    """Report wrong usage."""
+    """Report wrong usage; return the exit status."""
     print(f"dev.py: {message}", file=sys.stderr)
     return 2
 

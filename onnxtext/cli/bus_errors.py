@@ -29,7 +29,7 @@ def install_handler() -> None:
 
 
 def _end(signal_number: int) -> None:
-    """Report which file was truncated, and end the process."""
+    """Remove temporary files, report which file was truncated, and end the process."""
     try:
         files.remove_temporary_files()
         names = [name for name, size in files.mapped.items() if _is_shorter(name, size)]

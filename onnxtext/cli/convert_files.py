@@ -137,9 +137,10 @@ def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise a CommandError if `target` is a device, or a link that leads out of its directory.
+    """Raise a CommandError if `target` is a device or pipe, or a link that leads out.
 
-    This is for paths that the user did not give. With `-o`, a path may be a device or a link.
+    This is for paths that the user did not give. With `-o`, a path may be a device, a pipe or any
+    link.
     """
     why = unsafe_reason(target, target.parent)
     if why is not None:

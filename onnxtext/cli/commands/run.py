@@ -262,7 +262,7 @@ def _destinations(
 
     Raises:
         CommandError: the model has no output with a given name; or a file is one of `models`, is
-            `-`, or is given for two outputs.
+            "" or `-`, or is given for two outputs.
     """
     inputs = [InputFile.of(model).source for model in models if model is not None]
     names_by_file: dict[str, str] = {}
